@@ -1,0 +1,71 @@
+//! The contract that every engine fulfils; `conformance` tests it.
+
+use std::time::Duration;
+
+use workload::Op;
+
+use crate::slot::Slot;
+
+/// A request that has come back.
+#[derive(Debug)]
+pub struct Completion {
+    /// Its slot; the buffer is the worker's again.
+    pub slot: Slot,
+    /// Bytes transferred, or the negated errno.
+    pub result: i64,
+}
+
+/// What became of a queued request.
+#[derive(Debug)]
+pub enum Queued {
+    /// It is over (synchronous engines).
+    Done(Completion),
+    /// It waits for [`Engine::submit`] or is already under way.
+    Staged,
+    /// No room: submit or reap first, then try again with the slot that comes back here.
+    Full(Slot),
+}
+
+/// Why an engine could not go on at all (a request's own failure is a negative result instead).
+#[derive(Debug, thiserror::Error)]
+#[error("{call}: {text}", text = std::io::Error::from_raw_os_error(*.code))]
+pub struct EngineError {
+    /// The system call.
+    pub call: &'static str,
+    /// errno.
+    pub code: i32,
+}
+
+/// Carries requests to a file and brings them back.
+pub trait Engine {
+    /// `queue` always answers `Done` or `Full`: the caller need not submit or reap.
+    const SYNCHRONOUS: bool;
+
+    /// The clock that its latencies are measured with.
+    type Clock: crate::clock::Clock;
+
+    /// The clock.
+    fn clock(&self) -> &Self::Clock;
+
+    /// Takes a request whose first `done` bytes have been transferred already (0 but for the rest of a short one).
+    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued;
+
+    /// Hands what is staged to the kernel and says how many requests that were. Retries are bounded.
+    fn submit(&mut self) -> Result<usize, EngineError>;
+
+    /// Appends completions to `completions` (never beyond its capacity): at least `min` unless `timeout` passes
+    /// first, at most `max`. `min` 0 polls. Returns how many came.
+    fn reap(
+        &mut self,
+        min: usize,
+        max: usize,
+        timeout: Option<Duration>,
+        completions: &mut Vec<Completion>,
+    ) -> Result<usize, EngineError>;
+
+    /// The buffer of a slot that is not in flight.
+    fn buffer(&mut self, slot: &Slot) -> &mut [u8];
+
+    /// Asks for the requests in flight to end early; they still come back through `reap`.
+    fn cancel(&mut self) -> Result<(), EngineError>;
+}

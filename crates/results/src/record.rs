@@ -1,0 +1,331 @@
+//! The record of one run. Reports, findings and comparisons are functions of it and of nothing else.
+//!
+//! Unknown is `None`, never 0. The schema number grows whenever a field is added, removed or changes meaning.
+
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::Histogram;
+use crate::moments::Moments;
+
+/// Version of the record's format.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One run of one or more jobs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// [`SCHEMA_VERSION`] of the writer.
+    pub schema: u32,
+    /// Version line of the writer, beginning with `fio-3.42`.
+    pub version: String,
+    /// When the run's first job started, ms since the epoch.
+    pub started_ms: u64,
+    /// When this record was made, ms since the epoch.
+    pub taken_ms: u64,
+    /// Whole seconds since the run began, as fio counts them (at least 1).
+    pub elapsed_s: u64,
+    /// False for an interim record (`--status-interval`, SIGUSR1).
+    pub complete: bool,
+    /// The words of the command line.
+    pub command: Vec<String>,
+    /// Options given for all jobs, canonical names, texts as typed.
+    pub global_options: Vec<(String, String)>,
+    /// Machine and clock.
+    pub host: Host,
+    /// One entry per worker, by thread number.
+    pub jobs: Vec<JobRecord>,
+    /// Block devices behind the files.
+    pub disks: Vec<DiskRecord>,
+    /// What the reader must know.
+    pub notes: Vec<Note>,
+    /// The signal that ended the run.
+    pub signal: Option<i32>,
+}
+
+/// Machine and clock of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// uname -sr.
+    pub kernel: Option<String>,
+    /// Processors online.
+    pub cpus: Option<u32>,
+    /// Bytes of memory.
+    pub memory_bytes: Option<u64>,
+    /// The clock that stamped the I/Os.
+    pub clock: Option<ClockFacts>,
+}
+
+/// The clock of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClockFacts {
+    /// `tsc`, `clock_gettime` or `virtual`.
+    pub source: String,
+    /// Cost of one reading, ns.
+    pub cost_ns: f64,
+    /// Ticks per second, for a counter.
+    pub frequency_hz: Option<u64>,
+    /// Drift against CLOCK_MONOTONIC over the run, parts per million.
+    pub drift_ppm: Option<f64>,
+}
+
+/// Something the reader must know: an option that had another effect than asked for, a value that was clipped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Note {
+    /// Stable name, e.g. `depth-capped`.
+    pub id: String,
+    /// The job it concerns; `None`: the run.
+    pub job: Option<String>,
+    /// One sentence.
+    pub text: String,
+}
+
+/// One worker's results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobRecord {
+    /// The job's name.
+    pub name: String,
+    /// Its description.
+    pub description: Option<String>,
+    /// Counted from 1 over all workers.
+    pub thread_number: u32,
+    /// Report group, counted from 0.
+    pub group: u32,
+    /// Workers merged into this record (1 before merging).
+    pub members: u32,
+    /// Merge the group's workers for the report (`group_reporting`).
+    pub group_reporting: bool,
+    /// Clone number within its job, counted from 0.
+    pub clone: u32,
+    /// Process or thread id.
+    pub pid: u32,
+    /// What the worker did, in the words of the reports.
+    pub setup: JobSetup,
+    /// Options written for this job, canonical names, texts as typed.
+    pub options: Vec<(String, String)>,
+    /// When it started, ms since the epoch; `None`: it never did.
+    pub started_ms: Option<u64>,
+    /// The first error.
+    pub error: Option<JobError>,
+    /// Seconds left when an interim record was made; `None` when unknown or over.
+    pub eta_s: Option<u64>,
+    /// Transfers, by direction.
+    pub read: DirectionRecord,
+    /// See `read`.
+    pub write: DirectionRecord,
+    /// See `read`.
+    pub trim: DirectionRecord,
+    /// fsync, fdatasync, sync_file_range: total count and latency.
+    pub sync: SyncRecord,
+    /// Wall time of the worker, ms (summed when merged).
+    pub job_runtime_ms: u64,
+    /// User CPU time, ns.
+    pub user_ns: u64,
+    /// System CPU time, ns.
+    pub system_ns: u64,
+    /// Voluntary and involuntary context switches.
+    pub context_switches: u64,
+    /// Major page faults.
+    pub major_faults: u64,
+    /// Minor page faults.
+    pub minor_faults: u64,
+    /// I/Os committed at a depth of 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and up.
+    pub depth_levels: [u64; 7],
+    /// Submit calls that took 0, 1-4, 5-8, 9-16, 17-32, 33-64, more I/Os.
+    pub submit_sizes: [u64; 7],
+    /// Reap calls that gave 0, 1-4, 5-8, 9-16, 17-32, 33-64, more I/Os.
+    pub complete_sizes: [u64; 7],
+    /// I/Os whose clat (or lat) fell below 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000 ns.
+    pub latency_ns_counts: [u64; 10],
+    /// The same in us.
+    pub latency_us_counts: [u64; 10],
+    /// The same in ms, then below 2000, then 2000 and up.
+    pub latency_ms_counts: [u64; 12],
+    /// Errors that were counted and survived; `None` without `continue_on_error`.
+    pub survived_errors: Option<SurvivedErrors>,
+    /// Depth that `latency_target` settled on, else the depth asked for.
+    pub latency_depth: u32,
+    /// Steady state, when asked for.
+    pub steady_state: Option<SteadyStateRecord>,
+    /// One I/O in so many was timed (64 with gtod_reduce; 1: every one).
+    pub timed_one_in: u32,
+    /// What the timed I/Os of a sampled run gave, by direction (clat); kept out of fio's formats.
+    pub sampled_latency: Option<Box<[Latency; 3]>>,
+}
+
+/// What the worker did, in the words of the reports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobSetup {
+    /// Canonical `rw` word.
+    pub access: String,
+    /// Smallest and largest block size of read, write, trim, bytes.
+    pub block_sizes: [(u32, u32); 3],
+    /// Engine.
+    pub engine: String,
+    /// Depth asked for.
+    pub depth: u32,
+    /// `numjobs`: shows `...` after the banner line.
+    pub clones: u32,
+    /// `thread` was given.
+    pub thread: bool,
+    /// Percentiles shown for clat, lat, slat.
+    pub clat_percentiles: bool,
+    /// See `clat_percentiles`.
+    pub lat_percentiles: bool,
+    /// See `clat_percentiles`.
+    pub slat_percentiles: bool,
+    /// The percentiles, ascending.
+    pub percentiles: Vec<f64>,
+    /// `none`, `mixed` or `both`.
+    pub unified: UnifiedReporting,
+    /// Left out of the reports when false.
+    pub shown: bool,
+    /// Digits of the numbers in the normal report.
+    pub significant_figures: u32,
+    /// 1000 or 1024.
+    pub kb_base: u32,
+    /// 0, 1 (bits) or 8 (bytes).
+    pub unit_base: u32,
+    /// `latency_target`, ns; 0: off.
+    pub latency_target_ns: u64,
+    /// `latency_window`, ns; 0: off.
+    pub latency_window_ns: u64,
+    /// `latency_percentile`.
+    pub latency_percentile: f64,
+}
+
+/// `unified_rw_reporting`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnifiedReporting {
+    /// Each direction by itself.
+    None,
+    /// Only the sum.
+    Mixed,
+    /// Both.
+    Both,
+}
+
+/// The first error of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobError {
+    /// errno.
+    pub code: i32,
+    /// What failed: `io_u error`, `total_file_size`, ... (fio's `func=`).
+    pub function: String,
+    /// The system's text for the code.
+    pub text: String,
+}
+
+/// Transfers of one direction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DirectionRecord {
+    /// Bytes transferred.
+    pub bytes: u64,
+    /// I/Os issued.
+    pub ios: u64,
+    /// I/Os that came back short.
+    pub short_ios: u64,
+    /// I/Os never issued.
+    pub dropped_ios: u64,
+    /// Duration of the I/O phase for this direction, ms rounded up.
+    pub runtime_ms: u64,
+    /// Start to issue.
+    pub slat: Latency,
+    /// Issue to reap.
+    pub clat: Latency,
+    /// Start to reap.
+    pub lat: Latency,
+    /// Intended start to reap, for paced jobs: no coordinated omission.
+    pub response: Option<Latency>,
+    /// Bandwidth samples, KiB/s.
+    pub bandwidth_samples: Samples,
+    /// IOPS samples.
+    pub iops_samples: Samples,
+}
+
+/// Moments of one latency, and its histogram when one was kept.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Count, min, max, mean, deviation, in ns.
+    pub moments: Moments,
+    /// fio's 1,856 buckets; `None`: not kept.
+    pub histogram: Option<Histogram>,
+}
+
+/// Values taken once per window. fio adds min, max, mean and deviation of clones when it merges them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    /// How many.
+    pub count: u64,
+    /// Smallest.
+    pub min: u64,
+    /// Largest.
+    pub max: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Sum of the squared deviations.
+    pub squared_deviations: f64,
+    /// Each value with its end in ms since the start of the phase, for charts and statistics.
+    pub series: Vec<(u64, u64)>,
+}
+
+/// Syncs of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SyncRecord {
+    /// fsync, fdatasync, sync_file_range calls counted as I/Os (`issued rwts`).
+    pub ios: u64,
+    /// Their latency.
+    pub lat: Latency,
+}
+
+/// `continue_on_error` counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SurvivedErrors {
+    /// How many.
+    pub total: u64,
+    /// errno of the first; 0: none.
+    pub first: i32,
+}
+
+/// `steadystate` as it ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SteadyStateRecord {
+    /// The option's text, e.g. `iops_slope:0.3%`.
+    pub criterion_text: String,
+    /// Window, s.
+    pub duration_s: u64,
+    /// Reached.
+    pub attained: bool,
+    /// The measured deviation or slope, in the limit's unit.
+    pub criterion: f64,
+    /// The criterion is a percentage.
+    pub percent: bool,
+    /// Largest deviation seen.
+    pub max_deviation: f64,
+    /// Slope seen.
+    pub slope: f64,
+    /// Bandwidth of each interval, B/s.
+    pub bandwidth: Vec<u64>,
+    /// IOPS of each interval.
+    pub iops: Vec<u64>,
+}
+
+/// Counters of one block device over the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DiskRecord {
+    /// Kernel name.
+    pub name: String,
+    /// Reads, writes.
+    pub ios: [u64; 2],
+    /// 512-byte sectors read, written.
+    pub sectors: [u64; 2],
+    /// Merged requests read, written.
+    pub merges: [u64; 2],
+    /// ms spent reading, writing.
+    pub ticks_ms: [u64; 2],
+    /// Weighted ms in the queue.
+    pub in_queue_ms: u64,
+    /// Busy share of the run, percent (0 to 100).
+    pub util_percent: f64,
+    /// Devices below (dm, md, loop).
+    pub slaves: Vec<DiskRecord>,
+}

@@ -1,0 +1,77 @@
+//! One request, and the block in which requests are handed over.
+
+use job::Direction;
+
+/// What a request asks of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum OpKind {
+    /// Transfer from the file.
+    Read = 0,
+    /// Transfer to the file.
+    Write = 1,
+    /// Discard.
+    Trim = 2,
+    /// fsync(2).
+    Sync = 3,
+    /// fdatasync(2).
+    DataSync = 4,
+    /// sync_file_range(2) over `offset..offset + length`.
+    SyncRange = 5,
+}
+
+impl OpKind {
+    /// The direction of a transfer; `None` for the syncs.
+    #[inline]
+    pub fn direction(self) -> Option<Direction> {
+        match self {
+            OpKind::Read => Some(Direction::Read),
+            OpKind::Write => Some(Direction::Write),
+            OpKind::Trim => Some(Direction::Trim),
+            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange => None,
+        }
+    }
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// Bytes from the start of the file.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u32,
+    /// Index into the worker's files.
+    pub file: u32,
+    /// What to do.
+    pub kind: OpKind,
+}
+
+const _: () = assert!(std::mem::size_of::<Op>() == 24);
+
+/// Requests per block.
+pub const BLOCK_OPS: usize = 64;
+
+/// A block of requests, made ahead of their submission.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The requests; the first `len` count.
+    pub ops: [Op; BLOCK_OPS],
+    /// How many count (0 to [`BLOCK_OPS`]).
+    pub len: usize,
+    /// Intended start of each request in ns since the start of the I/O phase, when the job is paced.
+    pub intended_ns: Option<Box<[u64; BLOCK_OPS]>>,
+}
+
+impl Block {
+    /// An empty block.
+    pub fn new() -> Self {
+        let nothing = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read };
+        Block { ops: [nothing; BLOCK_OPS], len: 0, intended_ns: None }
+    }
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Block::new()
+    }
+}
