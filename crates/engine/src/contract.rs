@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use workload::Op;
 
+use crate::files::OpenFile;
 use crate::slot::Slot;
 
 /// A request that has come back.
@@ -11,14 +12,18 @@ use crate::slot::Slot;
 pub struct Completion {
     /// Its slot; the buffer is the worker's again.
     pub slot: Slot,
-    /// Bytes transferred, or the negated errno.
+    /// Bytes transferred (fewer than asked for at the end of the file, 0 beyond it; 0 for the syncs), or the
+    /// negated errno.
     pub result: i64,
 }
+
+const _: () = assert!(std::mem::size_of::<Completion>() == 16);
 
 /// What became of a queued request.
 #[derive(Debug)]
 pub enum Queued {
-    /// It is over (synchronous engines).
+    /// It is over already: every request of a synchronous engine, and what other engines cannot hand to the kernel
+    /// (discards; syncs where the kernel does not queue them).
     Done(Completion),
     /// It waits for [`Engine::submit`] or is already under way.
     Staged,
@@ -50,11 +55,13 @@ pub trait Engine {
     /// Takes a request whose first `done` bytes have been transferred already (0 but for the rest of a short one).
     fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued;
 
-    /// Hands what is staged to the kernel and says how many requests that were. Retries are bounded.
+    /// Hands what is staged to the kernel, first staged first, and says how many requests that were. Fewer than
+    /// staged, 0 included, means: reap, then submit again. Retries are bounded.
     fn submit(&mut self) -> Result<usize, EngineError>;
 
     /// Appends completions to `completions` (never beyond its capacity): at least `min` unless `timeout` passes
-    /// first, at most `max`. `min` 0 polls. Returns how many came.
+    /// first or a signal arrives, at most `max`. `min` 0 polls; a `min` above the number submitted and not yet reaped
+    /// counts as that number, so that no wait is for ever. Returns how many came.
     fn reap(
         &mut self,
         min: usize,
@@ -62,6 +69,10 @@ pub trait Engine {
         timeout: Option<Duration>,
         completions: &mut Vec<Completion>,
     ) -> Result<usize, EngineError>;
+
+    /// The files, in the order of `Op::file`: for cache advice and syncs between the requests. The worker that made
+    /// the [`crate::EngineSetup`] still owns them and closes them when the engine is gone.
+    fn files(&self) -> &[OpenFile];
 
     /// The buffer of a slot that is not in flight.
     fn buffer(&mut self, slot: &Slot) -> &mut [u8];

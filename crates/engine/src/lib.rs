@@ -3,10 +3,27 @@
 //!
 //! A request occupies a [`Slot`]: a token that cannot be copied. [`Engine::queue`] takes it and only a
 //! [`Completion`] gives it back, so a buffer in flight cannot be touched.
+//!
+//! A worker describes what it needs in an [`EngineSetup`] and passes its loop to [`with_engine`] as an
+//! [`EngineVisitor`]: the loop is compiled once per engine and the engine is chosen once per worker.
 
+pub mod buffers;
 pub mod clock;
 mod contract;
+pub mod files;
+mod null;
+mod setup;
 mod slot;
+pub mod thread;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux as system;
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("no engines for this system yet: they would be a folder beside src/linux with the same names");
 
 pub use contract::*;
+pub use setup::{EngineSetup, EngineSetupError, EngineVisitor, with_engine};
 pub use slot::{Slot, Slots};

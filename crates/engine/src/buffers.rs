@@ -1,0 +1,206 @@
+//! The memory that requests read into and write from: one arena per worker, one place per slot.
+
+use std::ptr::NonNull;
+
+use job::Memory;
+
+use crate::slot::Slot;
+use crate::system::memory;
+
+/// What an arena is to be.
+#[derive(Clone, Debug)]
+pub struct ArenaShape {
+    /// Places (1 and up).
+    pub depth: u32,
+    /// Bytes of the largest transfer (0 counts as 1).
+    pub block_bytes_max: u32,
+    /// Alignment of each place in bytes, a power of two; 0 or anything below the page: the page.
+    pub align: u32,
+    /// What the memory is made of.
+    pub memory: Memory,
+}
+
+/// Why there is no memory.
+#[derive(Debug, thiserror::Error)]
+pub enum ArenaError {
+    /// The alignment is not a power of two.
+    #[error("iomem_align={align}: not a power of two; leave it out for page alignment")]
+    Align {
+        /// As asked for.
+        align: u32,
+    },
+    /// Depth times block size does not fit the address space.
+    #[error("iodepth={depth} x {block_bytes_max} bytes of buffers exceed the address space: lower iodepth or bs")]
+    TooLarge {
+        /// As asked for.
+        depth: u32,
+        /// As asked for.
+        block_bytes_max: u32,
+    },
+    /// The system refused.
+    #[error(
+        "{bytes} bytes of buffers: {text}; lower iodepth or bs, or raise the memory limit (ulimit -v, cgroup)",
+        text = std::io::Error::from_raw_os_error(*code)
+    )]
+    Refused {
+        /// Bytes asked for.
+        bytes: usize,
+        /// errno.
+        code: i32,
+    },
+    /// No huge pages.
+    #[error(
+        "mem=mmaphuge: {pages} huge pages of {page_bytes} bytes: {text}; reserve them with \
+         `sysctl -w vm.nr_hugepages={pages}` (more if others use some) or leave mem out",
+        text = std::io::Error::from_raw_os_error(*code)
+    )]
+    HugePages {
+        /// Pages needed.
+        pages: usize,
+        /// Bytes of one.
+        page_bytes: usize,
+        /// errno.
+        code: i32,
+    },
+}
+
+/// One mapping of `depth` places. Pages that no request touches cost no memory.
+#[derive(Debug)]
+pub struct Arena {
+    /// The first place.
+    base: NonNull<u8>,
+    stride: usize,
+    depth: usize,
+    mapping: NonNull<u8>,
+    mapping_bytes: usize,
+}
+
+// SAFETY: the arena owns its mapping alone, and memory is not bound to a thread.
+unsafe impl Send for Arena {}
+
+impl Arena {
+    /// Maps the memory; no page of it is touched.
+    pub fn new(shape: &ArenaShape) -> Result<Arena, ArenaError> {
+        let &ArenaShape { depth, block_bytes_max, align, ref memory } = shape;
+        if align != 0 && !align.is_power_of_two() {
+            return Err(ArenaError::Align { align });
+        }
+        let page_bytes = match memory {
+            Memory::Anonymous => memory::page_bytes(),
+            Memory::Huge => memory::huge_page_bytes(),
+        };
+        let align = (align as usize).max(memory::page_bytes());
+        let stride = (block_bytes_max as usize).max(1).next_multiple_of(align);
+        // A mapping begins at a page; a stricter alignment is found within a longer mapping.
+        let slack = align.saturating_sub(page_bytes);
+        let mapping_bytes = stride
+            .checked_mul(depth as usize)
+            .and_then(|bytes| bytes.checked_add(slack))
+            .and_then(|bytes| bytes.checked_next_multiple_of(page_bytes))
+            .filter(|bytes| *bytes <= isize::MAX as usize)
+            .ok_or(ArenaError::TooLarge { depth, block_bytes_max })?;
+        let mapping = memory::map(mapping_bytes, memory).map_err(|code| match memory {
+            Memory::Anonymous => ArenaError::Refused { bytes: mapping_bytes, code },
+            Memory::Huge => ArenaError::HugePages { pages: mapping_bytes / page_bytes, page_bytes, code },
+        })?;
+        let padding = mapping.as_ptr().align_offset(align);
+        assert!(padding <= slack);
+        // SAFETY: `padding` is at most `slack`, by which the mapping is longer than its places.
+        let base = unsafe { mapping.add(padding) };
+        Ok(Arena { base, stride, depth: depth as usize, mapping, mapping_bytes })
+    }
+
+    /// Bytes of each place: the largest transfer, rounded up to the alignment.
+    #[inline]
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The place of a slot.
+    #[inline]
+    pub fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+        let address = self.address(slot.index());
+        // SAFETY: `address` checked the index; the place is mapped, initialised (zeroed by the kernel) and borrowed
+        // from `self` alone. The slot is at hand, so no request that could write here is in flight.
+        unsafe { std::slice::from_raw_parts_mut(address, self.stride) }
+    }
+
+    /// Where a place begins.
+    #[inline]
+    pub(crate) fn address(&self, index: usize) -> *mut u8 {
+        assert!(index < self.depth, "slot of another worker");
+        // SAFETY: the index is within the mapping, which `new` sized for `depth` places.
+        unsafe { self.base.as_ptr().add(index * self.stride) }
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: these are the values of `new`. Engines whose requests may still be in flight forget the arena
+        // instead of dropping it.
+        unsafe { memory::unmap(self.mapping, self.mapping_bytes) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slot::Slots;
+
+    fn shape(depth: u32, block_bytes_max: u32, align: u32) -> ArenaShape {
+        ArenaShape { depth, block_bytes_max, align, memory: Memory::Anonymous }
+    }
+
+    #[test]
+    fn places_are_aligned_zeroed_and_apart() {
+        for align in [0, 512, 4096, 65536, 4 << 20] {
+            let mut arena = Arena::new(&shape(3, 5000, align)).unwrap();
+            let expected = (align as usize).max(memory::page_bytes());
+            assert_eq!(arena.stride(), 5000usize.next_multiple_of(expected));
+            let mut slots = Slots::new(3);
+            let taken: Vec<Slot> = std::iter::from_fn(|| slots.take()).collect();
+            for slot in &taken {
+                let place = arena.buffer(slot);
+                assert_eq!(place.as_ptr().align_offset(expected), 0);
+                assert!(place.iter().all(|byte| *byte == 0));
+                place.fill(slot.index() as u8 + 1);
+            }
+            for slot in &taken {
+                assert!(arena.buffer(slot).iter().all(|byte| *byte == slot.index() as u8 + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn untouched_memory_is_not_needed() {
+        // 1 TiB of places: far more than there is.
+        let mut arena = Arena::new(&shape(1 << 20, 1 << 20, 0)).unwrap();
+        let mut slots = Slots::new(1 << 20);
+        arena.buffer(&slots.take().unwrap())[0] = 1;
+    }
+
+    #[test]
+    fn errors_name_the_next_step() {
+        let crooked = Arena::new(&shape(1, 4096, 3000)).unwrap_err().to_string();
+        assert!(crooked.contains("iomem_align=3000"), "{crooked}");
+        let large = Arena::new(&shape(u32::MAX, u32::MAX, 0)).unwrap_err().to_string();
+        assert!(large.contains("iodepth=4294967295"), "{large}");
+    }
+
+    #[test]
+    fn huge_pages_come_or_name_the_sysctl() {
+        let huge = ArenaShape { memory: Memory::Huge, ..shape(2, 4096, 0) };
+        if let Err(error) = Arena::new(&huge) {
+            assert!(error.to_string().contains("vm.nr_hugepages="), "{error}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "slot of another worker")]
+    fn foreign_slots_are_refused() {
+        let mut arena = Arena::new(&shape(1, 4096, 0)).unwrap();
+        let mut slots = Slots::new(2);
+        let _first = slots.take();
+        arena.buffer(&slots.take().unwrap());
+    }
+}

@@ -1,0 +1,149 @@
+//! What went wrong with a file, in words that lead on.
+
+use std::path::{Path, PathBuf};
+
+use super::{DirectAlignment, FileAccess, OpenMode};
+
+/// A failed operation on a file.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {operation} {path}: {text}{advice}", path = path.display(), text = std::io::Error::from_raw_os_error(*code))]
+pub struct FileError {
+    /// What was tried.
+    pub operation: &'static str,
+    /// On which file.
+    pub path: PathBuf,
+    /// errno.
+    pub code: i32,
+    /// The likely cause.
+    pub cause: FileCause,
+    /// The next step, with its leading punctuation; empty when there is nothing to say.
+    pub advice: String,
+}
+
+/// Causes that a caller may want to tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileCause {
+    /// O_DIRECT was refused.
+    DirectRefused,
+    /// The file, or a directory on the way, is not there.
+    Missing,
+    /// The rights do not suffice.
+    Permission,
+    /// The file system is mounted read-only.
+    ReadOnly,
+    /// It is a directory.
+    Directory,
+    /// No room, or a quota.
+    NoSpace,
+    /// Too many open files.
+    TooManyOpen,
+    /// The file system cannot do this.
+    Unsupported,
+    /// The device or the server failed.
+    Device,
+    /// Anything else.
+    Other,
+}
+
+impl FileError {
+    /// A failure of anything but opening.
+    pub(crate) fn of(operation: &'static str, path: &Path, code: i32) -> FileError {
+        let (cause, advice) = cause_and_advice(code);
+        FileError { operation, path: path.to_owned(), code, cause, advice: advice.to_owned() }
+    }
+
+    /// A failure to open.
+    pub(super) fn of_open(path: &Path, mode: OpenMode, code: i32) -> FileError {
+        let operation = match (mode.create, mode.access) {
+            (true, _) => "create or open",
+            (false, FileAccess::Read) => "open for reading",
+            (false, FileAccess::Write) => "open for writing",
+            (false, FileAccess::ReadWrite) => "open for reading and writing",
+        };
+        let mut error = FileError::of(operation, path, code);
+        match code {
+            // open(2) has no other use for EINVAL with these flags.
+            libc::EINVAL if mode.direct => {
+                error.cause = FileCause::DirectRefused;
+                error.advice = "; looks like your file system does not support direct=1/buffered=0: run with \
+                                direct=0 (the page cache then serves repeated reads), or put the file on a file \
+                                system with direct I/O (ext4, xfs, btrfs, NFS; tmpfs since Linux 6.6)"
+                    .to_owned();
+            }
+            libc::ENOENT if mode.create => {
+                error.advice = "; a directory of this path does not exist: create it, or correct directory= or \
+                                filename="
+                    .to_owned();
+            }
+            libc::EPERM | libc::EACCES if mode.access != FileAccess::Read => {
+                error.advice = format!("{}, or use a directory that you may write to", error.advice);
+            }
+            _ => {}
+        }
+        error
+    }
+}
+
+/// The cause behind an errno, and what to do about it. Names that are not listed speak for themselves.
+fn cause_and_advice(code: i32) -> (FileCause, &'static str) {
+    match code {
+        libc::ENOENT => {
+            (FileCause::Missing, "; check the path, or let the job create the file (size=, allow_file_create=1)")
+        }
+        libc::EACCES | libc::EPERM => {
+            (FileCause::Permission, "; run as a user with access to it (ls -l and id show who that is)")
+        }
+        libc::EROFS => (FileCause::ReadOnly, "; the mount is read-only: remount it rw, or run a read-only job"),
+        libc::EISDIR => (FileCause::Directory, "; name a file in it (filename=), or give it as directory="),
+        libc::ENOTDIR => (FileCause::Missing, "; a part of the path is a file, not a directory"),
+        libc::ENOSPC => (FileCause::NoSpace, "; free space there or lower size= (df -h and df -i show what is left)"),
+        libc::EDQUOT => (FileCause::NoSpace, "; the disk quota is used up: free space or lower size="),
+        libc::EFBIG => (FileCause::NoSpace, "; larger than the file system or `ulimit -f` allows: lower size="),
+        libc::EMFILE => {
+            (FileCause::TooManyOpen, "; raise the limit of this process with `ulimit -n`, or lower nrfiles or numjobs")
+        }
+        libc::ENFILE => {
+            (FileCause::TooManyOpen, "; raise the limit of the system, fs.file-max, or lower nrfiles or numjobs")
+        }
+        libc::EOPNOTSUPP | libc::ENOSYS => {
+            (FileCause::Unsupported, "; this file system has no such operation: leave the option that asks for it out")
+        }
+        libc::ETXTBSY => (FileCause::Permission, "; a program is running from it: name another file"),
+        libc::EIO => (FileCause::Device, "; the device or the server reported a failure (dmesg may say more)"),
+        libc::ESTALE => (FileCause::Device, "; the server no longer knows this file: remount, or open it anew"),
+        libc::ENXIO | libc::ENODEV => (FileCause::Device, "; no device behind this path"),
+        libc::EBUSY => (FileCause::Device, "; somebody else holds it: unmount or release it first"),
+        _ => (FileCause::Other, ""),
+    }
+}
+
+/// Why a direct transfer may have been refused, most certain reason first.
+pub(super) fn refused_transfer(
+    demand: Option<DirectAlignment>,
+    offset: u64,
+    length: u32,
+    memory_align: usize,
+) -> String {
+    let Some(DirectAlignment { memory, offset: step }) = demand else {
+        return "the first direct transfer was refused and the kernel does not say what this file demands: bs, \
+                offset and blockalign must be multiples of the device's logical block (512 or 4096 bytes), \
+                iomem_align too; try bs=4k, or direct=0"
+            .to_owned();
+    };
+    if step == 0 || memory == 0 {
+        "this file takes no direct I/O: run with direct=0, or use another file system".to_owned()
+    } else if !length.is_multiple_of(step) {
+        format!(
+            "direct I/O on this file needs lengths in multiples of {step} bytes, not {length}: set bs to one, or direct=0"
+        )
+    } else if !offset.is_multiple_of(u64::from(step)) {
+        format!(
+            "direct I/O on this file needs offsets in multiples of {step} bytes, not {offset}: set offset and blockalign so, or direct=0"
+        )
+    } else if !memory_align.is_multiple_of(memory as usize) {
+        format!("direct I/O on this file needs memory aligned to {memory} bytes: set iomem_align={memory}, or direct=0")
+    } else {
+        "offset, length and memory suit this file, so the file system refused for a reason of its own: try direct=0"
+            .to_owned()
+    }
+}

@@ -1,0 +1,8 @@
+//! What is particular to Linux. Another system is another folder with the same names.
+
+pub(crate) mod clock;
+pub(crate) mod control;
+pub(crate) mod files;
+pub(crate) mod memory;
+pub(crate) mod positioned;
+pub(crate) mod thread;

@@ -1,0 +1,34 @@
+//! The system's clock and its opinion about the processor's counter.
+
+use std::time::Duration;
+
+use rustix::thread::ClockId;
+use rustix::time::Timespec;
+
+/// CLOCK_MONOTONIC in nanoseconds.
+#[inline]
+pub(crate) fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Sleeps; a signal ends it early.
+pub(crate) fn sleep(duration: Duration) {
+    let request = Timespec { tv_sec: duration.as_secs() as i64, tv_nsec: i64::from(duration.subsec_nanos()) };
+    // Interrupted or refused alike: the caller looks at its clock again.
+    let _ = rustix::thread::clock_nanosleep_relative(ClockId::Monotonic, &request);
+}
+
+/// Why the kernel does not trust the time stamp counter, if so. The kernel watches the counters of all processors
+/// and leaves them when they part; the two paravirtual clocks are computed from the counter, so they vouch for it.
+pub(crate) fn counter_distrusted() -> Option<&'static str> {
+    const PATH: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    match std::fs::read_to_string(PATH) {
+        // Without /sys (some containers) the processor's own word has to do; the drift check stays.
+        Err(_) => None,
+        Ok(name) => match name.trim() {
+            "tsc" | "kvm-clock" | "hyperv_clocksource_tsc_page" => None,
+            _ => Some("the kernel uses another clock source (current_clocksource)"),
+        },
+    }
+}

@@ -1,0 +1,40 @@
+//! Requests that move no data through a buffer: the syncs and the discard, carried out at once.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use workload::{Op, OpKind};
+
+use super::files;
+use crate::files::{FileKind, OpenFile};
+
+/// A file as an engine sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) fd: BorrowedFd<'a>,
+    pub(crate) kind: FileKind,
+}
+
+impl<'a> Target<'a> {
+    /// The files of a worker, as an engine sees them.
+    pub(crate) fn all(files: &'a [OpenFile]) -> Box<[Target<'a>]> {
+        files.iter().map(|file| Target { fd: file.as_fd(), kind: file.kind() }).collect()
+    }
+}
+
+/// Carries out a sync or a discard. Answers bytes (0 for the syncs) or the negated errno.
+#[cold]
+#[inline(never)]
+pub(crate) fn perform(target: Target<'_>, op: &Op, done: u32, sync_range_flags: u32) -> i64 {
+    let Target { fd, kind } = target;
+    let outcome = match op.kind {
+        OpKind::Sync => files::sync(fd).map(|()| 0),
+        OpKind::DataSync => files::sync_data(fd).map(|()| 0),
+        OpKind::SyncRange => files::sync_range(fd, op.offset, u64::from(op.length), sync_range_flags).map(|()| 0),
+        OpKind::Trim => {
+            let left = u64::from(op.length - done);
+            files::discard(fd, kind, op.offset + u64::from(done), left).map(|()| left as i64)
+        }
+        OpKind::Read | OpKind::Write => unreachable!("transfers are the engine's own"),
+    };
+    outcome.unwrap_or_else(|code| -i64::from(code))
+}

@@ -1,0 +1,189 @@
+//! System calls on files. Every failure is its errno; the words are found in `crate::files`.
+
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::path::Path;
+
+use job::{Fallocate, SyncOpen};
+use rustix::fs::{AtFlags, FallocateFlags, FileType, Mode, OFlags, SeekFrom, StatxFlags};
+use rustix::io::Errno;
+
+use crate::files::{Advice, DirectAlignment, FileAccess, FileKind, OpenMode};
+
+/// How often a call is repeated that a signal interrupted.
+pub(crate) const INTERRUPTIONS_MAX: u32 = 100;
+
+const _: () = assert!(std::mem::size_of::<libc::off_t>() == 8, "offsets beyond 2 GiB need a 64-bit off_t");
+
+fn errno(error: Errno) -> i32 {
+    error.raw_os_error()
+}
+
+/// The outcome of a libc call that answers -1 and sets errno.
+fn checked(answer: libc::c_int) -> Result<(), i32> {
+    if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)) }
+}
+
+/// Repeats a call that was interrupted by a signal, a bounded number of times.
+#[inline]
+pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    let mut outcome = call();
+    let mut interruptions = 0;
+    while matches!(outcome, Err(Errno::INTR)) && interruptions < INTERRUPTIONS_MAX {
+        interruptions += 1;
+        outcome = call();
+    }
+    outcome
+}
+
+pub(crate) fn open(path: &Path, mode: OpenMode) -> Result<OwnedFd, i32> {
+    let mut flags = OFlags::CLOEXEC;
+    flags |= match mode.access {
+        FileAccess::Read => OFlags::RDONLY,
+        FileAccess::Write => OFlags::WRONLY,
+        FileAccess::ReadWrite => OFlags::RDWR,
+    };
+    flags |= match mode.sync {
+        SyncOpen::None => OFlags::empty(),
+        SyncOpen::Sync => OFlags::SYNC,
+        SyncOpen::Dsync => OFlags::DSYNC,
+    };
+    flags.set(OFlags::CREATE, mode.create);
+    flags.set(OFlags::DIRECT, mode.direct);
+    uninterrupted(|| rustix::fs::open(path, flags, Mode::from_raw_mode(0o644))).map_err(errno)
+}
+
+pub(crate) fn kind(fd: BorrowedFd<'_>) -> Result<FileKind, i32> {
+    let stat = rustix::fs::fstat(fd).map_err(errno)?;
+    Ok(match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => FileKind::Regular,
+        FileType::BlockDevice => FileKind::BlockDevice,
+        FileType::CharacterDevice => FileKind::CharacterDevice,
+        FileType::Directory => return Err(libc::EISDIR),
+        _ => FileKind::Other,
+    })
+}
+
+pub(crate) fn size(fd: BorrowedFd<'_>, kind: FileKind) -> Result<u64, i32> {
+    match kind {
+        FileKind::BlockDevice => rustix::fs::seek(fd, SeekFrom::End(0)).map_err(errno),
+        _ => Ok(rustix::fs::fstat(fd).map_err(errno)?.st_size as u64),
+    }
+}
+
+pub(crate) fn direct_alignment(fd: BorrowedFd<'_>) -> Option<DirectAlignment> {
+    let statx = rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+    let told = StatxFlags::from_bits_retain(statx.stx_mask).contains(StatxFlags::DIOALIGN);
+    told.then_some(DirectAlignment { memory: statx.stx_dio_mem_align, offset: statx.stx_dio_offset_align })
+}
+
+pub(crate) fn advise(fd: BorrowedFd<'_>, advice: Advice, offset: u64, length: u64) -> Result<(), i32> {
+    use rustix::fs::Advice as Fadvise;
+    let advice = match advice {
+        Advice::Normal => Fadvise::Normal,
+        Advice::Random => Fadvise::Random,
+        Advice::Sequential => Fadvise::Sequential,
+        Advice::NoReuse => Fadvise::NoReuse,
+        Advice::DontNeed => Fadvise::DontNeed,
+    };
+    rustix::fs::fadvise(fd, offset, std::num::NonZeroU64::new(length), advice).map_err(errno)
+}
+
+pub(crate) fn allocate(fd: BorrowedFd<'_>, how: Fallocate, length: u64) -> Result<(), i32> {
+    match how {
+        Fallocate::None => Ok(()),
+        Fallocate::Native => fallocate(fd, FallocateFlags::empty(), length),
+        Fallocate::Keep => fallocate(fd, FallocateFlags::KEEP_SIZE, length),
+        Fallocate::Truncate => truncate(fd, length),
+        Fallocate::Posix => {
+            let length = libc::off_t::try_from(length).map_err(|_| libc::EFBIG)?;
+            // SAFETY: the descriptor is open for as long as it is borrowed; no memory is passed.
+            match unsafe { libc::posix_fallocate(fd.as_raw_fd(), 0, length) } {
+                0 => Ok(()),
+                code => Err(code),
+            }
+        }
+    }
+}
+
+fn fallocate(fd: BorrowedFd<'_>, flags: FallocateFlags, length: u64) -> Result<(), i32> {
+    uninterrupted(|| rustix::fs::fallocate(fd, flags, 0, length)).map_err(errno)
+}
+
+pub(crate) fn truncate(fd: BorrowedFd<'_>, length: u64) -> Result<(), i32> {
+    uninterrupted(|| rustix::fs::ftruncate(fd, length)).map_err(errno)
+}
+
+pub(crate) fn sync(fd: BorrowedFd<'_>) -> Result<(), i32> {
+    uninterrupted(|| rustix::fs::fsync(fd)).map_err(errno)
+}
+
+pub(crate) fn sync_data(fd: BorrowedFd<'_>) -> Result<(), i32> {
+    uninterrupted(|| rustix::fs::fdatasync(fd)).map_err(errno)
+}
+
+pub(crate) fn sync_range(fd: BorrowedFd<'_>, offset: u64, length: u64, flags: u32) -> Result<(), i32> {
+    let offset = i64::try_from(offset).map_err(|_| libc::EINVAL)?;
+    let length = i64::try_from(length).map_err(|_| libc::EINVAL)?;
+    // SAFETY: the descriptor is open for as long as it is borrowed; no memory is passed.
+    checked(unsafe { libc::sync_file_range(fd.as_raw_fd(), offset, length, flags) })
+}
+
+pub(crate) fn sync_filesystem(fd: BorrowedFd<'_>) -> Result<(), i32> {
+    rustix::fs::syncfs(fd).map_err(errno)
+}
+
+/// Writes back and drops all cached pages of a block device (BLKFLSBUF; needs CAP_SYS_ADMIN).
+pub(crate) fn flush_device_cache(fd: BorrowedFd<'_>) -> Result<(), i32> {
+    const BLKFLSBUF: u32 = 0x1261;
+    // SAFETY: this request takes no argument, so no memory is passed.
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), BLKFLSBUF as _, 0) })
+}
+
+/// Discards a range: BLKDISCARD on a block device, a punched hole in a file.
+pub(crate) fn discard(fd: BorrowedFd<'_>, kind: FileKind, offset: u64, length: u64) -> Result<(), i32> {
+    const BLKDISCARD: u32 = 0x1277;
+    if kind == FileKind::BlockDevice {
+        let range = [offset, length];
+        // SAFETY: the request reads two 64-bit numbers, which `range` holds until the call returns.
+        return checked(unsafe { libc::ioctl(fd.as_raw_fd(), BLKDISCARD as _, range.as_ptr()) });
+    }
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    uninterrupted(|| rustix::fs::fallocate(fd, flags, offset, length)).map_err(errno)
+}
+
+pub(crate) fn write_all_at(fd: BorrowedFd<'_>, mut data: &[u8], mut offset: u64) -> Result<(), i32> {
+    while !data.is_empty() {
+        let written = uninterrupted(|| rustix::io::pwrite(fd, data, offset)).map_err(errno)?;
+        if written == 0 {
+            return Err(libc::EIO);
+        }
+        data = &data[written..];
+        offset += written as u64;
+    }
+    Ok(())
+}
+
+pub(crate) fn read_full_at(fd: BorrowedFd<'_>, data: &mut [u8], offset: u64) -> Result<usize, i32> {
+    let mut done = 0;
+    while done < data.len() {
+        let count = uninterrupted(|| rustix::io::pread(fd, &mut data[done..], offset + done as u64)).map_err(errno)?;
+        if count == 0 {
+            break;
+        }
+        done += count;
+    }
+    Ok(done)
+}
+
+pub(crate) fn close(fd: OwnedFd) -> Result<(), i32> {
+    // SAFETY: ownership was given up one line ago, so nobody uses or closes this descriptor again.
+    match checked(unsafe { libc::close(fd.into_raw_fd()) }) {
+        // Linux has closed the descriptor even when a signal interrupted the call.
+        Err(libc::EINTR) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+pub(crate) fn remove(path: &Path) -> Result<(), i32> {
+    rustix::fs::unlink(path).map_err(errno)
+}

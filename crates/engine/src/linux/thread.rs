@@ -1,0 +1,108 @@
+//! The calling thread: what it used, where it may run, how urgent it is.
+
+use std::time::Duration;
+
+use rustix::thread::{ClockId, CpuSet};
+
+use crate::thread::ThreadUsage;
+
+/// A wish about the thread that was not granted.
+#[derive(Debug, thiserror::Error)]
+#[error("{option}={value}: {text}; {advice}", text = std::io::Error::from_raw_os_error(*code))]
+pub struct ThreadError {
+    /// The option.
+    pub option: &'static str,
+    /// Its value.
+    pub value: String,
+    /// errno.
+    pub code: i32,
+    /// The next step.
+    pub advice: &'static str,
+}
+
+/// The kernel's number of the calling thread.
+pub fn thread_id() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
+}
+
+/// What the calling thread has used so far. User and system time share the precise total of the thread's own
+/// clock in the proportion of getrusage's microseconds.
+pub fn usage() -> ThreadUsage {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call fills the structure that the pointer leads to.
+    let answer = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    assert_eq!(answer, 0, "getrusage fails only for a wrong argument");
+    // SAFETY: all fields are integers, zeroed above and filled by the call.
+    let usage = unsafe { usage.assume_init() };
+    let total = rustix::time::clock_gettime(ClockId::ThreadCPUTime);
+    let total = Duration::new(total.tv_sec as u64, total.tv_nsec as u32);
+    let [user, system] = [usage.ru_utime, usage.ru_stime].map(duration);
+    let share = user.as_nanos() as f64 / (user + system).as_nanos().max(1) as f64;
+    let user = total.mul_f64(share.clamp(0.0, 1.0)).min(total);
+    ThreadUsage {
+        user,
+        system: total - user,
+        context_switches_voluntary: usage.ru_nvcsw as u64,
+        context_switches_involuntary: usage.ru_nivcsw as u64,
+        faults_minor: usage.ru_minflt as u64,
+        faults_major: usage.ru_majflt as u64,
+    }
+}
+
+fn duration(time: libc::timeval) -> Duration {
+    Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000)
+}
+
+/// Binds the calling thread to these processors (0 to 1023).
+pub fn set_affinity(processors: &[u32]) -> Result<(), ThreadError> {
+    let error = |code, advice| ThreadError {
+        option: "cpus_allowed",
+        value: processors.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
+        code,
+        advice,
+    };
+    let mut set = CpuSet::new();
+    for &processor in processors {
+        if processor as usize >= CpuSet::MAX_CPU {
+            return Err(error(libc::EINVAL, "processors are numbered 0 to 1023"));
+        }
+        set.set(processor as usize);
+    }
+    rustix::thread::sched_setaffinity(None, &set).map_err(|refusal| {
+        error(refusal.raw_os_error(), "none of them is online and allowed here (see nproc and Cpus_allowed_list)")
+    })
+}
+
+/// Sets the nice value (-20 to 19) of the calling thread alone.
+pub fn set_nice(nice: i32) -> Result<(), ThreadError> {
+    rustix::process::setpriority_process(None, nice).map_err(|refusal| ThreadError {
+        option: "nice",
+        value: nice.to_string(),
+        code: refusal.raw_os_error(),
+        advice: "a value below the present one needs root or a higher `ulimit -e`",
+    })
+}
+
+/// Sets the I/O priority of the calling thread: class 0 none, 1 realtime, 2 best effort, 3 idle; level 0 (first)
+/// to 7 (last).
+pub fn set_io_priority(class: u8, level: u8) -> Result<(), ThreadError> {
+    const WHO_PROCESS: libc::c_long = 1;
+    const THIS_THREAD: libc::c_long = 0;
+    const CLASS_SHIFT: u32 = 13;
+    let error = |option, value: u8, code, advice| ThreadError { option, value: value.to_string(), code, advice };
+    if level > 7 {
+        return Err(error("prio", level, libc::EINVAL, "levels are 0 (first) to 7 (last)"));
+    }
+    if class > 3 {
+        return Err(error("prioclass", class, libc::EINVAL, "classes are 0 none, 1 realtime, 2 best effort, 3 idle"));
+    }
+    let priority = libc::c_long::from(class) << CLASS_SHIFT | libc::c_long::from(level);
+    // SAFETY: the call takes three numbers and no memory.
+    match unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, THIS_THREAD, priority) } {
+        0 => Ok(()),
+        _ => {
+            let code = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+            Err(error("prioclass", class, code, "class 1 (realtime) needs root or CAP_SYS_NICE"))
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! No I/O at all: what remains is the cost of the generator itself.
+
+use std::time::Duration;
+
+use workload::{Op, OpKind};
+
+use crate::buffers::{Arena, ArenaError};
+use crate::clock::RealClock;
+use crate::contract::{Completion, Engine, EngineError, Queued};
+use crate::files::OpenFile;
+use crate::setup::EngineSetup;
+use crate::slot::Slot;
+
+/// What a request yields that meets neither a fault nor an end: all that is left of it.
+#[inline(always)]
+pub(crate) fn full_result(op: &Op, done: u32) -> i64 {
+    match op.kind {
+        OpKind::Read | OpKind::Write | OpKind::Trim => i64::from(op.length) - i64::from(done),
+        OpKind::Sync | OpKind::DataSync | OpKind::SyncRange => 0,
+    }
+}
+
+/// Depth 1: each request is over as soon as it is queued.
+#[derive(Debug)]
+pub(crate) struct NullSync<'a> {
+    files: &'a [OpenFile],
+    arena: Arena,
+    clock: RealClock,
+}
+
+impl<'a> NullSync<'a> {
+    pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<NullSync<'a>, ArenaError> {
+        Ok(NullSync { files: setup.files, arena: setup.arena()?, clock: setup.clock })
+    }
+}
+
+impl Engine for NullSync<'_> {
+    const SYNCHRONOUS: bool = true;
+
+    type Clock = RealClock;
+
+    #[inline(always)]
+    fn clock(&self) -> &RealClock {
+        &self.clock
+    }
+
+    #[inline(always)]
+    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+        Queued::Done(Completion { slot, result: full_result(op, done) })
+    }
+
+    #[inline(always)]
+    fn submit(&mut self) -> Result<usize, EngineError> {
+        Ok(0)
+    }
+
+    #[inline(always)]
+    fn reap(
+        &mut self,
+        _min: usize,
+        _max: usize,
+        _timeout: Option<Duration>,
+        _completions: &mut Vec<Completion>,
+    ) -> Result<usize, EngineError> {
+        Ok(0)
+    }
+
+    #[inline]
+    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+        self.arena.buffer(slot)
+    }
+
+    fn files(&self) -> &[OpenFile] {
+        self.files
+    }
+
+    fn cancel(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+/// Any depth: requests are staged, all are over when they are submitted, and come back in their order.
+#[derive(Debug)]
+pub(crate) struct NullQueued<'a> {
+    files: &'a [OpenFile],
+    arena: Arena,
+    clock: RealClock,
+    /// A ring of requests; positions count up and are masked.
+    ring: Box<[Staged]>,
+    reaped: u32,
+    submitted: u32,
+    staged: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Staged {
+    slot: u32,
+    bytes: u32,
+}
+
+impl<'a> NullQueued<'a> {
+    pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<NullQueued<'a>, ArenaError> {
+        let ring = vec![Staged::default(); (setup.depth as usize).next_power_of_two()].into_boxed_slice();
+        Ok(NullQueued {
+            files: setup.files,
+            arena: setup.arena()?,
+            clock: setup.clock,
+            ring,
+            reaped: 0,
+            submitted: 0,
+            staged: 0,
+        })
+    }
+
+    #[inline(always)]
+    fn place(&self, position: u32) -> usize {
+        position as usize & (self.ring.len() - 1)
+    }
+}
+
+impl Engine for NullQueued<'_> {
+    const SYNCHRONOUS: bool = false;
+
+    type Clock = RealClock;
+
+    #[inline(always)]
+    fn clock(&self) -> &RealClock {
+        &self.clock
+    }
+
+    #[inline(always)]
+    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+        if self.staged.wrapping_sub(self.reaped) as usize == self.ring.len() {
+            return Queued::Full(slot);
+        }
+        let place = self.place(self.staged);
+        self.ring[place] = Staged { slot: slot.into_number(), bytes: full_result(op, done) as u32 };
+        self.staged = self.staged.wrapping_add(1);
+        Queued::Staged
+    }
+
+    #[inline(always)]
+    fn submit(&mut self) -> Result<usize, EngineError> {
+        let count = self.staged.wrapping_sub(self.submitted);
+        self.submitted = self.staged;
+        Ok(count as usize)
+    }
+
+    #[inline(always)]
+    fn reap(
+        &mut self,
+        _min: usize,
+        max: usize,
+        _timeout: Option<Duration>,
+        completions: &mut Vec<Completion>,
+    ) -> Result<usize, EngineError> {
+        let ready = self.submitted.wrapping_sub(self.reaped) as usize;
+        let room = completions.capacity() - completions.len();
+        let count = ready.min(max).min(room);
+        for _ in 0..count {
+            let Staged { slot, bytes } = self.ring[self.place(self.reaped)];
+            self.reaped = self.reaped.wrapping_add(1);
+            completions.push(Completion { slot: Slot::returned(slot), result: i64::from(bytes) });
+        }
+        Ok(count)
+    }
+
+    #[inline]
+    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+        self.arena.buffer(slot)
+    }
+
+    fn files(&self) -> &[OpenFile] {
+        self.files
+    }
+
+    fn cancel(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+}

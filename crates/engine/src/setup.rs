@@ -1,0 +1,108 @@
+//! What an engine is made from, why it may not be, and the one place where it is chosen.
+
+use job::{EngineName, EngineOptions, Memory};
+
+use crate::buffers::{Arena, ArenaError, ArenaShape};
+use crate::clock::RealClock;
+use crate::contract::Engine;
+use crate::files::{FileError, OpenFile};
+use crate::null::{NullQueued, NullSync};
+use crate::system;
+
+/// What an engine is made from. The engine borrows the files: they outlive it and are closed by their owner.
+#[derive(Clone, Debug)]
+pub struct EngineSetup<'a> {
+    /// Which one.
+    pub name: EngineName,
+    /// The files that [`workload::Op::file`] counts. May be empty for `null` and `sim`.
+    pub files: &'a [OpenFile],
+    /// Slots (1 and up). Synchronous engines use one at a time.
+    pub depth: u32,
+    /// Bytes of the largest transfer; a request beyond it is a bug and panics.
+    pub block_bytes_max: u32,
+    /// Alignment of the buffers in bytes, a power of two; 0: the page.
+    pub memory_align: u32,
+    /// What the buffers are made of.
+    pub memory: Memory,
+    /// Flags of sync_file_range for [`workload::OpKind::SyncRange`]: bit 0 wait before, 1 write, 2 wait after.
+    pub sync_range_flags: u32,
+    /// Options of the engine; those of other engines are ignored.
+    pub options: EngineOptions,
+    /// The clock of all engines but `sim`.
+    pub clock: RealClock,
+}
+
+impl EngineSetup<'_> {
+    /// The buffers that this setup asks for.
+    pub(crate) fn arena(&self) -> Result<Arena, ArenaError> {
+        Arena::new(&ArenaShape {
+            depth: self.depth,
+            block_bytes_max: self.block_bytes_max,
+            align: self.memory_align,
+            memory: self.memory.clone(),
+        })
+    }
+}
+
+/// Why an engine could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineSetupError {
+    /// No memory for the buffers.
+    #[error(transparent)]
+    Buffers(#[from] ArenaError),
+    /// A file cannot serve.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The system refuses the engine as a whole.
+    #[error(
+        "ioengine={engine}: {call}: {text}; {advice}",
+        engine = engine.name(),
+        text = std::io::Error::from_raw_os_error(*code)
+    )]
+    Refused {
+        /// The engine.
+        engine: EngineName,
+        /// The system call.
+        call: &'static str,
+        /// errno.
+        code: i32,
+        /// The likely cause and the next step.
+        advice: String,
+    },
+    /// An option of the engine cannot be honoured.
+    #[error("ioengine={engine}: {option}: {reason}", engine = engine.name())]
+    Option {
+        /// The engine.
+        engine: EngineName,
+        /// The option.
+        option: &'static str,
+        /// Why, and the next step.
+        reason: String,
+    },
+}
+
+/// What is done with an engine of whichever type: the drive loop, compiled once per engine.
+pub trait EngineVisitor {
+    /// What it yields.
+    type Output;
+
+    /// Called once with the engine that was asked for.
+    fn visit<E: Engine>(self, engine: E) -> Self::Output;
+}
+
+/// Makes the engine on the calling thread (a ring belongs to its thread) and hands it to `visitor`.
+pub fn with_engine<V: EngineVisitor>(setup: &EngineSetup<'_>, visitor: V) -> Result<V::Output, EngineSetupError> {
+    assert!(setup.depth > 0, "a worker has at least one slot");
+    match setup.name {
+        EngineName::Null if setup.depth == 1 => Ok(visitor.visit(NullSync::new(setup)?)),
+        EngineName::Null => Ok(visitor.visit(NullQueued::new(setup)?)),
+        EngineName::Sync | EngineName::Psync | EngineName::Pvsync | EngineName::Pvsync2 | EngineName::Vsync => {
+            Ok(visitor.visit(system::positioned::Positioned::new(setup)?))
+        }
+        other => Err(EngineSetupError::Option {
+            engine: other,
+            option: "ioengine",
+            reason: "not built yet; use psync".to_owned(),
+        }),
+    }
+}
