@@ -2,10 +2,19 @@
 //! merged and compared. Pure: no clock, no file, no terminal.
 #![forbid(unsafe_code)]
 
+mod direction;
 mod histogram;
+mod merge;
 mod moments;
+mod new;
 mod record;
+mod samples;
+mod saved;
 
+pub use direction::per_second;
 pub use histogram::{BUCKETS, Histogram, bucket_of, bucket_value};
 pub use moments::Moments;
+pub use new::DEFAULT_PERCENTILES;
 pub use record::*;
+pub use samples::Samples;
+pub use saved::SavedRecordError;

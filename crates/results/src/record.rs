@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 use crate::moments::Moments;
+use crate::samples::Samples;
 
 /// Version of the record's format.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -115,6 +116,10 @@ pub struct JobRecord {
     pub trim: DirectionRecord,
     /// fsync, fdatasync, sync_file_range: total count and latency.
     pub sync: SyncRecord,
+    /// Time of the syncs after the last I/O (`end_fsync`, `fsync_on_close`), ns (the longest when merged); `None`: none.
+    pub final_sync_ns: Option<u64>,
+    /// Time to close the files, ns (the longest when merged); `None`: no file was closed.
+    pub close_ns: Option<u64>,
     /// Wall time of the worker, ms (summed when merged).
     pub job_runtime_ms: u64,
     /// User CPU time, ns.
@@ -193,10 +198,11 @@ pub struct JobSetup {
 }
 
 /// `unified_rw_reporting`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UnifiedReporting {
     /// Each direction by itself.
+    #[default]
     None,
     /// Only the sum.
     Mixed,
@@ -251,23 +257,6 @@ pub struct Latency {
     pub histogram: Option<Histogram>,
 }
 
-/// Values taken once per window. fio adds min, max, mean and deviation of clones when it merges them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Samples {
-    /// How many.
-    pub count: u64,
-    /// Smallest.
-    pub min: u64,
-    /// Largest.
-    pub max: u64,
-    /// Mean.
-    pub mean: f64,
-    /// Sum of the squared deviations.
-    pub squared_deviations: f64,
-    /// Each value with its end in ms since the start of the phase, for charts and statistics.
-    pub series: Vec<(u64, u64)>,
-}
-
 /// Syncs of a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SyncRecord {
@@ -291,6 +280,12 @@ pub struct SurvivedErrors {
 pub struct SteadyStateRecord {
     /// The option's text, e.g. `iops_slope:0.3%`.
     pub criterion_text: String,
+    /// What is watched.
+    pub metric: SteadyStateMetric,
+    /// The slope is watched; false: the largest deviation from the mean.
+    pub by_slope: bool,
+    /// The limit, in percent when `percent`, else in the metric's unit.
+    pub limit: f64,
     /// Window, s.
     pub duration_s: u64,
     /// Reached.
@@ -307,6 +302,18 @@ pub struct SteadyStateRecord {
     pub bandwidth: Vec<u64>,
     /// IOPS of each interval.
     pub iops: Vec<u64>,
+}
+
+/// What `steadystate` watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SteadyStateMetric {
+    /// I/Os per second.
+    Iops,
+    /// Bytes per second.
+    Bandwidth,
+    /// Mean latency, ns.
+    Latency,
 }
 
 /// Counters of one block device over the run.

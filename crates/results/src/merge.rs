@@ -1,0 +1,140 @@
+//! From workers to the rows of a report: `group_reporting` and `unified_rw_reporting`.
+
+use crate::direction::merge_all_or_none;
+use crate::record::{DirectionRecord, JobRecord, RunRecord, SurvivedErrors, SyncRecord};
+
+impl RunRecord {
+    /// One row per worker, or one per group for workers with `group_reporting`; workers with `stats=0` are left out.
+    pub fn report_rows(&self) -> Vec<JobRecord> {
+        let mut rows: Vec<JobRecord> = Vec::new();
+        for job in self.jobs.iter().filter(|job| job.setup.shown) {
+            match rows.last_mut() {
+                Some(row) if row.group_reporting && job.group_reporting && row.group == job.group => row.merge(job),
+                _ => rows.push(job.clone()),
+            }
+        }
+        rows
+    }
+}
+
+impl JobRecord {
+    /// Adds another worker of the same group. The row keeps the name, the pid and the setup of its first member, takes
+    /// the options of its last and the first error that any of them had.
+    pub fn merge(&mut self, other: &JobRecord) {
+        let JobRecord {
+            name: _,
+            description: _,
+            thread_number: _,
+            group: _,
+            group_reporting: _,
+            clone: _,
+            pid: _,
+            setup: _,
+            members,
+            options,
+            started_ms,
+            error,
+            eta_s,
+            read,
+            write,
+            trim,
+            sync,
+            final_sync_ns,
+            close_ns,
+            job_runtime_ms,
+            user_ns,
+            system_ns,
+            context_switches,
+            major_faults,
+            minor_faults,
+            depth_levels,
+            submit_sizes,
+            complete_sizes,
+            latency_ns_counts,
+            latency_us_counts,
+            latency_ms_counts,
+            survived_errors,
+            latency_depth: _,
+            steady_state: _,
+            timed_one_in,
+            sampled_latency,
+        } = self;
+        *members += other.members;
+        options.clone_from(&other.options);
+        *started_ms = earliest(*started_ms, other.started_ms);
+        if error.is_none() {
+            error.clone_from(&other.error);
+        }
+        *eta_s = (*eta_s).max(other.eta_s);
+        let ios = read.ios + write.ios + trim.ios;
+        let other_ios = other.read.ios + other.write.ios + other.trim.ios;
+        *sampled_latency = merge_all_or_none(
+            sampled_latency.take(),
+            other.sampled_latency.as_ref(),
+            ios,
+            other_ios,
+            |mine, others| {
+                for (mine, other) in mine.iter_mut().zip(others.iter()) {
+                    mine.merge(other);
+                }
+            },
+        );
+        read.merge(&other.read);
+        write.merge(&other.write);
+        trim.merge(&other.trim);
+        sync.merge(&other.sync);
+        *final_sync_ns = (*final_sync_ns).max(other.final_sync_ns);
+        *close_ns = (*close_ns).max(other.close_ns);
+        *job_runtime_ms += other.job_runtime_ms;
+        *user_ns += other.user_ns;
+        *system_ns += other.system_ns;
+        *context_switches += other.context_switches;
+        *major_faults += other.major_faults;
+        *minor_faults += other.minor_faults;
+        add(depth_levels, &other.depth_levels);
+        add(submit_sizes, &other.submit_sizes);
+        add(complete_sizes, &other.complete_sizes);
+        add(latency_ns_counts, &other.latency_ns_counts);
+        add(latency_us_counts, &other.latency_us_counts);
+        add(latency_ms_counts, &other.latency_ms_counts);
+        *survived_errors = sum_of_errors(*survived_errors, other.survived_errors);
+        *timed_one_in = (*timed_one_in).max(other.timed_one_in);
+    }
+
+    /// All directions as one, for `unified_rw_reporting`: counts and samples add up, the longest runtime counts.
+    pub fn mixed(&self) -> DirectionRecord {
+        let mut mixed = self.read.clone();
+        mixed.merge(&self.write);
+        mixed.merge(&self.trim);
+        mixed
+    }
+}
+
+impl SyncRecord {
+    /// Adds another worker's syncs.
+    pub fn merge(&mut self, other: &SyncRecord) {
+        let SyncRecord { ios, lat } = self;
+        *ios += other.ios;
+        lat.merge(&other.lat);
+    }
+}
+
+fn add<const N: usize>(counts: &mut [u64; N], more: &[u64; N]) {
+    for (count, more) in counts.iter_mut().zip(more) {
+        *count += more;
+    }
+}
+
+fn earliest(first: Option<u64>, second: Option<u64>) -> Option<u64> {
+    first.into_iter().chain(second).min()
+}
+
+fn sum_of_errors(first: Option<SurvivedErrors>, second: Option<SurvivedErrors>) -> Option<SurvivedErrors> {
+    match (first, second) {
+        (Some(first), Some(second)) => Some(SurvivedErrors {
+            total: first.total + second.total,
+            first: if first.first != 0 { first.first } else { second.first },
+        }),
+        (first, second) => first.or(second),
+    }
+}

@@ -1,0 +1,112 @@
+//! Records of something that has not done anything yet, to be filled in.
+
+use crate::record::{
+    DirectionRecord, Host, JobRecord, JobSetup, RunRecord, SCHEMA_VERSION, SyncRecord, UnifiedReporting,
+};
+
+/// The percentiles that fio shows unless told otherwise.
+pub const DEFAULT_PERCENTILES: [f64; 17] =
+    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+
+impl RunRecord {
+    /// A run without jobs, just started.
+    pub fn new(version: impl Into<String>, started_ms: u64) -> RunRecord {
+        RunRecord {
+            schema: SCHEMA_VERSION,
+            version: version.into(),
+            started_ms,
+            taken_ms: started_ms,
+            elapsed_s: 1,
+            complete: false,
+            command: Vec::new(),
+            global_options: Vec::new(),
+            host: Host::default(),
+            jobs: Vec::new(),
+            disks: Vec::new(),
+            notes: Vec::new(),
+            signal: None,
+        }
+    }
+}
+
+impl JobRecord {
+    /// A worker that has done nothing.
+    pub fn new(name: impl Into<String>, thread_number: u32, setup: JobSetup) -> JobRecord {
+        JobRecord {
+            name: name.into(),
+            description: None,
+            thread_number,
+            group: 0,
+            members: 1,
+            group_reporting: false,
+            clone: 0,
+            pid: 0,
+            latency_depth: setup.depth,
+            setup,
+            options: Vec::new(),
+            started_ms: None,
+            error: None,
+            eta_s: None,
+            read: DirectionRecord::default(),
+            write: DirectionRecord::default(),
+            trim: DirectionRecord::default(),
+            sync: SyncRecord::default(),
+            final_sync_ns: None,
+            close_ns: None,
+            job_runtime_ms: 0,
+            user_ns: 0,
+            system_ns: 0,
+            context_switches: 0,
+            major_faults: 0,
+            minor_faults: 0,
+            depth_levels: [0; 7],
+            submit_sizes: [0; 7],
+            complete_sizes: [0; 7],
+            latency_ns_counts: [0; 10],
+            latency_us_counts: [0; 10],
+            latency_ms_counts: [0; 12],
+            survived_errors: None,
+            steady_state: None,
+            timed_one_in: 1,
+            sampled_latency: None,
+        }
+    }
+
+    /// Counts a latency in the classes of the `lat (usec)` lines: below 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000
+    /// of the largest unit (ns, us, ms) in which it is at least 1, then below 2000 ms, then the rest.
+    pub fn count_latency_class(&mut self, latency_ns: u64) {
+        const BOUNDS: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
+        let class = |value: u64| BOUNDS.partition_point(|bound| *bound <= value);
+        match latency_ns {
+            0..1_000 => self.latency_ns_counts[class(latency_ns)] += 1,
+            1_000..1_000_000 => self.latency_us_counts[class(latency_ns / 1_000)] += 1,
+            _ => self.latency_ms_counts[class(latency_ns / 1_000_000)] += 1,
+        }
+    }
+}
+
+impl Default for JobSetup {
+    /// fio's defaults.
+    fn default() -> JobSetup {
+        JobSetup {
+            access: "read".to_owned(),
+            block_sizes: [(4096, 4096); 3],
+            engine: "psync".to_owned(),
+            depth: 1,
+            clones: 1,
+            thread: false,
+            clat_percentiles: true,
+            lat_percentiles: false,
+            slat_percentiles: false,
+            percentiles: DEFAULT_PERCENTILES.to_vec(),
+            unified: UnifiedReporting::None,
+            shown: true,
+            significant_figures: 4,
+            kb_base: 1024,
+            unit_base: 0,
+            latency_target_ns: 0,
+            latency_window_ns: 0,
+            latency_percentile: 100.0,
+        }
+    }
+}

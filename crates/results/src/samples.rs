@@ -1,0 +1,81 @@
+//! Bandwidth and IOPS, one value per window.
+
+use serde::{Deserialize, Serialize};
+
+/// Values taken once per window, with their running mean and deviation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    /// How many.
+    pub count: u64,
+    /// Smallest; 0 when there is none.
+    pub min: u64,
+    /// Largest; 0 when there is none.
+    pub max: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Sum of the squared deviations.
+    pub squared_deviations: f64,
+    /// Each value with its end in ms since the start of the phase, for charts and statistics: `(at_ms, value)`.
+    pub series: Vec<(u64, u64)>,
+}
+
+impl Samples {
+    /// Takes the value of the window that ended `at_ms` after the start of the phase.
+    pub fn record(&mut self, value: u64, at_ms: u64) {
+        self.min = if self.count == 0 { value } else { self.min.min(value) };
+        self.max = self.max.max(value);
+        self.count += 1;
+        let from_old_mean = value as f64 - self.mean;
+        self.mean += from_old_mean / self.count as f64;
+        self.squared_deviations += from_old_mean * (value as f64 - self.mean);
+        self.series.push((at_ms, value));
+    }
+
+    /// Deviation of a sample (divided by n - 1); 0 below two values.
+    pub fn deviation(&self) -> f64 {
+        if self.count < 2 { 0.0 } else { (self.squared_deviations / (self.count - 1) as f64).sqrt() }
+    }
+
+    /// Adds another worker's samples the way fio does for a group: its windows coincide, so rates add up. Minimum,
+    /// maximum, mean, squared deviations and count are each the sum over the members, so `min` and `max` are bounds
+    /// of the group's rate and the deviation is an estimate. The series stay with their workers: the result has none.
+    pub fn add(&mut self, other: &Samples) {
+        let Samples { count, min, max, mean, squared_deviations, series } = self;
+        *count += other.count;
+        *min += other.min;
+        *max += other.max;
+        *mean += other.mean;
+        *squared_deviations += other.squared_deviations;
+        series.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn running_figures_of_a_hand_computed_sample() {
+        let mut samples = Samples::default();
+        for (index, value) in [400, 408, 400].into_iter().enumerate() {
+            samples.record(value, 500 * (index as u64 + 1));
+        }
+        assert_eq!((samples.count, samples.min, samples.max), (3, 400, 408));
+        assert!((samples.mean - 1208.0 / 3.0).abs() < 1e-9);
+        // Deviations -8/3, 16/3, -8/3: squares 384/9, over 2.
+        assert!((samples.deviation() - (384.0f64 / 9.0 / 2.0).sqrt()).abs() < 1e-9);
+        assert_eq!(samples.series, [(500, 400), (1000, 408), (1500, 400)]);
+    }
+
+    #[test]
+    fn members_of_a_group_are_added() {
+        let mut group = Samples::default();
+        for values in [[10, 20], [1, 5]] {
+            let mut member = Samples::default();
+            values.iter().for_each(|value| member.record(*value, 500));
+            group.add(&member);
+        }
+        assert_eq!((group.count, group.min, group.max, group.mean), (4, 11, 25, 18.0));
+        assert!(group.series.is_empty());
+    }
+}
