@@ -1,1 +1,68 @@
-//! probe
+//! What is this storage? Looking only: nothing here changes a file, a device or a setting.
+//!
+//! [`HostFacts`] is what planning needs, a plain value that tests can write by hand; the functions below fill it
+//! on a real machine. What cannot be seen is a [`NotVisible`] with its reason, or `None`, and never 0.
+#![forbid(unsafe_code)]
+
+mod facts;
+mod signature;
+
+// Another operating system adds a module of its own with the same items.
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux as system;
+
+pub use facts::*;
+pub use signature::signature_of;
+pub use system::DiskWatch;
+
+use std::path::{Path, PathBuf};
+
+/// The mount that a path is on. The path may be missing: its nearest existing parent counts.
+pub fn mount_of(path: &Path) -> Fact<Mount> {
+    system::Look::new().mount_of(path)
+}
+
+/// The whole disks behind a path, several for a filesystem that spans disks, none for memory and network
+/// filesystems. The path may be missing, and may be a block device itself.
+pub fn devices_of(path: &Path) -> Fact<Vec<BlockDevice>> {
+    system::Look::new().devices_of(path)
+}
+
+/// Kernel, processors and memory. The clock is for the caller to fill in.
+pub fn host() -> results::Host {
+    system::Look::new().host()
+}
+
+/// Bytes of a memory page.
+pub fn page_bytes() -> u64 {
+    system::Look::new().page_bytes()
+}
+
+/// What the system allows this process.
+pub fn limits() -> Limits {
+    system::Look::new().limits()
+}
+
+/// Everything about one path.
+pub fn path_facts(path: &Path) -> PathFacts {
+    system::Look::new().path_facts(path)
+}
+
+impl HostFacts {
+    /// Looks at the machine and at each of `paths`.
+    pub fn gather(paths: impl IntoIterator<Item = PathBuf>) -> HostFacts {
+        let look = system::Look::new();
+        let facts_of = |path: PathBuf| {
+            let facts = look.path_facts(&path);
+            (path, facts)
+        };
+        HostFacts {
+            paths: paths.into_iter().map(facts_of).collect(),
+            host: look.host(),
+            page_bytes: look.page_bytes(),
+            limits: look.limits(),
+        }
+    }
+}

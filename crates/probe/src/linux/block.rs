@@ -1,0 +1,217 @@
+//! Block devices, from /sys/dev/block and /sys/block.
+
+use std::path::{Path, PathBuf};
+
+use super::{Look, read_number, read_text};
+use crate::{BlockDevice, DeviceNumber};
+
+/// Stacks deeper than this are cut; it only bounds the walk.
+const STACK_DEPTH_MAX: usize = 8;
+
+/// The device of a number. `None`: none stands behind it (memory and network filesystems have such numbers).
+pub(super) fn device(look: &Look, number: DeviceNumber) -> Option<BlockDevice> {
+    device_in(&directory(look, number)?, STACK_DEPTH_MAX)
+}
+
+/// The directory of a device or partition in /sys.
+pub(super) fn directory(look: &Look, number: DeviceNumber) -> Option<PathBuf> {
+    look.sys.join("dev/block").join(number.to_string()).canonicalize().ok()
+}
+
+/// The directory of the whole disk: a partition's parent.
+pub(super) fn disk_directory(directory: &Path) -> &Path {
+    match directory.parent() {
+        Some(parent) if directory.join("partition").exists() => parent,
+        _ => directory,
+    }
+}
+
+fn device_in(directory: &Path, depth: usize) -> Option<BlockDevice> {
+    let disk = disk_directory(directory);
+    let queue = disk.join("queue");
+    Some(BlockDevice {
+        name: name_of(disk)?,
+        partition: if disk == directory { None } else { name_of(directory) },
+        size_bytes: size_bytes(directory),
+        rotational: read_number::<u8>(&queue.join("rotational")).ok().map(|flag| flag != 0),
+        scheduler: read_text(&queue.join("scheduler")).ok().map(|text| active_scheduler(&text)),
+        queue_requests: read_number(&queue.join("nr_requests")).ok(),
+        logical_block_bytes: read_number(&queue.join("logical_block_size")).ok(),
+        physical_block_bytes: read_number(&queue.join("physical_block_size")).ok(),
+        write_cache: read_text(&queue.join("write_cache")).ok(),
+        model: read_text(&disk.join("device/model")).ok().map(|text| text.trim().to_string()),
+        backing_file: read_text(&disk.join("loop/backing_file")).ok().map(PathBuf::from),
+        slaves: slaves(disk, depth),
+    })
+}
+
+fn slaves(disk: &Path, depth: usize) -> Vec<BlockDevice> {
+    if depth == 0 {
+        return Vec::new();
+    }
+    let mut slaves: Vec<BlockDevice> = Vec::new();
+    for directory in links_in(&disk.join("slaves")) {
+        let Some(slave) = device_in(&directory, depth - 1) else { continue };
+        // Two partitions of one disk are one disk.
+        if slaves.iter().all(|other| other.name != slave.name) {
+            slaves.push(slave);
+        }
+    }
+    slaves
+}
+
+/// What the links in a directory of /sys point to, ordered by name. A missing directory has none.
+pub(super) fn links_in(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten();
+    let mut links: Vec<PathBuf> = entries.filter_map(|entry| entry.ok()?.path().canonicalize().ok()).collect();
+    links.sort();
+    links
+}
+
+/// The last part of a path, which is the kernel's name for a device. /sys writes a slash in it as `!`.
+pub(super) fn name_of(directory: &Path) -> Option<String> {
+    Some(directory.file_name()?.to_string_lossy().replace('!', "/"))
+}
+
+/// The kernel counts in 512-byte sectors, whatever the device's own block is.
+pub(super) fn size_bytes(directory: &Path) -> Option<u64> {
+    read_number::<u64>(&directory.join("size")).ok()?.checked_mul(512)
+}
+
+/// `none [mq-deadline] kyber` lists all and brackets the active one.
+fn active_scheduler(text: &str) -> String {
+    let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    bracketed.map_or(text, |(active, _)| active).to_string()
+}
+
+#[cfg(test)]
+pub(super) mod fixture {
+    //! A tree like /sys: disks sda (with sda1 and sda2) and sdb, md0 over sda2 and sdb, dm-0 over md0, loop0.
+
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    pub(in crate::linux) struct Tree {
+        pub(in crate::linux) look: Look,
+        pub(in crate::linux) root: tempfile::TempDir,
+    }
+
+    fn disk(sys: &Path, name: &str, number: &str, sectors: u64) -> PathBuf {
+        let directory = sys.join("devices").join(name);
+        fs::create_dir_all(directory.join("queue")).unwrap();
+        fs::create_dir_all(directory.join("slaves")).unwrap();
+        fs::create_dir_all(directory.join("holders")).unwrap();
+        fs::write(directory.join("size"), format!("{sectors}\n")).unwrap();
+        fs::write(directory.join("queue/rotational"), "1\n").unwrap();
+        fs::write(directory.join("queue/scheduler"), "none [mq-deadline] kyber\n").unwrap();
+        fs::write(directory.join("queue/nr_requests"), "256\n").unwrap();
+        fs::write(directory.join("queue/logical_block_size"), "512\n").unwrap();
+        link(sys, &directory, number);
+        directory
+    }
+
+    fn partition(sys: &Path, disk: &Path, name: &str, number: &str) -> PathBuf {
+        let directory = disk.join(name);
+        fs::create_dir_all(directory.join("holders")).unwrap();
+        fs::write(directory.join("partition"), "1\n").unwrap();
+        fs::write(directory.join("size"), "2048\n").unwrap();
+        link(sys, &directory, number);
+        directory
+    }
+
+    fn link(sys: &Path, directory: &Path, number: &str) {
+        fs::write(directory.join("dev"), number).unwrap();
+        fs::create_dir_all(sys.join("dev/block")).unwrap();
+        symlink(directory, sys.join("dev/block").join(number)).unwrap();
+    }
+
+    fn stack(upper: &Path, lower: &Path) {
+        let lower_name = lower.file_name().unwrap();
+        let upper_name = upper.file_name().unwrap();
+        symlink(lower, upper.join("slaves").join(lower_name)).unwrap();
+        symlink(upper, lower.join("holders").join(upper_name)).unwrap();
+    }
+
+    pub(in crate::linux) fn tree() -> Tree {
+        let root = tempfile::tempdir().unwrap();
+        let sys = root.path().canonicalize().unwrap().join("sys");
+        let sda = disk(&sys, "sda", "8:0", 1_000_000);
+        partition(&sys, &sda, "sda1", "8:1");
+        let sda2 = partition(&sys, &sda, "sda2", "8:2");
+        let sdb = disk(&sys, "sdb", "8:16", 2_000_000);
+        let md0 = disk(&sys, "md0", "9:0", 3000);
+        let dm0 = disk(&sys, "dm-0", "253:0", 2000);
+        stack(&md0, &sda2);
+        stack(&md0, &sdb);
+        stack(&dm0, &md0);
+        let loop0 = disk(&sys, "loop0", "7:0", 8);
+        fs::create_dir(loop0.join("loop")).unwrap();
+        fs::write(loop0.join("loop/backing_file"), "/images/disk one\n").unwrap();
+        let proc = root.path().join("proc");
+        fs::create_dir_all(proc.join("self")).unwrap();
+        Tree { look: Look::at(proc, sys), root }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(major: u32, minor: u32) -> DeviceNumber {
+        DeviceNumber { major, minor }
+    }
+
+    #[test]
+    fn a_disk_and_its_queue() {
+        let tree = fixture::tree();
+        let sdb = device(&tree.look, number(8, 16)).unwrap();
+        assert_eq!(sdb.name, "sdb");
+        assert_eq!(sdb.partition, None);
+        assert_eq!(sdb.size_bytes, Some(1_024_000_000));
+        assert_eq!(sdb.rotational, Some(true));
+        assert_eq!(sdb.scheduler.as_deref(), Some("mq-deadline"));
+        assert_eq!(sdb.queue_requests, Some(256));
+        assert_eq!(sdb.logical_block_bytes, Some(512));
+        assert_eq!(sdb.physical_block_bytes, None, "not shown is not 0");
+        assert!(sdb.slaves.is_empty());
+    }
+
+    #[test]
+    fn a_partition_is_on_its_disk() {
+        let tree = fixture::tree();
+        let sda1 = device(&tree.look, number(8, 1)).unwrap();
+        assert_eq!((sda1.name.as_str(), sda1.partition.as_deref()), ("sda", Some("sda1")));
+        assert_eq!(sda1.size_bytes, Some(1_048_576), "the partition's own");
+        assert_eq!(sda1.queue_requests, Some(256), "the disk's");
+    }
+
+    #[test]
+    fn a_stack_shows_what_is_below() {
+        let tree = fixture::tree();
+        let dm0 = device(&tree.look, number(253, 0)).unwrap();
+        assert_eq!(dm0.name, "dm-0");
+        let md0 = &dm0.slaves[0];
+        assert_eq!(md0.name, "md0");
+        let below: Vec<_> = md0.slaves.iter().map(|disk| (disk.name.as_str(), disk.partition.as_deref())).collect();
+        assert_eq!(below, [("sda", Some("sda2")), ("sdb", None)]);
+    }
+
+    #[test]
+    fn a_loop_device_names_its_file() {
+        let tree = fixture::tree();
+        let found = device(&tree.look, number(7, 0)).unwrap();
+        assert_eq!(found.backing_file.as_deref(), Some(Path::new("/images/disk one")));
+    }
+
+    #[test]
+    fn no_device_behind_an_anonymous_number() {
+        assert_eq!(device(&fixture::tree().look, number(0, 44)), None);
+    }
+
+    #[test]
+    fn schedulers() {
+        assert_eq!(active_scheduler("[none] mq-deadline"), "none");
+        assert_eq!(active_scheduler("none"), "none");
+    }
+}

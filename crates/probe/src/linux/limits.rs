@@ -1,0 +1,153 @@
+//! What the system allows this process.
+
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, getrlimit};
+
+use super::{Look, mounts, read_number, read_text};
+use crate::{Fact, Limits, Mount, NotVisible};
+
+pub(super) fn limits(look: &Look) -> Limits {
+    let open_files = getrlimit(Resource::Nofile);
+    Limits {
+        open_files: Ok(open_files.current),
+        open_files_hard: Ok(open_files.maximum),
+        locked_memory_bytes: Ok(getrlimit(Resource::Memlock).current),
+        aio_max_requests: read_number(&look.proc.join("sys/fs/aio-max-nr")),
+        aio_reserved_requests: read_number(&look.proc.join("sys/fs/aio-nr")),
+        io_uring_disabled: read_number(&look.proc.join("sys/kernel/io_uring_disabled")),
+        cgroup_memory_bytes: cgroup_memory_bytes(look),
+    }
+}
+
+/// The tightest memory limit of this process's control group and the groups above it.
+fn cgroup_memory_bytes(look: &Look) -> Fact<Option<u64>> {
+    let groups = read_text(&look.proc.join("self/cgroup"))?;
+    let mounts = mounts::mounts(look)?;
+    let (mount, group, file) = memory_group(&groups, mounts)
+        .ok_or_else(|| NotVisible::new("/proc/self/cgroup", "no mounted hierarchy controls memory"))?;
+    let directory = directory_of(mount, Path::new(group));
+    let limits: Vec<Option<u64>> = directory
+        .ancestors()
+        .take_while(|above| above.starts_with(&mount.mount_point))
+        .filter_map(|above| read_text(&above.join(file)).ok())
+        .map(|text| parse_limit(&text))
+        .collect();
+    // The root group of version 2 has no such file, and no limit.
+    if limits.is_empty() && directory != mount.mount_point {
+        return Err(NotVisible::new(directory.join(file).display(), "no such file here or above"));
+    }
+    Ok(limits.into_iter().flatten().min())
+}
+
+/// The hierarchy that controls memory: its mount, this process's group in it, the file with the limit.
+fn memory_group<'a>(groups: &'a str, mounts: &'a [Mount]) -> Option<(&'a Mount, &'a str, &'static str)> {
+    let version_1 = groups.lines().find_map(|line| {
+        let (controllers, group) = controllers_and_group(line)?;
+        controllers.split(',').any(|name| name == "memory").then_some(group)
+    });
+    if let Some(group) = version_1 {
+        let mount = mounts.iter().find(|mount| mount.fstype == "cgroup" && mount.option("memory").is_some())?;
+        return Some((mount, group, "memory.limit_in_bytes"));
+    }
+    let version_2 = groups.lines().find_map(|line| {
+        let (controllers, group) = controllers_and_group(line)?;
+        controllers.is_empty().then_some(group)
+    });
+    let mount = mounts.iter().find(|mount| mount.fstype == "cgroup2")?;
+    Some((mount, version_2?, "memory.max"))
+}
+
+/// `4:memory,hugetlb:/group` (version 1), `0::/group` (version 2).
+fn controllers_and_group(line: &str) -> Option<(&str, &str)> {
+    let (_, rest) = line.split_once(':')?;
+    rest.split_once(':')
+}
+
+/// Where a group is seen. In a container the mount may show only the part of the hierarchy below its root.
+fn directory_of(mount: &Mount, group: &Path) -> PathBuf {
+    let below = group.strip_prefix(&mount.root).or_else(|_| group.strip_prefix("/")).unwrap_or(Path::new(""));
+    let directory = mount.mount_point.join(below);
+    if directory.exists() { directory } else { mount.mount_point.clone() }
+}
+
+/// `max` (version 2) and a number next to 2^63 (version 1) mean no limit.
+fn parse_limit(text: &str) -> Option<u64> {
+    const NO_LIMIT_FROM: u64 = 1 << 62;
+    text.trim().parse().ok().filter(|bytes| *bytes < NO_LIMIT_FROM)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::block::fixture;
+    use std::fs;
+
+    fn write(path: PathBuf, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn the_tightest_group_of_version_2_counts() {
+        let tree = fixture::tree();
+        let cgroups = tree.root.path().join("cgroup");
+        write(tree.look.proc.join("self/cgroup"), "0::/a/b\n");
+        let line = format!("30 1 0:28 / {} rw - cgroup2 cgroup2 rw\n", cgroups.display());
+        write(tree.look.proc.join("self/mountinfo"), &line);
+        write(cgroups.join("a/b/memory.max"), "max\n");
+        write(cgroups.join("a/memory.max"), "1073741824\n");
+        assert_eq!(cgroup_memory_bytes(&tree.look), Ok(Some(1 << 30)));
+        write(cgroups.join("a/b/memory.max"), "4096\n");
+        assert_eq!(cgroup_memory_bytes(&tree.look), Ok(Some(4096)));
+        write(cgroups.join("a/b/memory.max"), "max\n");
+        write(cgroups.join("a/memory.max"), "max\n");
+        assert_eq!(cgroup_memory_bytes(&tree.look), Ok(None));
+    }
+
+    #[test]
+    fn version_1_beside_version_2() {
+        let tree = fixture::tree();
+        let memory = tree.root.path().join("memory");
+        write(tree.look.proc.join("self/cgroup"), "4:memory:/job\n2:cpu,cpuacct:/\n0::/\n");
+        let lines = format!(
+            "34 31 0:32 / /nowhere rw - cgroup cgroup rw,cpu\n35 31 0:32 / {} rw - cgroup cgroup rw,memory\n",
+            memory.display()
+        );
+        write(tree.look.proc.join("self/mountinfo"), &lines);
+        write(memory.join("job/memory.limit_in_bytes"), "9223372036854771712\n");
+        write(memory.join("memory.limit_in_bytes"), "8192\n");
+        assert_eq!(cgroup_memory_bytes(&tree.look), Ok(Some(8192)));
+    }
+
+    #[test]
+    fn a_container_sees_its_own_part() {
+        let tree = fixture::tree();
+        let cgroups = tree.root.path().join("cgroup");
+        write(tree.look.proc.join("self/cgroup"), "0::/docker/abc/inner\n");
+        let line = format!("30 1 0:28 /docker/abc {} rw - cgroup2 cgroup2 rw\n", cgroups.display());
+        write(tree.look.proc.join("self/mountinfo"), &line);
+        write(cgroups.join("inner/memory.max"), "77\n");
+        assert_eq!(cgroup_memory_bytes(&tree.look), Ok(Some(77)));
+    }
+
+    #[test]
+    fn what_is_missing_is_not_visible() {
+        let tree = fixture::tree();
+        let limits = limits(&tree.look);
+        assert!(limits.aio_max_requests.unwrap_err().place.ends_with("sys/fs/aio-max-nr"));
+        assert!(limits.io_uring_disabled.is_err());
+        assert!(limits.cgroup_memory_bytes.is_err());
+        let tree = fixture::tree();
+        write(tree.look.proc.join("self/cgroup"), "0::/\n");
+        write(tree.look.proc.join("self/mountinfo"), "");
+        assert!(cgroup_memory_bytes(&tree.look).is_err(), "no hierarchy is mounted");
+    }
+
+    #[test]
+    fn this_machine() {
+        let limits = limits(&Look::new());
+        assert!(limits.open_files.unwrap() != Some(0));
+        assert!(limits.aio_max_requests.unwrap() > 0);
+    }
+}

@@ -1,0 +1,75 @@
+//! Linux: /proc, /sys and a few system calls.
+
+mod block;
+mod counters;
+mod limits;
+mod machine;
+mod mounts;
+mod paths;
+mod usage;
+
+pub use counters::DiskWatch;
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::{BlockDevice, DeviceNumber, Fact, Limits, Mount, NotVisible, PathFacts};
+
+/// One look at the machine through the kernel's two views. Mounts and disks are read once per look, so that ten
+/// thousand files cost little more than one. Tests bring trees of their own.
+#[derive(Debug)]
+pub(crate) struct Look {
+    proc: PathBuf,
+    sys: PathBuf,
+    mounts: OnceCell<Fact<Vec<Mount>>>,
+    devices: RefCell<HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>>,
+}
+
+impl Look {
+    pub(crate) fn new() -> Look {
+        Look::at("/proc".into(), "/sys".into())
+    }
+
+    fn at(proc: PathBuf, sys: PathBuf) -> Look {
+        Look { proc, sys, mounts: OnceCell::new(), devices: RefCell::default() }
+    }
+
+    pub(crate) fn mount_of(&self, path: &Path) -> Fact<Mount> {
+        mounts::mount_of(self, path)
+    }
+
+    pub(crate) fn devices_of(&self, path: &Path) -> Fact<Vec<BlockDevice>> {
+        paths::devices_of(self, path)
+    }
+
+    pub(crate) fn path_facts(&self, path: &Path) -> PathFacts {
+        paths::path_facts(self, path)
+    }
+
+    pub(crate) fn host(&self) -> results::Host {
+        machine::host(self)
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        limits::limits(self)
+    }
+
+    pub(crate) fn page_bytes(&self) -> u64 {
+        rustix::param::page_size() as u64
+    }
+}
+
+/// Text of a small file of the kernel, without the newline at its end.
+fn read_text(path: &Path) -> Fact<String> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).trim_end().to_string()),
+        Err(error) => Err(NotVisible::new(path.display(), error)),
+    }
+}
+
+/// A number in a small file of the kernel.
+fn read_number<T: std::str::FromStr>(path: &Path) -> Fact<T> {
+    let text = read_text(path)?;
+    text.trim().parse().map_err(|_| NotVisible::new(path.display(), format!("`{text}` is no number")))
+}
