@@ -1,0 +1,255 @@
+//! Lays out a file before the run: makes it long enough, and full of real data where a job will read it.
+//!
+//! The outcome is that of fio (size, allocated blocks, incompressible content), the way is quicker: large writes
+//! whatever the block size, handed to the device while the next ones are made. A file grows as it is written and
+//! never has its full length before it is complete, so that a layout that was cut short, even by a power cut,
+//! is seen as too short and made again.
+
+mod content;
+mod meter;
+mod write_behind;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use engine::files::{FileAccess, FileCause, FileError, OpenFile, OpenMode, remove};
+use job::{Content, Fallocate};
+
+use content::Filler;
+pub(crate) use meter::{Meter, Progress};
+use write_behind::WriteBehind;
+
+/// EINTR: what an interrupted layout reports as its error.
+const EINTR: i32 = 4;
+
+/// A file that must be long enough.
+#[derive(Clone, Debug)]
+pub(crate) struct LayoutRequest<'job> {
+    /// Where it is. Missing directories on the way are made.
+    pub(crate) path: &'job Path,
+    /// Bytes that it must have: offset and share of the size.
+    pub(crate) bytes_needed: u64,
+    /// Written from end to end (jobs that read, `overwrite`), or only created and reserved.
+    pub(crate) fill: bool,
+    /// How its space is reserved.
+    pub(crate) fallocate: Fallocate,
+    /// What it is filled with.
+    pub(crate) content: &'job Content,
+    /// The job's block size for writes, bytes (1 and up): patterns begin anew with each block.
+    pub(crate) block_bytes: u32,
+    /// Seed of the random content.
+    pub(crate) seed: u64,
+    /// fsync it when it is filled.
+    pub(crate) create_fsync: bool,
+}
+
+/// What the layout of one file came to.
+#[derive(Debug)]
+pub(crate) enum LaidOut {
+    /// It was long enough, or is no regular file: not touched.
+    Untouched,
+    /// It was made.
+    Made {
+        /// Its space could not be reserved, and the run may find the disk full.
+        unreserved: Option<FileError>,
+    },
+}
+
+/// Why a file could not be laid out. Nothing is left of it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LayoutError {
+    /// The run is to end.
+    #[error("the layout of {path} was interrupted; the half-made file is gone", path = path.display())]
+    Interrupted {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A directory on the way could not be made.
+    #[error("cannot create the directory {path}: {text}", path = path.display(), text = std::io::Error::from_raw_os_error(*code))]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// errno.
+        code: i32,
+    },
+    /// An operation on the file failed.
+    #[error("{error}")]
+    File {
+        /// The system call, as fio's `func=` names it.
+        function: &'static str,
+        /// What failed and why.
+        error: FileError,
+    },
+}
+
+impl LayoutError {
+    /// errno.
+    pub(crate) fn code(&self) -> i32 {
+        match self {
+            LayoutError::Interrupted { .. } => EINTR,
+            LayoutError::Directory { code, .. } => *code,
+            LayoutError::File { error, .. } => error.code,
+        }
+    }
+
+    /// The system call that failed, as fio's `func=` names it.
+    pub(crate) fn function(&self) -> &'static str {
+        match self {
+            LayoutError::Interrupted { .. } => "layout",
+            LayoutError::Directory { .. } => "mkdir",
+            LayoutError::File { function, .. } => function,
+        }
+    }
+}
+
+/// Puts the name of the system call to a failure.
+fn in_call(function: &'static str) -> impl Fn(FileError) -> LayoutError {
+    move |error| LayoutError::File { function, error }
+}
+
+/// Makes the file unless it serves already. `meter` counts the bytes of `bytes_needed` in any case.
+pub(crate) fn lay_out(
+    request: &LayoutRequest<'_>,
+    meter: &mut Meter<'_>,
+    stop: &AtomicBool,
+) -> Result<LaidOut, LayoutError> {
+    if serves(request.path, request.bytes_needed) {
+        meter.add(request.bytes_needed);
+        return Ok(LaidOut::Untouched);
+    }
+    make_parents(request.path)?;
+    let file = begin(request.path)?;
+    let made = make(&file, request, meter, stop);
+    match made {
+        Ok(laid_out) => file.close().map_err(in_call("close")).map(|()| laid_out),
+        Err(error) => {
+            discard(file);
+            Err(error)
+        }
+    }
+}
+
+/// Long enough, or nothing that could be made anew: a device, a pipe.
+fn serves(path: &Path, bytes_needed: u64) -> bool {
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => metadata.len() >= bytes_needed,
+        Ok(metadata) => !metadata.is_dir(),
+        Err(_) => false,
+    }
+}
+
+/// Makes the directories of a file, for the owner alone as fio does.
+fn make_parents(path: &Path) -> Result<(), LayoutError> {
+    let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return Ok(()) };
+    if parent.is_dir() {
+        return Ok(());
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(parent)
+        .map_err(|error| LayoutError::Directory { path: parent.to_owned(), code: error.raw_os_error().unwrap_or(0) })
+}
+
+/// An empty file. An old one goes away first, so that others who hold it open keep theirs; a link stays and its
+/// target is emptied.
+fn begin(path: &Path) -> Result<OpenFile, LayoutError> {
+    if !path.is_symlink() {
+        match remove(path) {
+            Err(error) if error.cause != FileCause::Missing => return Err(in_call("unlink")(error)),
+            _ => {}
+        }
+    }
+    let mode = OpenMode { create: true, ..OpenMode::buffered(FileAccess::Write) };
+    let file = OpenFile::open(path, mode).map_err(in_call("open"))?;
+    file.truncate(0).map_err(in_call("ftruncate"))?;
+    Ok(file)
+}
+
+/// Takes back what was made of a file: empty first, so that it looks incomplete even if it cannot be removed.
+/// The failure that led here is the one to tell; another one on the way out adds nothing.
+fn discard(file: OpenFile) {
+    let _ = file.truncate(0);
+    if !file.path().is_symlink() {
+        let _ = remove(file.path());
+    }
+}
+
+fn make(
+    file: &OpenFile,
+    request: &LayoutRequest<'_>,
+    meter: &mut Meter<'_>,
+    stop: &AtomicBool,
+) -> Result<LaidOut, LayoutError> {
+    let unreserved = if request.fill {
+        fill(file, request, meter, stop)?;
+        None
+    } else {
+        let unreserved = reserve_for_writer(file, request)?;
+        meter.add(request.bytes_needed);
+        unreserved
+    };
+    // Advice; a file system that does not take it is no failure.
+    let _ = file.drop_cache(0, request.bytes_needed);
+    Ok(LaidOut::Made { unreserved })
+}
+
+/// Reserves space for a job that only writes. As with fio, native and posix reservation may fail and the job
+/// still runs; keep and truncate were asked for by name.
+fn reserve_for_writer(file: &OpenFile, request: &LayoutRequest<'_>) -> Result<Option<FileError>, LayoutError> {
+    let function = if request.fallocate == Fallocate::Truncate { "ftruncate" } else { "fallocate" };
+    match (file.allocate(request.fallocate, request.bytes_needed), request.fallocate) {
+        (Ok(()), _) => Ok(None),
+        (Err(error), Fallocate::Native | Fallocate::Posix) => Ok(Some(error)),
+        (Err(error), _) if error.cause == FileCause::Unsupported => Ok(Some(error)),
+        (Err(error), _) => Err(in_call(function)(error)),
+    }
+}
+
+/// Reserves space for a file that will be written at once. Its length must not show before it is complete, and a
+/// disk that is too small is better found before it is full.
+fn reserve_for_filling(file: &OpenFile, request: &LayoutRequest<'_>) -> Result<(), LayoutError> {
+    if matches!(request.fallocate, Fallocate::None | Fallocate::Truncate) {
+        return Ok(());
+    }
+    match file.allocate(Fallocate::Keep, request.bytes_needed) {
+        // fio finds it at a write, and its name for the place is what scripts look for.
+        Err(error) if error.cause == FileCause::NoSpace => Err(in_call("write")(error)),
+        // Reserving is a help, not a must: the writes that follow find out what matters.
+        _ => Ok(()),
+    }
+}
+
+fn fill(
+    file: &OpenFile,
+    request: &LayoutRequest<'_>,
+    meter: &mut Meter<'_>,
+    stop: &AtomicBool,
+) -> Result<(), LayoutError> {
+    reserve_for_filling(file, request)?;
+    let mut filler = Filler::new(request.content, request.block_bytes, request.seed);
+    let mut buffer = vec![0; filler.chunk_bytes()];
+    let mut behind = WriteBehind::new(request.create_fsync);
+    let mut offset = 0;
+    while offset < request.bytes_needed {
+        if stop.load(Ordering::Relaxed) {
+            return Err(LayoutError::Interrupted { path: request.path.to_owned() });
+        }
+        let length = (request.bytes_needed - offset).min(buffer.len() as u64);
+        let chunk = &mut buffer[..length as usize];
+        filler.fill(chunk);
+        file.write_all_at(chunk, offset).map_err(in_call("write"))?;
+        offset += length;
+        behind.written_to(file, offset).map_err(in_call("write"))?;
+        meter.add(length);
+    }
+    if request.create_fsync {
+        file.sync().map_err(in_call("fsync"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! Hands what was written to the device early, while the next chunks are made.
+//!
+//! Left alone, the kernel collects dirty pages up to a tenth of the memory and writes them when fsync(2) asks: the
+//! device idles first and the caller waits afterwards. A bounded number of windows in flight keeps both busy,
+//! makes the measured rate that of the device, and leaves the rest of the page cache to others.
+
+use engine::files::{FileCause, FileError, OpenFile};
+
+/// Bytes whose writing is begun together.
+const WINDOW_BYTES: u64 = 8 << 20;
+/// Windows in flight before the oldest is waited for.
+const WINDOWS_MAX: u64 = 8;
+
+/// sync_file_range(2): begin to write.
+const BEGIN: u32 = 0b010;
+/// sync_file_range(2): write, and wait for it.
+const FINISH: u32 = 0b111;
+
+/// The windows of one file.
+pub(super) struct WriteBehind {
+    enabled: bool,
+    /// Everything below has been handed to the device.
+    begun: u64,
+}
+
+impl WriteBehind {
+    /// Without a later fsync nobody asked for writes now.
+    pub(super) fn new(enabled: bool) -> WriteBehind {
+        WriteBehind { enabled, begun: 0 }
+    }
+
+    /// The file has been written up to `end`, a bit further than at the last call.
+    pub(super) fn written_to(&mut self, file: &OpenFile, end: u64) -> Result<(), FileError> {
+        while self.enabled && end - self.begun >= WINDOW_BYTES {
+            self.range(file, self.begun, BEGIN)?;
+            self.begun += WINDOW_BYTES;
+            if let Some(oldest) = self.begun.checked_sub(WINDOWS_MAX * WINDOW_BYTES) {
+                self.range(file, oldest, FINISH)?;
+                // Clean now, and not to be read before the run. Advice: a refusal is no failure.
+                let _ = file.drop_cache(oldest, WINDOW_BYTES);
+            }
+        }
+        Ok(())
+    }
+
+    /// A wait reports the device's failures, and those count; a system without the call does without the help.
+    fn range(&mut self, file: &OpenFile, start: u64, flags: u32) -> Result<(), FileError> {
+        match file.sync_range(start, WINDOW_BYTES, flags) {
+            Err(error) if matches!(error.cause, FileCause::Device | FileCause::NoSpace) => Err(error),
+            Err(_) => {
+                self.enabled = false;
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+}
