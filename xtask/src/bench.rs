@@ -1,0 +1,163 @@
+//! `cargo xtask bench`: the same cases with fsdyno and fio in turn, and one table of what each costs.
+//!
+//! Ratios say how many times better fsdyno is: of a cost, fio's divided by ours; of a rate, ours divided by fio's.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
+
+mod cases;
+mod counting;
+mod machine;
+mod measure;
+mod pairs;
+mod table;
+mod tool;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use cases::{CASES, Kind};
+use measure::Bench;
+use table::Line;
+use tool::Tool;
+
+/// How to call it.
+const USAGE: &str = "usage: cargo xtask bench [--quick] [--gate] [--write] [--list] [--case NAME]...
+
+  --quick      shorter runs, under two minutes in all; fio's instruction counts are the recorded ones
+  --gate       only the rows that no neighbour disturbs (instructions, memory, system calls, allocations);
+               ends with 1 when one of them misses its \"must\"
+  --write      also writes docs/benchmarks.md
+  --list       names the cases
+  --case NAME  only this case; may be repeated; a part of a name is enough
+
+  FSDYNO_BIN and FIO_BIN name other binaries.";
+
+/// What the words ask for.
+#[derive(Debug, Default)]
+struct Asked {
+    quick: bool,
+    gate: bool,
+    write: bool,
+    list: bool,
+    names: Vec<String>,
+}
+
+/// Runs the benchmark; `Ok(false)` says that the gate is shut.
+pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
+    let asked = parse(arguments)?;
+    let wanted: Vec<_> = CASES.iter().filter(|case| asked.wants(case.name, &case.kind)).collect();
+    if asked.list {
+        for case in &wanted {
+            println!("{:<24} {}", case.name, case.title);
+        }
+        return Ok(true);
+    }
+    if wanted.is_empty() {
+        return Err(format!("no case is called {}; --list names them", asked.names.join(" or ")));
+    }
+    let bench = Bench::prepare(ours()?, fio(), asked.quick)?;
+    let mut lines: Vec<Line> = Vec::new();
+    for case in wanted {
+        eprintln!("{} …", case.title);
+        lines.extend(bench.measure(case));
+    }
+    let table = table::markdown(&lines);
+    println!("\n{table}");
+    if asked.write {
+        write_document(&bench, &table)?;
+    }
+    let missed: Vec<_> = lines.iter().filter(|line| line.is_missed() && line.deterministic).collect();
+    for line in missed.iter().filter(|_| asked.gate) {
+        eprintln!("missed: {} {}", line.case, line.measure);
+    }
+    Ok(!asked.gate || missed.is_empty())
+}
+
+impl Asked {
+    fn wants(&self, name: &str, kind: &Kind) -> bool {
+        let named = self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()));
+        named && (!self.gate || kind.is_deterministic())
+    }
+}
+
+fn parse(arguments: &[String]) -> Result<Asked, String> {
+    let mut asked = Asked::default();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--quick" => asked.quick = true,
+            "--gate" => asked.gate = true,
+            "--write" => asked.write = true,
+            "--list" => asked.list = true,
+            "--case" => asked.names.push(words.next().ok_or("--case needs a name; --list names the cases")?.clone()),
+            _ => return Err(format!("bench does not know {word}\n{USAGE}")),
+        }
+    }
+    Ok(asked)
+}
+
+/// Builds the binary and says where it is, unless `FSDYNO_BIN` does.
+fn ours() -> Result<Tool, String> {
+    if let Some(path) = std::env::var_os("FSDYNO_BIN") {
+        return Tool::find("fsdyno", path.into());
+    }
+    let status = Command::new(env!("CARGO")).args(["build", "--release", "--quiet", "-p", "fsdyno"]).status();
+    if !status.map_err(|error| format!("cargo cannot be run: {error}"))?.success() {
+        return Err("cargo build --release -p fsdyno failed".to_owned());
+    }
+    Tool::find("fsdyno", target_directory().join("release/fsdyno"))
+}
+
+/// fio, if there is one; the reason is printed if not.
+fn fio() -> Option<Tool> {
+    let path = std::env::var_os("FIO_BIN").map_or_else(|| PathBuf::from("fio"), PathBuf::from);
+    Tool::find("fio", path).inspect_err(|error| eprintln!("fsdyno is measured alone: {error}")).ok()
+}
+
+/// Where cargo puts what it builds; the benchmark's files lie below it too, on the same disk.
+fn target_directory() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from)
+}
+
+fn workspace() -> PathBuf {
+    let xtask = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().map_or(xtask.clone(), PathBuf::from)
+}
+
+fn write_document(bench: &Bench, table: &str) -> Result<(), String> {
+    let path = workspace().join("docs/benchmarks.md");
+    let text = table::document(&machine::describe(bench), table);
+    let written = std::fs::create_dir_all(workspace().join("docs")).and_then(|()| std::fs::write(&path, text));
+    written.map_err(|error| format!("docs/benchmarks.md cannot be written: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(words: &str) -> Result<Asked, String> {
+        parse(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn words_are_understood_or_refused() {
+        assert!(asked("--quick --case null").unwrap().quick);
+        assert!(asked("--case").unwrap_err().contains("--list"));
+        assert!(asked("--fast").unwrap_err().contains("usage"));
+    }
+
+    #[test]
+    fn the_gate_asks_only_what_no_neighbour_disturbs() {
+        let gate = asked("--gate").unwrap();
+        let timed = CASES.iter().filter(|case| matches!(case.kind, Kind::Job { .. } | Kind::Start)).count();
+        let gated = CASES.iter().filter(|case| gate.wants(case.name, &case.kind)).count();
+        assert!(timed > 0 && gated > 0 && gated + timed <= CASES.len());
+    }
+
+    #[test]
+    fn names_are_unique() {
+        for case in CASES {
+            assert_eq!(CASES.iter().filter(|other| other.name == case.name).count(), 1, "{}", case.name);
+        }
+    }
+}

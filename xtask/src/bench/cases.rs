@@ -1,0 +1,292 @@
+//! The cases as data: what runs, and what must come out of it.
+
+/// A number that a row is held against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Bound {
+    /// Our own value is at most this.
+    AtMost(f64),
+    /// We are so many times better than fio.
+    Times(f64),
+    /// Nothing is demanded.
+    Free,
+}
+
+/// What must be reached, and what is aimed at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Target {
+    pub(super) must: Bound,
+    pub(super) aim: Bound,
+}
+
+const fn at_most(must: f64, aim: f64) -> Target {
+    Target { must: Bound::AtMost(must), aim: Bound::AtMost(aim) }
+}
+
+const fn times(must: f64, aim: f64) -> Target {
+    Target { must: Bound::Times(must), aim: Bound::Times(aim) }
+}
+
+/// No demand.
+pub(super) const FREE: Target = Target { must: Bound::Free, aim: Bound::Free };
+
+/// What a job reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Nothing: the null engine.
+    Nothing,
+    /// A file that lies in the page cache.
+    Cached,
+    /// The same file with O_DIRECT.
+    Direct,
+}
+
+/// How a case is measured.
+#[derive(Debug)]
+pub(super) enum Kind {
+    /// Instructions per I/O by callgrind, as the slope between two numbers of I/Os.
+    Instructions { words: &'static str, target: Target, recorded_fio: f64 },
+    /// Heap blocks per I/O by dhat, as a slope.
+    Allocations { words: &'static str, target: Target },
+    /// System calls per I/O by strace, as a slope.
+    SystemCalls { source: Source, words: &'static str, target: Target },
+    /// Alternating pairs of timed runs: CPU per I/O, its user side, IOPS.
+    Job { source: Source, words: &'static str, cpu: Target, user: Target, iops: Target },
+    /// Start to exit with one I/O: wall, ms.
+    Start,
+    /// Sixteen jobs with a runtime: wall beyond it, ms.
+    SixteenJobs,
+    /// Peak memory, MiB.
+    Memory { words: &'static str, target: Target },
+    /// Many jobs at once: wall, s, and peak memory, MiB.
+    ManyJobs { jobs: u32, wall: Target, memory: Target, recorded_fio: &'static str },
+    /// Wall of laying out a file, s.
+    Layout,
+}
+
+impl Kind {
+    /// No neighbour on the machine changes the result.
+    pub(super) fn is_deterministic(&self) -> bool {
+        matches!(
+            self,
+            Kind::Instructions { .. } | Kind::Allocations { .. } | Kind::SystemCalls { .. } | Kind::Memory { .. }
+        )
+    }
+}
+
+/// One case.
+#[derive(Debug)]
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) kind: Kind,
+}
+
+/// Start to exit, ms.
+pub(super) const START: Target = at_most(25.0, 8.0);
+/// Wall beyond the runtime of sixteen jobs, ms.
+pub(super) const SIXTEEN_JOBS: Target = at_most(100.0, 30.0);
+/// Layout, against fio.
+pub(super) const LAYOUT: Target = times(1.5, 1.5);
+
+/// All cases; 4 KiB requests, full latency recording and each block once, unless the words say otherwise.
+pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "instructions-qd1",
+        title: "null, randread, iodepth 1",
+        kind: Kind::Instructions { words: "--rw=randread", target: at_most(200.0, 110.0), recorded_fio: 2155.0 },
+    },
+    Case {
+        name: "instructions-qd64",
+        title: "null, randread, iodepth 64",
+        kind: Kind::Instructions {
+            words: "--rw=randread --iodepth=64",
+            target: at_most(400.0, 250.0),
+            recorded_fio: 3305.0,
+        },
+    },
+    Case {
+        name: "instructions-mix-qd64",
+        title: "null, randrw 75/25, iodepth 64",
+        kind: Kind::Instructions {
+            words: "--rw=randrw --rwmixread=75 --iodepth=64",
+            target: at_most(430.0, 270.0),
+            recorded_fio: 3409.0,
+        },
+    },
+    Case {
+        name: "instructions-reduce-qd64",
+        title: "null, randread, iodepth 64, gtod_reduce, norandommap",
+        kind: Kind::Instructions {
+            words: "--rw=randread --iodepth=64 --gtod_reduce=1 --norandommap",
+            target: at_most(180.0, 110.0),
+            recorded_fio: 2278.0,
+        },
+    },
+    Case {
+        name: "allocations-qd64",
+        title: "null, randread, iodepth 64",
+        kind: Kind::Allocations { words: "--rw=randread --iodepth=64", target: at_most(0.001, 0.0) },
+    },
+    Case {
+        name: "syscalls-null",
+        title: "null, randread, iodepth 64",
+        kind: Kind::SystemCalls {
+            source: Source::Nothing,
+            words: "--ioengine=null --iodepth=64",
+            target: at_most(0.01, 0.001),
+        },
+    },
+    Case {
+        name: "syscalls-psync",
+        title: "page-cached file, psync, iodepth 1",
+        kind: Kind::SystemCalls { source: Source::Cached, words: "--ioengine=psync", target: at_most(1.01, 1.001) },
+    },
+    Case {
+        name: "syscalls-libaio",
+        title: "page-cached file, libaio, iodepth 64",
+        kind: Kind::SystemCalls {
+            source: Source::Cached,
+            words: "--ioengine=libaio --iodepth=64",
+            target: at_most(2.01, 1.01),
+        },
+    },
+    Case {
+        name: "syscalls-io_uring",
+        title: "page-cached file, io_uring, iodepth 64",
+        kind: Kind::SystemCalls {
+            source: Source::Cached,
+            words: "--ioengine=io_uring --iodepth=64",
+            target: at_most(2.01, 1.01),
+        },
+    },
+    Case {
+        name: "cpu-null-qd1",
+        title: "null, randread, iodepth 1",
+        kind: Kind::Job {
+            source: Source::Nothing,
+            words: "--ioengine=null --rw=randread",
+            cpu: times(8.0, 14.0),
+            user: FREE,
+            iops: FREE,
+        },
+    },
+    Case {
+        name: "cpu-null-qd64",
+        title: "null, randread, iodepth 64",
+        kind: Kind::Job {
+            source: Source::Nothing,
+            words: "--ioengine=null --rw=randread --iodepth=64",
+            cpu: times(8.0, 14.0),
+            user: FREE,
+            iops: FREE,
+        },
+    },
+    Case {
+        name: "cpu-cached-psync",
+        title: "page-cached file, psync, iodepth 1",
+        kind: Kind::Job {
+            source: Source::Cached,
+            words: "--ioengine=psync --rw=randread",
+            cpu: times(1.25, 1.37),
+            user: times(3.0, 6.0),
+            iops: FREE,
+        },
+    },
+    Case {
+        name: "cpu-cached-libaio",
+        title: "page-cached file, libaio, iodepth 64",
+        kind: Kind::Job {
+            source: Source::Cached,
+            words: "--ioengine=libaio --rw=randread --iodepth=64",
+            cpu: times(1.45, 1.9),
+            user: times(3.0, 6.0),
+            iops: FREE,
+        },
+    },
+    Case {
+        name: "cpu-cached-io_uring",
+        title: "page-cached file, io_uring, iodepth 64",
+        kind: Kind::Job {
+            source: Source::Cached,
+            words: "--ioengine=io_uring --rw=randread --iodepth=64",
+            cpu: times(1.25, 1.45),
+            user: times(3.0, 6.0),
+            iops: FREE,
+        },
+    },
+    Case {
+        name: "cpu-direct-libaio",
+        title: "O_DIRECT file, libaio, iodepth 64",
+        kind: Kind::Job {
+            source: Source::Direct,
+            words: "--ioengine=libaio --rw=randread --iodepth=64",
+            cpu: times(1.15, 1.3),
+            user: times(3.0, 6.0),
+            iops: times(0.97, 1.0),
+        },
+    },
+    Case {
+        name: "cpu-direct-io_uring",
+        title: "O_DIRECT file, io_uring, iodepth 64",
+        kind: Kind::Job {
+            source: Source::Direct,
+            words: "--ioengine=io_uring --rw=randread --iodepth=64",
+            cpu: times(1.15, 1.3),
+            user: times(3.0, 6.0),
+            iops: times(0.97, 1.0),
+        },
+    },
+    Case {
+        name: "cpu-sequential-64k",
+        title: "page-cached file, psync, 64k sequential",
+        kind: Kind::Job {
+            source: Source::Cached,
+            words: "--ioengine=psync --rw=read --bs=64k",
+            cpu: times(1.0, 1.05),
+            user: FREE,
+            iops: FREE,
+        },
+    },
+    Case { name: "start", title: "start to exit, one job, one I/O", kind: Kind::Start },
+    Case {
+        name: "sixteen-jobs",
+        title: "16 jobs of the null engine, wall beyond the runtime",
+        kind: Kind::SixteenJobs,
+    },
+    Case {
+        name: "memory-one-job",
+        title: "one job of 1 GiB",
+        kind: Kind::Memory { words: "--size=1g", target: at_most(6.0, 3.0) },
+    },
+    Case {
+        name: "memory-8t",
+        title: "one job of 8 TiB, random map",
+        kind: Kind::Memory { words: "--size=8t", target: at_most(6.0, 3.0) },
+    },
+    Case {
+        name: "memory-16-jobs",
+        title: "16 jobs of 1 TiB, random map",
+        kind: Kind::Memory { words: "--size=1t --numjobs=16", target: at_most(16.0, 4.0) },
+    },
+    Case {
+        name: "jobs-4096",
+        title: "4,096 jobs of the null engine",
+        kind: Kind::ManyJobs {
+            jobs: 4096,
+            wall: at_most(5.0, 2.5),
+            memory: at_most(600.0, 300.0),
+            recorded_fio: "minutes",
+        },
+    },
+    Case {
+        name: "jobs-10000",
+        title: "10,000 jobs of the null engine",
+        kind: Kind::ManyJobs {
+            jobs: 10_000,
+            wall: at_most(12.0, 6.0),
+            memory: at_most(600.0, 300.0),
+            recorded_fio: "refused",
+        },
+    },
+    Case { name: "layout", title: "layout of a file for a job that reads with bs=4k", kind: Kind::Layout },
+];

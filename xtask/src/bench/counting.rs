@@ -1,0 +1,93 @@
+//! Counts for each I/O that do not depend on the clock: instructions by callgrind, heap blocks by dhat, system
+//! calls by strace. Each is the slope between a short and a long run, so that the start costs nothing.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::tool::Tool;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counter {
+    Instructions,
+    HeapBlocks,
+    SystemCalls,
+}
+
+impl Counter {
+    fn program(self) -> &'static str {
+        if self == Counter::SystemCalls { "strace" } else { "valgrind" }
+    }
+
+    fn words(self) -> &'static [&'static str] {
+        match self {
+            Counter::Instructions => &["--tool=callgrind", "--collect-jumps=no", "--callgrind-out-file=/dev/null"],
+            Counter::HeapBlocks => &["--tool=dhat", "--dhat-out-file=/dev/null"],
+            Counter::SystemCalls => &["-f", "-c"],
+        }
+    }
+
+    /// Finds the total in what the counting program says on stderr.
+    fn total(self, stderr: &str) -> Option<f64> {
+        let number = |text: &str| text.replace(',', "").trim().parse().ok();
+        match self {
+            Counter::Instructions => {
+                let line = stderr.lines().find(|line| line.contains("Collected :"))?;
+                number(line.rsplit(':').next()?)
+            }
+            Counter::HeapBlocks => {
+                let line = stderr.lines().find(|line| line.contains("Total:") && line.contains("blocks"))?;
+                number(line.split(" in ").nth(1)?.split(" blocks").next()?)
+            }
+            Counter::SystemCalls => {
+                // `100.00    0.002976           3       906        51 total`: calls stand before the errors.
+                let line = stderr.lines().find(|line| line.ends_with(" total"))?;
+                number(line.split_whitespace().nth(3)?)
+            }
+        }
+    }
+}
+
+/// The count for each I/O of `tool`, from runs of `ios.0` and of `ios.1` I/Os.
+pub(super) fn per_io(
+    counter: Counter,
+    tool: &Tool,
+    words: &[String],
+    directory: &Path,
+    ios: (u32, u32),
+) -> Result<f64, String> {
+    let short = total(counter, tool, words, directory, ios.0)?;
+    let long = total(counter, tool, words, directory, ios.1)?;
+    Ok((long - short) / f64::from(ios.1 - ios.0))
+}
+
+fn total(counter: Counter, tool: &Tool, words: &[String], directory: &Path, ios: u32) -> Result<f64, String> {
+    let mut command = Command::new(counter.program());
+    command.args(counter.words()).arg(&tool.program).args(words).arg(format!("--number_ios={ios}"));
+    command.current_dir(directory).stdin(Stdio::null());
+    let output = command.output().map_err(|error| format!("{} cannot be run: {error}", counter.program()))?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        let last = stderr.lines().last().unwrap_or("without a word");
+        return Err(format!("{} under {} ended with {}: {last}", tool.name, counter.program(), output.status));
+    }
+    counter.total(&stderr).ok_or_else(|| format!("{} printed no total", counter.program()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_are_found() {
+        let callgrind = "==1== Events    : Ir\n==1== Collected : 106852136\n==1== \n==1== I   refs:      106,852,136\n";
+        assert_eq!(Counter::Instructions.total(callgrind), Some(106_852_136.0));
+        let dhat = "==1== Total:     1,234,567 bytes in 4,321 blocks\n==1== At t-gmax: 1 bytes in 2 blocks\n";
+        assert_eq!(Counter::HeapBlocks.total(dhat), Some(4321.0));
+        let with_errors = "% time\n100.00    0.002976           3       906        51 total\n";
+        assert_eq!(Counter::SystemCalls.total(with_errors), Some(906.0));
+        let without_errors = "100.00    0.002976           3       906           total\n";
+        assert_eq!(Counter::SystemCalls.total(without_errors), Some(906.0));
+        assert_eq!(Counter::Instructions.total("nothing"), None);
+    }
+}

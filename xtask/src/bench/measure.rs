@@ -1,0 +1,283 @@
+//! Measures a case: which runs it takes and which lines of the table come out.
+
+use std::path::PathBuf;
+
+use super::cases::{Bound, Case, FREE, Kind, LAYOUT, SIXTEEN_JOBS, START, Source, Target};
+use super::counting::{self, Counter};
+use super::pairs::{self, Pairs};
+use super::table::{self, Better, Line};
+use super::tool::{self, JobCost, Tool, Wrapped};
+
+/// Bytes of the file that the jobs read.
+const FILE_BYTES: usize = 256 << 20;
+
+/// The benchmark with its tools, its directory and its lengths.
+pub(super) struct Bench {
+    pub(super) ours: Tool,
+    pub(super) fio: Option<Tool>,
+    pub(super) directory: PathBuf,
+    pub(super) processors: usize,
+    /// Pairs of each timed case.
+    pub(super) rounds: usize,
+    /// Length of each timed run, ms.
+    pub(super) runtime_ms: u32,
+    quick: bool,
+}
+
+impl Bench {
+    /// Makes the directory and the file that jobs read.
+    pub(super) fn prepare(ours: Tool, fio: Option<Tool>, quick: bool) -> Result<Bench, String> {
+        let directory = super::target_directory().join("bench");
+        let failed = |error| format!("{} cannot be prepared: {error}", directory.display());
+        std::fs::create_dir_all(&directory).map_err(failed)?;
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let runtime_ms = if quick { 300 } else { 3000 };
+        Ok(Bench { ours, fio, directory, processors, rounds: 5, runtime_ms, quick })
+    }
+
+    /// Measures one case; a failure becomes a line that says so.
+    pub(super) fn measure(&self, case: &Case) -> Vec<Line> {
+        let lines = match &case.kind {
+            Kind::Instructions { words, target, recorded_fio } => {
+                self.instructions(words, *target, *recorded_fio).map(|line| vec![line])
+            }
+            Kind::Allocations { words, target } => {
+                let words = null_words(words);
+                self.counted(Counter::HeapBlocks, "heap blocks per I/O", &words, *target, (1000, 9000), true)
+                    .map(|line| vec![line])
+            }
+            Kind::SystemCalls { source, words, target } => self.system_calls(*source, words, *target),
+            Kind::Job { source, words, cpu, user, iops } => self.job(*source, words, [*cpu, *user, *iops]),
+            Kind::Start => self.start().map(|line| vec![line]),
+            Kind::SixteenJobs => self.sixteen_jobs().map(|line| vec![line]),
+            Kind::Memory { words, target } => self.memory(words, *target).map(|line| vec![line]),
+            Kind::ManyJobs { jobs, wall, memory, recorded_fio } => self.many_jobs(*jobs, *wall, *memory, recorded_fio),
+            Kind::Layout => self.layout().map(|line| vec![line]),
+        };
+        let deterministic = case.kind.is_deterministic();
+        let mut lines = lines.unwrap_or_else(|reason| vec![failed_line(case, reason)]);
+        for line in &mut lines {
+            line.case = case.title.to_owned();
+            line.deterministic = deterministic;
+        }
+        lines
+    }
+
+    fn instructions(&self, words: &str, target: Target, recorded_fio: f64) -> Result<Line, String> {
+        let words = null_words(words);
+        let ios = if self.quick { (20_000, 120_000) } else { (50_000, 450_000) };
+        let mut line = self.counted(Counter::Instructions, "instructions per I/O", &words, target, ios, !self.quick)?;
+        if line.fio.is_none() {
+            line.fio = Some(format!("{} (3.33, recorded)", table::number(recorded_fio)));
+            line.ratio = line.ours.map(|ours| recorded_fio / ours);
+        }
+        Ok(line)
+    }
+
+    fn counted(
+        &self,
+        counter: Counter,
+        measure: &str,
+        words: &[String],
+        target: Target,
+        ios: (u32, u32),
+        with_fio: bool,
+    ) -> Result<Line, String> {
+        let ours = counting::per_io(counter, &self.ours, words, &self.directory, ios)?;
+        // fio takes ten times the instructions: a fifth of the I/Os gives the same slope.
+        let fio_ios = (ios.0 / 5, ios.1 / 5);
+        let fio = match self.fio.as_ref().filter(|_| with_fio) {
+            Some(fio) => Some(counting::per_io(counter, fio, words, &self.directory, fio_ios)?),
+            None => None,
+        };
+        Ok(Line { ratio: fio.filter(|_| ours > 0.0).map(|fio| fio / ours), ..single(measure, fio, ours, target) })
+    }
+
+    fn system_calls(&self, source: Source, words: &str, target: Target) -> Result<Vec<Line>, String> {
+        let words = self.words(source, &format!("--rw=randread {words}"))?;
+        self.counted(Counter::SystemCalls, "system calls per I/O", &words, target, (1000, 6000), true)
+            .map(|line| vec![line])
+    }
+
+    fn job(&self, source: Source, words: &str, targets: [Target; 3]) -> Result<Vec<Line>, String> {
+        let mut words = self.words(source, words)?;
+        words.push(format!("--runtime={}ms", self.runtime_ms));
+        words.extend(["--time_based", "--output-format=json"].map(str::to_owned));
+        let pinned = Wrapped::Pinned(self.processors - 1);
+        let (fio, ours) = self.alternate(self.rounds, |tool| {
+            let run = tool::run(tool, &words, &self.directory, pinned)?;
+            tool::job_cost(&run.stdout)
+        })?;
+        let line = |measure, better, value: fn(&JobCost) -> f64, target| {
+            let pairs = Pairs { fio: fio.iter().map(value).collect(), ours: ours.iter().map(value).collect() };
+            paired(measure, better, &pairs, target)
+        };
+        let [cpu, user, iops] = targets;
+        Ok(vec![
+            line("CPU per I/O, ns", Better::Less, |cost| cost.cpu_ns, cpu),
+            line("user CPU per I/O, ns", Better::Less, |cost| cost.user_ns, user),
+            line("IOPS", Better::More, |cost| cost.iops, iops),
+        ])
+    }
+
+    fn start(&self) -> Result<Line, String> {
+        let words = null_words("--rw=randread --number_ios=1");
+        let (fio, ours) = self.alternate(self.rounds, |tool| {
+            let run = tool::run(tool, &words, &self.directory, Wrapped::Bare)?;
+            Ok(run.wall.as_secs_f64() * 1e3)
+        })?;
+        Ok(paired("wall, ms", Better::Less, &Pairs { fio, ours }, START))
+    }
+
+    fn sixteen_jobs(&self) -> Result<Line, String> {
+        let (seconds, rounds) = if self.quick { (1, 1) } else { (3, 5) };
+        let words = null_words(&format!("--rw=randread --numjobs=16 --time_based --runtime={seconds}"));
+        let (fio, ours) = self.alternate(rounds, |tool| {
+            let run = tool::run(tool, &words, &self.directory, Wrapped::Bare)?;
+            Ok((run.wall.as_secs_f64() - f64::from(seconds)) * 1e3)
+        })?;
+        Ok(paired("wall beyond the runtime, ms", Better::Less, &Pairs { fio, ours }, SIXTEEN_JOBS))
+    }
+
+    fn memory(&self, words: &str, target: Target) -> Result<Line, String> {
+        let words = null_words(&format!("--rw=randread --number_ios=1000 {words}"));
+        let peak = |tool: &Tool| {
+            let run = tool::run(tool, &words, &self.directory, Wrapped::Timed)?;
+            run.memory_mib.ok_or_else(|| "GNU time is not installed".to_owned())
+        };
+        let (fio, ours) = self.alternate(1, peak)?;
+        Ok(paired("peak memory, MiB", Better::Less, &Pairs { fio, ours }, target))
+    }
+
+    fn many_jobs(&self, jobs: u32, wall: Target, memory: Target, recorded_fio: &str) -> Result<Vec<Line>, String> {
+        let words = null_words(&format!("--rw=randread --size=4k --numjobs={jobs} --group_reporting"));
+        let run = tool::run(&self.ours, &words, &self.directory, Wrapped::Timed)?;
+        let recorded = Some(format!("{recorded_fio} (recorded)"));
+        let wall = single("wall, s", None, run.wall.as_secs_f64(), wall);
+        let peak = run.memory_mib.ok_or("GNU time is not installed")?;
+        Ok(vec![Line { fio: recorded, ..wall }, single("peak memory, MiB", None, peak, memory)])
+    }
+
+    fn layout(&self) -> Result<Line, String> {
+        let (size, mebibytes, rounds) = if self.quick { ("256m", 256, 1) } else { ("2g", 2048, 3) };
+        let words =
+            split(&format!("--name=layout --filename=layout.data --rw=read --bs=4k --size={size} --create_only=1"));
+        let path = self.directory.join("layout.data");
+        let gone = |path: &PathBuf| {
+            let _ = std::fs::remove_file(path);
+        };
+        let (fio, ours) = self.alternate(rounds, |tool| {
+            gone(&path);
+            Ok(tool::run(tool, &words, &self.directory, Wrapped::Bare)?.wall.as_secs_f64())
+        })?;
+        gone(&path);
+        let start = std::time::Instant::now();
+        write_file(&path, mebibytes << 20)?;
+        let bare = start.elapsed().as_secs_f64();
+        gone(&path);
+        let mut line = paired(&format!("wall for {size}, s"), Better::Less, &Pairs { fio, ours }, LAYOUT);
+        line.note = Some(format!("a bare write and fsync takes {} s", table::number(bare)));
+        if line.ours.is_some_and(|ours| ours <= bare * 1.1) {
+            line.target = Target { must: Bound::AtMost(bare * 1.1), aim: Bound::AtMost(bare * 1.1) };
+        }
+        Ok(line)
+    }
+
+    fn alternate<T>(
+        &self,
+        rounds: usize,
+        mut run: impl FnMut(&Tool) -> Result<T, String>,
+    ) -> Result<(Vec<T>, Vec<T>), String> {
+        pairs::alternate(rounds, self.fio.is_some(), |is_ours| match (&self.fio, is_ours) {
+            (Some(fio), false) => run(fio),
+            _ => run(&self.ours),
+        })
+    }
+
+    /// The words of a job on `source`.
+    fn words(&self, source: Source, words: &str) -> Result<Vec<String>, String> {
+        if source == Source::Nothing {
+            return Ok(null_words(words));
+        }
+        let path = self.directory.join("data");
+        if std::fs::metadata(&path).map_or(0, |data| data.len()) != FILE_BYTES as u64 {
+            write_file(&path, FILE_BYTES)?;
+        }
+        let access = if source == Source::Direct { "--direct=1" } else { "--invalidate=0" };
+        if source == Source::Cached {
+            // Reading it once brings it into the page cache.
+            std::fs::read(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+        }
+        Ok(split(&format!("--name=file --thread --filename=data --size={FILE_BYTES} {access} {words}")))
+    }
+}
+
+/// The words of a job of the null engine over 4 GiB, which later words may change.
+fn null_words(words: &str) -> Vec<String> {
+    split(&format!("--name=null --thread --ioengine=null --size=4g {words}"))
+}
+
+fn split(words: &str) -> Vec<String> {
+    words.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Writes a file of bytes that do not compress, and has it on the device.
+fn write_file(path: &PathBuf, bytes: usize) -> Result<(), String> {
+    use std::io::Write as _;
+    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut block = vec![0; 1 << 20];
+    let written = std::fs::File::create(path).and_then(|mut file| {
+        for _ in 0..bytes / block.len() {
+            for word in block.chunks_exact_mut(8) {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                word.copy_from_slice(&state.to_le_bytes());
+            }
+            file.write_all(&block)?;
+        }
+        file.sync_all()
+    });
+    written.map_err(|error| format!("{} cannot be written: {error}", path.display()))
+}
+
+/// A line of medians.
+fn paired(measure: &str, better: Better, pairs: &Pairs, target: Target) -> Line {
+    let ratio = pairs.fio_over_ours().map(|ratio| table::times_better(better, ratio));
+    Line {
+        fio: pairs.fio_median().map(table::number),
+        ours: pairs.our_median(),
+        ratio,
+        ..single(measure, None, 0.0, target)
+    }
+}
+
+/// A line of one value each.
+fn single(measure: &str, fio: Option<f64>, ours: f64, target: Target) -> Line {
+    Line {
+        case: String::new(),
+        measure: measure.to_owned(),
+        fio: fio.map(table::number),
+        ours: Some(ours),
+        ratio: None,
+        target,
+        deterministic: false,
+        note: None,
+    }
+}
+
+/// A line for a case that could not be measured: its demand stays unmet knowledge, not a zero.
+fn failed_line(case: &Case, reason: String) -> Line {
+    let target = match &case.kind {
+        Kind::Instructions { target, .. }
+        | Kind::Allocations { target, .. }
+        | Kind::SystemCalls { target, .. }
+        | Kind::Memory { target, .. }
+        | Kind::Job { cpu: target, .. }
+        | Kind::ManyJobs { wall: target, .. } => *target,
+        Kind::Start => START,
+        Kind::SixteenJobs => SIXTEEN_JOBS,
+        Kind::Layout => LAYOUT,
+    };
+    Line { ours: None, note: Some(reason), ..single("", None, 0.0, if target == FREE { FREE } else { target }) }
+}

@@ -1,0 +1,84 @@
+//! Alternating runs: A B, B A, A B, … so that a drift of the machine meets both tools alike.
+
+/// Values of both tools, one of each from every round.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Pairs {
+    pub(super) fio: Vec<f64>,
+    pub(super) ours: Vec<f64>,
+}
+
+impl Pairs {
+    /// The middle value of fio; `None` without fio.
+    pub(super) fn fio_median(&self) -> Option<f64> {
+        median(&self.fio)
+    }
+
+    /// The middle value of ours.
+    pub(super) fn our_median(&self) -> Option<f64> {
+        median(&self.ours)
+    }
+
+    /// The middle one of the ratios fio / ours within each round; within a round a neighbour disturbs both.
+    pub(super) fn fio_over_ours(&self) -> Option<f64> {
+        median(&self.fio.iter().zip(&self.ours).map(|(fio, ours)| fio / ours).collect::<Vec<_>>())
+    }
+}
+
+/// Runs `rounds` rounds of both sides (`true` is ours), the order turned in every second one.
+pub(super) fn alternate<T>(
+    rounds: usize,
+    has_fio: bool,
+    mut run: impl FnMut(bool) -> Result<T, String>,
+) -> Result<(Vec<T>, Vec<T>), String> {
+    let (mut fio, mut ours) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        let order = if round % 2 == 0 { [true, false] } else { [false, true] };
+        for is_ours in order {
+            if is_ours {
+                ours.push(run(true)?);
+            } else if has_fio {
+                fio.push(run(false)?);
+            }
+        }
+    }
+    Ok((fio, ours))
+}
+
+/// The middle value; of an even number the mean of the two in the middle.
+pub(super) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        length if length % 2 == 1 => Some(sorted[middle]),
+        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0]), Some(2.5));
+        let pairs = Pairs { fio: vec![10.0, 30.0, 40.0], ours: vec![5.0, 10.0, 40.0] };
+        assert_eq!(pairs.fio_over_ours(), Some(2.0));
+    }
+
+    #[test]
+    fn the_order_turns_every_second_round() {
+        let mut order = Vec::new();
+        let (fio, ours) = alternate(3, true, |is_ours| {
+            order.push(is_ours);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(order, [true, false, false, true, true, false]);
+        assert_eq!((fio.len(), ours.len()), (3, 3));
+        assert_eq!(alternate(2, false, |_| Ok(())).unwrap().0.len(), 0);
+    }
+}

@@ -1,0 +1,209 @@
+//! The table: one line for each measure of a case, with what must be reached and whether it is.
+
+use super::cases::{Bound, Target};
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Better {
+    /// Costs.
+    Less,
+    /// Rates.
+    More,
+}
+
+/// One line.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) case: String,
+    /// What was measured, with its unit.
+    pub(super) measure: String,
+    /// fio's value, as it is shown.
+    pub(super) fio: Option<String>,
+    /// Our value.
+    pub(super) ours: Option<f64>,
+    /// How many times better than fio.
+    pub(super) ratio: Option<f64>,
+    pub(super) target: Target,
+    /// The gate looks at it.
+    pub(super) deterministic: bool,
+    /// Why there is no value, or what else to know.
+    pub(super) note: Option<String>,
+}
+
+/// What became of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// Better than the aim.
+    Aim,
+    /// As good as it must be.
+    Must,
+    /// Not.
+    Missed,
+    /// Nothing was demanded.
+    Free,
+    /// No value to judge.
+    Unknown,
+}
+
+impl Line {
+    /// Judges the line by its target.
+    pub(super) fn mark(&self) -> Mark {
+        match (self.reaches(self.target.must), self.reaches(self.target.aim)) {
+            (Some(_), Some(true)) if self.target.aim != Bound::Free => Mark::Aim,
+            (Some(true), _) if self.target.must == Bound::Free => Mark::Free,
+            (Some(true), _) => Mark::Must,
+            (Some(false), _) => Mark::Missed,
+            (None, _) => Mark::Unknown,
+        }
+    }
+
+    /// A demand that was measured and not met.
+    pub(super) fn is_missed(&self) -> bool {
+        self.mark() == Mark::Missed
+    }
+
+    fn reaches(&self, bound: Bound) -> Option<bool> {
+        match bound {
+            Bound::Free => Some(true),
+            Bound::AtMost(limit) => self.ours.map(|value| value <= limit),
+            Bound::Times(factor) => self.ratio.map(|ratio| ratio >= factor),
+        }
+    }
+}
+
+/// The ratio that says how many times better ours is.
+pub(super) fn times_better(better: Better, fio_over_ours: f64) -> f64 {
+    if better == Better::Less { fio_over_ours } else { 1.0 / fio_over_ours }
+}
+
+/// A number with as many digits as are worth reading.
+pub(super) fn number(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size >= 100.0 || value == 0.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 0.1 => 2,
+        _ => 4,
+    };
+    grouped(&format!("{value:.digits$}"))
+}
+
+/// `1234567` becomes `1,234,567`.
+fn grouped(text: &str) -> String {
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let mut out = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) && !out.ends_with('-') {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + rest
+}
+
+/// The whole table in Markdown, columns aligned for the terminal.
+pub(super) fn markdown(lines: &[Line]) -> String {
+    let head = ["case", "measure", "fio", "fsdyno", "times better", "must", "aim", "result"].map(str::to_owned);
+    let mut rows = vec![head];
+    rows.extend(lines.iter().map(cells));
+    let widths: Vec<usize> =
+        (0..8).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
+    let mut text = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        for (cell, &width) in row.iter().zip(&widths) {
+            text.push_str(&format!("| {cell:<width$} "));
+        }
+        text.push_str("|\n");
+        if index == 0 {
+            text.extend(widths.iter().map(|width| format!("|{}", "-".repeat(width + 2))));
+            text.push_str("|\n");
+        }
+    }
+    text
+}
+
+fn cells(line: &Line) -> [String; 8] {
+    let mark = match line.mark() {
+        Mark::Aim => "aim reached",
+        Mark::Must => "must reached",
+        Mark::Missed => "MISSED",
+        Mark::Free => "",
+        Mark::Unknown => "not judged",
+    };
+    let note = line.note.as_deref().unwrap_or_default();
+    let separator = if mark.is_empty() || note.is_empty() { "" } else { ": " };
+    [
+        line.case.clone(),
+        line.measure.clone(),
+        line.fio.clone().unwrap_or_else(|| "-".to_owned()),
+        line.ours.map_or_else(|| "-".to_owned(), number),
+        line.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{}x", number(ratio))),
+        bound(line.target.must),
+        bound(line.target.aim),
+        format!("{mark}{separator}{note}"),
+    ]
+}
+
+fn bound(bound: Bound) -> String {
+    match bound {
+        Bound::AtMost(value) => format!("≤ {}", number(value)),
+        Bound::Times(factor) => format!("{}x", number(factor)),
+        Bound::Free => String::new(),
+    }
+}
+
+/// The text of docs/benchmarks.md.
+pub(super) fn document(machine: &[String], table: &str) -> String {
+    format!(
+        "# Benchmarks\n\n\
+         The last result of `cargo xtask bench --write`. Requests are 4 KiB with full latency recording and each block\n\
+         once, unless the case says otherwise. fio runs with `thread=1`. Values are medians; \"times better\" is the\n\
+         median of the ratios within the rounds: fio / fsdyno of a cost, fsdyno / fio of a rate.\n\n\
+         {}\n\n{table}",
+        machine.join("\n")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(ours: Option<f64>, ratio: Option<f64>, must: Bound, aim: Bound) -> Line {
+        Line {
+            case: "a".to_owned(),
+            measure: "ns".to_owned(),
+            fio: None,
+            ours,
+            ratio,
+            target: Target { must, aim },
+            deterministic: true,
+            note: None,
+        }
+    }
+
+    #[test]
+    fn marks() {
+        let at_most = |value| line(Some(value), None, Bound::AtMost(200.0), Bound::AtMost(110.0)).mark();
+        assert_eq!([at_most(100.0), at_most(150.0), at_most(201.0)], [Mark::Aim, Mark::Must, Mark::Missed]);
+        let times = |ratio| line(Some(1.0), Some(ratio), Bound::Times(8.0), Bound::Times(14.0)).mark();
+        assert_eq!([times(20.0), times(8.0), times(7.9)], [Mark::Aim, Mark::Must, Mark::Missed]);
+        assert_eq!(line(None, None, Bound::AtMost(1.0), Bound::AtMost(1.0)).mark(), Mark::Unknown);
+        assert_eq!(line(Some(1.0), None, Bound::Times(1.0), Bound::Times(1.0)).mark(), Mark::Unknown);
+        assert_eq!(line(Some(1.0), None, Bound::Free, Bound::Free).mark(), Mark::Free);
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(number(2155.3), "2,155");
+        assert_eq!(number(33.46), "33.5");
+        assert_eq!(number(1.25), "1.25");
+        assert_eq!(number(0.001), "0.0010");
+        assert_eq!(number(0.0), "0");
+        assert_eq!(number(1_234_567.0), "1,234,567");
+    }
+
+    #[test]
+    fn rates_and_costs_turn_the_ratio() {
+        assert_eq!(times_better(Better::Less, 4.0), 4.0);
+        assert_eq!(times_better(Better::More, 4.0), 0.25);
+    }
+}
