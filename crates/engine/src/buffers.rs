@@ -116,6 +116,12 @@ impl Arena {
         self.stride
     }
 
+    /// How many places there are.
+    #[inline]
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
     /// The place of a slot.
     #[inline]
     pub fn buffer(&mut self, slot: &Slot) -> &mut [u8] {

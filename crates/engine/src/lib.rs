@@ -9,10 +9,12 @@
 
 pub mod buffers;
 pub mod clock;
+mod completions;
 mod contract;
 pub mod files;
 mod null;
 mod setup;
+mod sim;
 mod slot;
 pub mod thread;
 
@@ -25,5 +27,5 @@ use linux as system;
 compile_error!("no engines for this system yet: they would be a folder beside src/linux with the same names");
 
 pub use contract::*;
-pub use setup::{EngineSetup, EngineSetupError, EngineVisitor, with_engine};
+pub use setup::{EngineSetup, EngineSetupError, EngineVisitor, availability, io_uring_features, with_engine};
 pub use slot::{Slot, Slots};

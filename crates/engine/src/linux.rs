@@ -1,8 +1,11 @@
 //! What is particular to Linux. Another system is another folder with the same names.
 
+pub(crate) mod aio;
 pub(crate) mod clock;
 pub(crate) mod control;
 pub(crate) mod files;
 pub(crate) mod memory;
+pub(crate) mod mmap;
 pub(crate) mod positioned;
 pub(crate) mod thread;
+pub(crate) mod uring;

@@ -6,6 +6,7 @@ use workload::{Op, OpKind};
 
 use crate::buffers::{Arena, ArenaError};
 use crate::clock::RealClock;
+use crate::completions::{append, room};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::files::OpenFile;
 use crate::setup::EngineSetup;
@@ -155,13 +156,12 @@ impl Engine for NullQueued<'_> {
         completions: &mut Vec<Completion>,
     ) -> Result<usize, EngineError> {
         let ready = self.submitted.wrapping_sub(self.reaped) as usize;
-        let room = completions.capacity() - completions.len();
-        let count = ready.min(max).min(room);
-        for _ in 0..count {
+        let count = ready.min(max).min(room(completions));
+        append(completions, count, || {
             let Staged { slot, bytes } = self.ring[self.place(self.reaped)];
             self.reaped = self.reaped.wrapping_add(1);
-            completions.push(Completion { slot: Slot::returned(slot), result: i64::from(bytes) });
-        }
+            Completion { slot: Slot::returned(slot), result: i64::from(bytes) }
+        });
         Ok(count)
     }
 

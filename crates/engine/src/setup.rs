@@ -5,8 +5,9 @@ use job::{EngineName, EngineOptions, Memory};
 use crate::buffers::{Arena, ArenaError, ArenaShape};
 use crate::clock::RealClock;
 use crate::contract::Engine;
-use crate::files::{FileError, OpenFile};
+use crate::files::{Advice, FileError, OpenFile};
 use crate::null::{NullQueued, NullSync};
+use crate::sim::Sim;
 use crate::system;
 
 /// What an engine is made from. The engine borrows the files: they outlive it and are closed by their owner.
@@ -26,6 +27,8 @@ pub struct EngineSetup<'a> {
     pub memory: Memory,
     /// Flags of sync_file_range for [`workload::OpKind::SyncRange`]: bit 0 wait before, 1 write, 2 wait after.
     pub sync_range_flags: u32,
+    /// What mappings are told (`mmap`); files are told by [`OpenFile::advise`].
+    pub advice: Advice,
     /// Options of the engine; those of other engines are ignored.
     pub options: EngineOptions,
     /// The clock of all engines but `sim`.
@@ -99,10 +102,30 @@ pub fn with_engine<V: EngineVisitor>(setup: &EngineSetup<'_>, visitor: V) -> Res
         EngineName::Sync | EngineName::Psync | EngineName::Pvsync | EngineName::Pvsync2 | EngineName::Vsync => {
             Ok(visitor.visit(system::positioned::Positioned::new(setup)?))
         }
-        other => Err(EngineSetupError::Option {
-            engine: other,
-            option: "ioengine",
-            reason: "not built yet; use psync".to_owned(),
-        }),
+        EngineName::Mmap => Ok(visitor.visit(system::mmap::Mmap::new(setup)?)),
+        EngineName::Libaio => Ok(visitor.visit(system::aio::Aio::new(setup)?)),
+        EngineName::Sim => Ok(visitor.visit(Sim::new(setup)?)),
+        EngineName::IoUring => Ok(visitor.visit(system::uring::Uring::new(setup)?)),
     }
+}
+
+/// Whether an engine can be had here and now; the error says why not and what to do.
+pub fn availability(name: EngineName) -> Result<(), EngineSetupError> {
+    match name {
+        EngineName::Libaio => system::aio::availability(),
+        EngineName::IoUring => system::uring::features().map(|_| ()),
+        EngineName::Null
+        | EngineName::Sim
+        | EngineName::Sync
+        | EngineName::Psync
+        | EngineName::Pvsync
+        | EngineName::Pvsync2
+        | EngineName::Vsync
+        | EngineName::Mmap => Ok(()),
+    }
+}
+
+/// The features of io_uring that this kernel has and this engine uses, by the kernel's names.
+pub fn io_uring_features() -> Result<Vec<&'static str>, EngineSetupError> {
+    system::uring::features()
 }

@@ -1,0 +1,47 @@
+//! How engines hand completions over.
+
+use crate::contract::Completion;
+
+/// How many more completions fit without an allocation.
+#[inline(always)]
+pub(crate) fn room(completions: &Vec<Completion>) -> usize {
+    completions.capacity() - completions.len()
+}
+
+/// Appends `count` completions, which must fit into the capacity.
+#[inline(always)]
+pub(crate) fn append(completions: &mut Vec<Completion>, count: usize, mut next: impl FnMut() -> Completion) {
+    let length = completions.len();
+    for place in &mut completions.spare_capacity_mut()[..count] {
+        place.write(next());
+    }
+    // SAFETY: the slice above proved that `count` places follow the present ones, and the loop filled each of them.
+    unsafe { completions.set_len(length + count) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slot::Slot;
+
+    #[test]
+    fn append_keeps_what_is_there_and_never_grows() {
+        let mut completions = Vec::with_capacity(3);
+        completions.push(Completion { slot: Slot::returned(7), result: 70 });
+        let address = completions.as_ptr();
+        let mut numbers = 0..;
+        assert_eq!(room(&completions), 2);
+        append(&mut completions, 2, || {
+            let number = numbers.next().unwrap();
+            Completion { slot: Slot::returned(number), result: i64::from(number) }
+        });
+        assert_eq!(completions.iter().map(|c| c.result).collect::<Vec<_>>(), [70, 0, 1]);
+        assert_eq!((completions.as_ptr(), room(&completions)), (address, 0));
+    }
+
+    #[test]
+    #[should_panic(expected = "out of range")]
+    fn append_refuses_what_does_not_fit() {
+        append(&mut Vec::new(), 1, || Completion { slot: Slot::returned(0), result: 0 });
+    }
+}

@@ -1,0 +1,364 @@
+//! `libaio`: io_submit and io_getevents, with completions read from the ring in user space.
+//!
+//! The C library of that name is not needed. Requests are prepared in one array, one place per slot, and staged as
+//! pointers; `submit` is one io_submit. `reap` reads the ring that the kernel maps into the process and calls
+//! io_getevents only when it has to wait.
+
+mod abi;
+
+use std::mem::ManuallyDrop;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use job::EngineName;
+use rustix::io::ReadWriteFlags;
+use workload::{Op, OpKind};
+
+use self::abi::{COMMAND_DATA_SYNC, COMMAND_READ, COMMAND_SYNC, COMMAND_WRITE, Context, Event, Iocb};
+use super::control::{self, Target};
+use super::files;
+use crate::buffers::Arena;
+use crate::clock::RealClock;
+use crate::completions::{append, room};
+use crate::contract::{Completion, Engine, EngineError, Queued};
+use crate::files::OpenFile;
+use crate::setup::{EngineSetup, EngineSetupError};
+use crate::slot::Slot;
+
+/// Tries while the kernel has no room and nothing is in flight that could make some, one millisecond apart.
+const STARVED_TRIES_MAX: u32 = 1000;
+
+/// How long the end of an engine waits for requests in flight before it gives their memory up for lost.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// Kernel asynchronous I/O.
+#[derive(Debug)]
+pub(crate) struct Aio<'a> {
+    files: &'a [OpenFile],
+    targets: Box<[Target<'a>]>,
+    arena: ManuallyDrop<Arena>,
+    clock: RealClock,
+    sync_range_flags: u32,
+    context: Context,
+    /// One per slot.
+    requests: Box<[Iocb]>,
+    /// Which requests wait for `submit`, in order.
+    staged: Vec<*const Iocb>,
+    /// Requests that io_submit refused, with their results: they come back through `reap` like all others.
+    refused: Vec<(u32, i64)>,
+    /// Where io_getevents puts what did not stand in the ring before.
+    events: Box<[Event]>,
+    /// With the kernel, or refused and not yet reaped.
+    in_flight: usize,
+    /// RWF flags of the transfers.
+    flags_rw: u32,
+    /// The kernel queues syncs (Linux 4.18 and later); found out by trying.
+    sync_queued: bool,
+}
+
+impl<'a> Aio<'a> {
+    pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<Aio<'a>, EngineSetupError> {
+        let depth = setup.depth as usize;
+        let arena = setup.arena()?;
+        let context = Context::new(setup.depth).map_err(|code| setup_refused(code, setup.depth))?;
+        let mut flags_rw = ReadWriteFlags::empty();
+        flags_rw.set(ReadWriteFlags::NOWAIT, setup.options.nowait);
+        Ok(Aio {
+            files: setup.files,
+            targets: Target::all(setup.files),
+            arena: ManuallyDrop::new(arena),
+            clock: setup.clock,
+            sync_range_flags: setup.sync_range_flags,
+            context,
+            requests: (0..depth).map(|slot| Iocb::of_slot(slot as u64)).collect(),
+            staged: Vec::with_capacity(depth),
+            refused: Vec::with_capacity(depth),
+            events: vec![Event::default(); depth].into_boxed_slice(),
+            in_flight: 0,
+            flags_rw: flags_rw.bits(),
+            sync_queued: true,
+        })
+    }
+
+    /// Prepares a request and stages it.
+    #[inline]
+    fn stage(&mut self, slot: Slot, op: &Op, done: u32, command: u16) {
+        let transfer = command <= COMMAND_WRITE;
+        assert!(done <= op.length && op.length as usize <= self.arena.stride(), "a request larger than its buffer");
+        let index = slot.index();
+        let address = self.arena.address(index) as u64;
+        let request = &mut self.requests[index];
+        request.command = command;
+        request.fd = self.targets[op.file as usize].fd.as_raw_fd() as u32;
+        if transfer {
+            request.flags_rw = self.flags_rw;
+            request.buffer = address + u64::from(done);
+            request.bytes = u64::from(op.length - done);
+            request.offset = (op.offset + u64::from(done)) as i64;
+        } else {
+            // The kernel refuses a sync in which any of these is set.
+            (request.flags_rw, request.buffer, request.bytes, request.offset) = (0, 0, 0, 0);
+        }
+        let request: *const Iocb = request;
+        self.staged.push(request);
+        // The slot comes back with the completion, which carries its number.
+        slot.into_number();
+    }
+
+    /// io_submit took fewer than all requests. Answers how many are off the caller's hands.
+    #[cold]
+    fn submit_rest(&mut self, first_outcome: Result<usize, i32>) -> Result<usize, EngineError> {
+        let mut outcome = first_outcome;
+        for _ in 0..STARVED_TRIES_MAX {
+            match outcome {
+                Ok(taken) if taken > 0 => {
+                    self.staged.drain(..taken);
+                    self.in_flight += taken;
+                    return Ok(taken);
+                }
+                // No room in the context until something completes: the caller reaps, then submits again.
+                Ok(_) | Err(libc::EAGAIN) if self.in_flight > 0 => return Ok(0),
+                // Nothing can complete, so the kernel itself is short of something for the moment.
+                Ok(_) | Err(libc::EAGAIN) => super::clock::sleep(Duration::from_millis(1)),
+                // A signal came first; nothing was taken.
+                Err(libc::EINTR) => {}
+                // Whatever else is wrong is wrong with the first request: it comes back with this errno.
+                Err(code) => {
+                    self.refuse_first(code);
+                    return Ok(1);
+                }
+            }
+            outcome = self.submit_once();
+        }
+        Err(EngineError { call: "io_submit", code: libc::EAGAIN })
+    }
+
+    #[inline]
+    fn submit_once(&self) -> Result<usize, i32> {
+        // SAFETY: the requests stand in `self.requests` with buffers in the arena. Their slots are given away, so
+        // nobody touches those buffers, and `drop` frees them only when nothing is in flight.
+        unsafe { self.context.submit(&self.staged) }
+    }
+
+    /// Takes the first staged request back from the kernel's door, with its result.
+    fn refuse_first(&mut self, code: i32) {
+        let request = self.staged.remove(0);
+        // SAFETY: it points into `self.requests`, which no mutable reference holds now.
+        let Iocb { data: slot, command, fd, .. } = unsafe { *request };
+        let is_sync = matches!(command, COMMAND_SYNC | COMMAND_DATA_SYNC);
+        let result = match code {
+            // Before Linux 4.18, and on file systems without the operation, syncs are not queued.
+            libc::EINVAL | libc::EOPNOTSUPP if is_sync => {
+                self.sync_queued = false;
+                self.sync_now(command, fd)
+            }
+            code => -i64::from(code),
+        };
+        self.refused.push((slot as u32, result));
+        self.in_flight += 1;
+    }
+
+    fn sync_now(&self, command: u16, fd: u32) -> i64 {
+        let target = self.targets.iter().find(|target| target.fd.as_raw_fd() as u32 == fd);
+        let fd = target.expect("a request names one of the files").fd;
+        let outcome = if command == COMMAND_SYNC { files::sync(fd) } else { files::sync_data(fd) };
+        outcome.map_or_else(|code| -i64::from(code), |()| 0)
+    }
+
+    /// Hands over what stands in the ring, `max` at most.
+    #[inline]
+    fn reap_ring(&mut self, max: usize, completions: &mut Vec<Completion>) -> usize {
+        let Some(mut ready) = self.context.peek() else { return 0 };
+        let count = ready.count().min(max);
+        if count > 0 {
+            append(completions, count, || completion(ready.pop()));
+            ready.finish();
+            self.in_flight -= count;
+        }
+        count
+    }
+
+    #[cold]
+    fn reap_refused(&mut self, max: usize, completions: &mut Vec<Completion>) -> usize {
+        let count = self.refused.len().min(max);
+        for (slot, result) in self.refused.drain(..count) {
+            completions.push(Completion { slot: Slot::returned(slot), result });
+        }
+        self.in_flight -= count;
+        count
+    }
+
+    /// One io_getevents.
+    fn wait(
+        &mut self,
+        min: usize,
+        max: usize,
+        timeout: Option<Duration>,
+        completions: &mut Vec<Completion>,
+    ) -> Result<usize, EngineError> {
+        let max = max.min(self.events.len());
+        let count = match self.context.wait(min, &mut self.events[..max], timeout) {
+            Ok(count) => count,
+            // The caller looks whether the signal was meant for it.
+            Err(libc::EINTR) => 0,
+            Err(code) => return Err(EngineError { call: "io_getevents", code }),
+        };
+        let mut events = self.events[..count].iter();
+        append(completions, count, || completion(*events.next().expect("as many as were counted")));
+        self.in_flight -= count;
+        Ok(count)
+    }
+}
+
+#[inline(always)]
+fn completion(event: Event) -> Completion {
+    Completion { slot: Slot::returned(event.data as u32), result: event.result }
+}
+
+impl Engine for Aio<'_> {
+    const SYNCHRONOUS: bool = false;
+
+    type Clock = RealClock;
+
+    #[inline(always)]
+    fn clock(&self) -> &RealClock {
+        &self.clock
+    }
+
+    #[inline]
+    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+        let command = match op.kind {
+            OpKind::Read => COMMAND_READ,
+            OpKind::Write => COMMAND_WRITE,
+            OpKind::Sync if self.sync_queued => COMMAND_SYNC,
+            OpKind::DataSync if self.sync_queued => COMMAND_DATA_SYNC,
+            // The kernel's interface has no such request: it is carried out here and now.
+            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::Trim => {
+                let result = control::perform(self.targets[op.file as usize], op, done, self.sync_range_flags);
+                return Queued::Done(Completion { slot, result });
+            }
+        };
+        self.stage(slot, op, done, command);
+        Queued::Staged
+    }
+
+    #[inline]
+    fn submit(&mut self) -> Result<usize, EngineError> {
+        if self.staged.is_empty() {
+            return Ok(0);
+        }
+        let outcome = self.submit_once();
+        if outcome != Ok(self.staged.len()) {
+            return self.submit_rest(outcome);
+        }
+        let taken = self.staged.len();
+        self.in_flight += taken;
+        self.staged.clear();
+        Ok(taken)
+    }
+
+    #[inline]
+    fn reap(
+        &mut self,
+        min: usize,
+        max: usize,
+        timeout: Option<Duration>,
+        completions: &mut Vec<Completion>,
+    ) -> Result<usize, EngineError> {
+        let max = max.min(room(completions));
+        let min = min.min(max).min(self.in_flight);
+        let mut count = 0;
+        if !self.refused.is_empty() {
+            count += self.reap_refused(max, completions);
+        }
+        count += self.reap_ring(max - count, completions);
+        let unread = self.context.peek().is_none() && count < max;
+        if count < min || unread {
+            count += self.wait(min.saturating_sub(count), max - count, timeout, completions)?;
+        }
+        Ok(count)
+    }
+
+    fn files(&self) -> &[OpenFile] {
+        self.files
+    }
+
+    #[inline]
+    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+        self.arena.buffer(slot)
+    }
+
+    /// Asks for each request. Regular files and disks do not support it, so mostly nothing happens.
+    fn cancel(&mut self) -> Result<(), EngineError> {
+        for request in &self.requests {
+            // A refusal is the usual answer, also for requests that are not in flight.
+            let _ = self.context.cancel(request);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Aio<'_> {
+    fn drop(&mut self) {
+        const STEP: Duration = Duration::from_millis(100);
+        let mut completions = Vec::with_capacity(self.requests.len());
+        for _ in 0..FAREWELL.as_millis() / STEP.as_millis() {
+            if self.in_flight == 0 {
+                break;
+            }
+            completions.clear();
+            if self.reap(self.in_flight, usize::MAX, Some(STEP), &mut completions).is_err() {
+                break;
+            }
+        }
+        if self.in_flight == 0 {
+            self.context.destroy();
+            // SAFETY: nothing is in flight, so the kernel knows none of these buffers; this is the last use.
+            unsafe { ManuallyDrop::drop(&mut self.arena) }
+        }
+        // Else the device never answered. Destroying the context would wait for it without bound, and freeing the
+        // buffers would let it write into memory of others: both are left to the end of the process.
+    }
+}
+
+/// What stands behind a refused io_setup.
+fn setup_refused(code: i32, depth: u32) -> EngineSetupError {
+    let number =
+        |name: &str| std::fs::read_to_string(name).map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned());
+    let advice = match code {
+        libc::EAGAIN => format!(
+            "iodepth={depth} times the number of jobs exceeds the system-wide limit: fs.aio-max-nr is {}, {} are taken. \
+             Raise it with `sysctl -w fs.aio-max-nr=1048576`, lower iodepth or numjobs, or use ioengine=io_uring",
+            number("/proc/sys/fs/aio-max-nr"),
+            number("/proc/sys/fs/aio-nr"),
+        ),
+        libc::ENOMEM => "no kernel memory for the completion ring: lower iodepth or numjobs".to_owned(),
+        libc::EINVAL => format!("iodepth={depth} is beyond what the kernel can count: lower it"),
+        libc::ENOSYS | libc::EPERM => {
+            "this kernel was built without it (CONFIG_AIO), or a container's seccomp profile \
+                                       forbids it: use ioengine=io_uring, or psync with more jobs"
+                .to_owned()
+        }
+        _ => "use ioengine=io_uring, or psync with more jobs".to_owned(),
+    };
+    EngineSetupError::Refused { engine: EngineName::Libaio, call: "io_setup", code, advice }
+}
+
+/// Whether the kernel offers this engine here and now.
+pub(crate) fn availability() -> Result<(), EngineSetupError> {
+    Context::new(1).map(|mut context| context.destroy()).map_err(|code| setup_refused(code, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exhausted_limit_names_the_sysctl() {
+        let text = setup_refused(libc::EAGAIN, 4096).to_string();
+        assert!(text.starts_with("ioengine=libaio: io_setup: "), "{text}");
+        assert!(text.contains("fs.aio-max-nr") && text.contains("iodepth=4096"), "{text}");
+        let text = setup_refused(libc::ENOSYS, 1).to_string();
+        assert!(text.contains("seccomp") && text.contains("io_uring"), "{text}");
+    }
+}

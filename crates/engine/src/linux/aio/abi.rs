@@ -1,0 +1,209 @@
+//! The kernel's interface for asynchronous I/O as `linux/aio_abi.h` lays it down: five system calls and the ring
+//! of completions that the kernel maps into the process.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Read.
+pub(super) const COMMAND_READ: u16 = 0;
+/// Write.
+pub(super) const COMMAND_WRITE: u16 = 1;
+/// fsync.
+pub(super) const COMMAND_SYNC: u16 = 2;
+/// fdatasync.
+pub(super) const COMMAND_DATA_SYNC: u16 = 3;
+
+/// `struct iocb`: one request. The kernel copies it when it is submitted.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(super) struct Iocb {
+    pub(super) data: u64,
+    #[cfg(target_endian = "little")]
+    key: u32,
+    pub(super) flags_rw: u32,
+    #[cfg(target_endian = "big")]
+    key: u32,
+    pub(super) command: u16,
+    priority: i16,
+    pub(super) fd: u32,
+    pub(super) buffer: u64,
+    pub(super) bytes: u64,
+    pub(super) offset: i64,
+    reserved: u64,
+    flags: u32,
+    result_fd: u32,
+}
+
+const _: () = assert!(std::mem::size_of::<Iocb>() == 64);
+
+impl Iocb {
+    /// A request whose completion carries this number.
+    pub(super) fn of_slot(number: u64) -> Iocb {
+        Iocb { data: number, ..Iocb::default() }
+    }
+}
+
+/// `struct io_event`: one completion.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(super) struct Event {
+    pub(super) data: u64,
+    object: u64,
+    pub(super) result: i64,
+    result_2: i64,
+}
+
+const _: () = assert!(std::mem::size_of::<Event>() == 32);
+
+/// `struct aio_ring`: the head of the completion ring; the events follow it.
+#[repr(C)]
+struct Header {
+    id: u32,
+    count: u32,
+    head: AtomicU32,
+    tail: AtomicU32,
+    magic: u32,
+    compatible: u32,
+    incompatible: u32,
+    header_bytes: u32,
+}
+
+/// What a ring has to say for this code to read it.
+const RING_MAGIC: u32 = 0xa10a_10a1;
+
+/// A context: requests in flight and their completions.
+#[derive(Debug)]
+pub(super) struct Context {
+    /// The kernel's handle, which is the address of the ring.
+    id: usize,
+    /// Events in the ring; 0: the ring is not as known and stays unread.
+    ring_count: u32,
+}
+
+fn outcome(answer: libc::c_long) -> Result<usize, i32> {
+    match answer {
+        -1 => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)),
+        count => Ok(count as usize),
+    }
+}
+
+impl Context {
+    /// io_setup: room for `depth` requests.
+    pub(super) fn new(depth: u32) -> Result<Context, i32> {
+        let mut id: usize = 0;
+        // SAFETY: the call writes the handle, one machine word, to where `id` stands.
+        outcome(unsafe { libc::syscall(libc::SYS_io_setup, depth as libc::c_ulong, &raw mut id) })?;
+        let mut context = Context { id, ring_count: 0 };
+        // SAFETY: the handle is the address of the ring's header, which the kernel mapped into this process and
+        // which stays until io_destroy.
+        let header = unsafe { &*context.header() };
+        let known = header.magic == RING_MAGIC
+            && header.incompatible == 0
+            && header.header_bytes as usize == std::mem::size_of::<Header>();
+        if known {
+            context.ring_count = header.count;
+        }
+        Ok(context)
+    }
+
+    #[inline(always)]
+    fn header(&self) -> *const Header {
+        self.id as *const Header
+    }
+
+    /// io_submit: how many of the requests that `requests` points to were taken.
+    ///
+    /// # Safety
+    /// Each pointer leads to a request whose buffer stays valid, and untouched by others, until it has completed.
+    #[inline]
+    pub(super) unsafe fn submit(&self, requests: &[*const Iocb]) -> Result<usize, i32> {
+        // SAFETY: the caller's promise; the kernel copies the requests during the call.
+        outcome(unsafe {
+            libc::syscall(libc::SYS_io_submit, self.id, requests.len() as libc::c_long, requests.as_ptr())
+        })
+    }
+
+    /// How many completions stand in the ring, and where the first one is. `None`: the ring cannot be read.
+    #[inline(always)]
+    pub(super) fn peek(&self) -> Option<Ready<'_>> {
+        if self.ring_count == 0 {
+            return None;
+        }
+        // SAFETY: as in `new`.
+        let header = unsafe { &*self.header() };
+        let head = header.head.load(Ordering::Relaxed);
+        // The kernel writes the events before it moves the tail.
+        let tail = header.tail.load(Ordering::Acquire);
+        let (head, tail) = (head % self.ring_count, tail % self.ring_count);
+        let available = if tail >= head { tail - head } else { tail + self.ring_count - head };
+        Some(Ready { header, ring_count: self.ring_count, head, available })
+    }
+
+    /// io_getevents: waits for at least `min` completions and fills in as many as there is room for.
+    pub(super) fn wait(&self, min: usize, events: &mut [Event], timeout: Option<Duration>) -> Result<usize, i32> {
+        let timeout = timeout.map(|timeout| libc::timespec {
+            tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
+            tv_nsec: timeout.subsec_nanos() as _,
+        });
+        let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: the kernel writes at most `events.len()` events, and reads the time if there is one.
+        outcome(unsafe {
+            libc::syscall(
+                libc::SYS_io_getevents,
+                self.id,
+                min as libc::c_long,
+                events.len() as libc::c_long,
+                events.as_mut_ptr(),
+                timeout,
+            )
+        })
+    }
+
+    /// io_cancel: asks for one request to end early. Most files cannot.
+    pub(super) fn cancel(&self, request: *const Iocb) -> Result<(), i32> {
+        let mut event = Event::default();
+        // SAFETY: the request is only read, to find its number; the kernel may write one event.
+        outcome(unsafe { libc::syscall(libc::SYS_io_cancel, self.id, request, &raw mut event) }).map(|_| ())
+    }
+
+    /// io_destroy: waits for the requests in flight and gives the context up.
+    pub(super) fn destroy(&mut self) {
+        self.ring_count = 0;
+        // SAFETY: the handle is this context's, and nothing refers to the ring any more. A failure would mean that
+        // the context is gone already.
+        let _ = outcome(unsafe { libc::syscall(libc::SYS_io_destroy, self.id) });
+    }
+}
+
+/// Completions that stand in the ring.
+pub(super) struct Ready<'a> {
+    header: &'a Header,
+    ring_count: u32,
+    head: u32,
+    available: u32,
+}
+
+impl Ready<'_> {
+    #[inline(always)]
+    pub(super) fn count(&self) -> usize {
+        self.available as usize
+    }
+
+    /// The next event; at most `count` times.
+    #[inline(always)]
+    pub(super) fn pop(&mut self) -> Event {
+        debug_assert!(self.available > 0);
+        // SAFETY: the events follow the header, `head` is below their number, and the tail said that this one is
+        // written. It stays so until `finish` moves the head.
+        let event = unsafe { *std::ptr::from_ref(self.header).add(1).cast::<Event>().add(self.head as usize) };
+        self.head = if self.head + 1 == self.ring_count { 0 } else { self.head + 1 };
+        self.available -= 1;
+        event
+    }
+
+    /// Gives the places of what was popped back to the kernel.
+    #[inline(always)]
+    pub(super) fn finish(self) {
+        self.header.head.store(self.head, Ordering::Release);
+    }
+}

@@ -1,0 +1,234 @@
+//! Transfers by copying from and to a mapping of the whole file.
+//!
+//! A read that finds its page in memory is no system call at all; one that does not is a page fault, whose time the
+//! copy includes. If another process shortens the file meanwhile, the next touch beyond its end kills this process
+//! with SIGBUS: no mapping can report that as an error.
+
+use std::ptr::NonNull;
+use std::time::Duration;
+
+use job::EngineName;
+use rustix::mm::{Advice as MapAdvice, MapFlags, MsyncFlags, ProtFlags};
+use workload::{Op, OpKind};
+
+use super::control::{self, Target};
+use super::memory;
+use crate::buffers::Arena;
+use crate::clock::RealClock;
+use crate::contract::{Completion, Engine, EngineError, Queued};
+use crate::files::{Advice, FileAccess, OpenFile};
+use crate::setup::{EngineSetup, EngineSetupError};
+use crate::slot::Slot;
+
+/// A synchronous engine that copies.
+#[derive(Debug)]
+pub(crate) struct Mmap<'a> {
+    files: &'a [OpenFile],
+    targets: Box<[Target<'a>]>,
+    maps: Box<[Map]>,
+    arena: Arena,
+    clock: RealClock,
+}
+
+/// One mapped file.
+#[derive(Debug)]
+struct Map {
+    base: NonNull<u8>,
+    length: u64,
+    writable: bool,
+    /// Opened with direct=1: each transfer writes its pages back and gives them up, which is as near as a mapping
+    /// comes to it (the page cache still serves it).
+    direct: bool,
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        // SAFETY: address and length are those of the mapping; every transfer ended before its `queue` returned.
+        unsafe { memory::unmap(self.base, self.length as usize) }
+    }
+}
+
+impl Map {
+    fn new(file: &OpenFile, advice: Advice) -> Result<Map, EngineSetupError> {
+        let refused = |code, advice: &str| EngineSetupError::Refused {
+            engine: EngineName::Mmap,
+            call: "mmap",
+            code,
+            advice: format!("{}: {advice}", file.path().display()),
+        };
+        let mode = file.mode();
+        if mode.access == FileAccess::Write {
+            return Err(refused(libc::EACCES, "a mapping that is written must be opened for reading and writing"));
+        }
+        let length = file.size()?;
+        if length == 0 {
+            return Err(refused(libc::EINVAL, "an empty file cannot be mapped: let the job lay it out (size=)"));
+        }
+        let mut protection = ProtFlags::READ;
+        protection.set(ProtFlags::WRITE, mode.access == FileAccess::ReadWrite);
+        let mapped_bytes =
+            usize::try_from(length).map_err(|_| refused(libc::EFBIG, "larger than the address space"))?;
+        // SAFETY: the kernel chooses the address, so no existing mapping is replaced.
+        let address =
+            unsafe { rustix::mm::mmap(std::ptr::null_mut(), mapped_bytes, protection, MapFlags::SHARED, file, 0) };
+        let address = address.map_err(|error| match error.raw_os_error() {
+            code @ libc::ENODEV => refused(code, "this file or file system cannot be mapped: use ioengine=psync"),
+            code @ libc::ENOMEM => refused(
+                code,
+                "no address space or too many mappings (ulimit -v, vm.max_map_count): lower size or nrfiles",
+            ),
+            code => refused(code, "use ioengine=psync"),
+        })?;
+        let base = NonNull::new(address.cast()).expect("mmap never maps address 0 unasked");
+        let direct = mode.direct;
+        let map = Map { base, length, writable: mode.access == FileAccess::ReadWrite, direct };
+        map.advise(advice);
+        Ok(map)
+    }
+
+    fn advise(&self, advice: Advice) {
+        let advice = match advice {
+            Advice::Normal | Advice::NoReuse => MapAdvice::Normal,
+            Advice::Random => MapAdvice::Random,
+            Advice::Sequential => MapAdvice::Sequential,
+            // Mapped anew, so there is nothing to give up yet.
+            Advice::DontNeed => return,
+        };
+        // SAFETY: the range is exactly this mapping, and none of these pieces of advice changes what it holds.
+        // Advice that is refused costs read-ahead, not correctness.
+        let _ = unsafe { rustix::mm::madvise(self.base.as_ptr().cast(), self.length as usize, advice) };
+    }
+
+    /// Copies between the mapping and `place`; answers bytes or the negated errno.
+    #[inline]
+    fn transfer(&self, place: &mut [u8], offset: u64, read: bool) -> i64 {
+        if !read && !self.writable {
+            return -i64::from(libc::EBADF);
+        }
+        let left = self.length.saturating_sub(offset);
+        if left == 0 {
+            // Beyond the end a read finds nothing; a write has nowhere to go, since a mapping cannot grow.
+            return if read || place.is_empty() { 0 } else { -i64::from(libc::EFBIG) };
+        }
+        let bytes = (place.len() as u64).min(left) as usize;
+        // SAFETY: `offset` is below the mapping's length.
+        let mapped = unsafe { self.base.add(offset as usize) };
+        if read {
+            // SAFETY: `bytes` fit into the mapping behind `offset` and into the place, which is ordinary memory
+            // apart from it.
+            unsafe { std::ptr::copy_nonoverlapping(mapped.as_ptr(), place.as_mut_ptr(), bytes) };
+        } else {
+            // SAFETY: as above, and the mapping is writable. Nobody in this process holds a reference into it.
+            unsafe { std::ptr::copy_nonoverlapping(place.as_ptr(), mapped.as_ptr(), bytes) };
+        }
+        if self.direct
+            && let Err(code) = self.give_up(offset, bytes as u64, read)
+        {
+            return -i64::from(code);
+        }
+        bytes as i64
+    }
+
+    #[cold]
+    fn give_up(&self, offset: u64, length: u64, read: bool) -> Result<(), i32> {
+        if !read {
+            self.write_back(offset, length)?;
+        }
+        let (start, length) = self.pages(offset, length);
+        // SAFETY: the pages lie within this shared mapping; giving them up loses nothing, the file holds them.
+        let outcome = unsafe { rustix::mm::madvise(start.as_ptr().cast(), length, MapAdvice::LinuxDontNeed) };
+        outcome.map_err(|error| error.raw_os_error())
+    }
+
+    /// msync of the pages of a range.
+    fn write_back(&self, offset: u64, length: u64) -> Result<(), i32> {
+        let (start, length) = self.pages(offset, length);
+        // SAFETY: the pages lie within this mapping.
+        let outcome = unsafe { rustix::mm::msync(start.as_ptr().cast(), length, MsyncFlags::SYNC) };
+        outcome.map_err(|error| error.raw_os_error())
+    }
+
+    /// The pages that hold a range: address and bytes. Ranges are cut at the end of the mapping.
+    fn pages(&self, offset: u64, length: u64) -> (NonNull<u8>, usize) {
+        let page = memory::page_bytes() as u64;
+        let end = offset.saturating_add(length).min(self.length);
+        let begin = offset.min(end) / page * page;
+        // SAFETY: `begin` is at most the mapping's length.
+        (unsafe { self.base.add(begin as usize) }, (end - begin) as usize)
+    }
+}
+
+impl<'a> Mmap<'a> {
+    pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<Mmap<'a>, EngineSetupError> {
+        let maps: Result<Box<[Map]>, _> = setup.files.iter().map(|file| Map::new(file, setup.advice)).collect();
+        Ok(Mmap {
+            files: setup.files,
+            targets: Target::all(setup.files),
+            maps: maps?,
+            arena: setup.arena()?,
+            clock: setup.clock,
+        })
+    }
+
+    #[inline]
+    fn perform(&mut self, slot: &Slot, op: &Op, done: u32) -> i64 {
+        let map = &self.maps[op.file as usize];
+        let written_back = match op.kind {
+            OpKind::Read | OpKind::Write => {
+                let place = &mut self.arena.buffer(slot)[done as usize..op.length as usize];
+                return map.transfer(place, op.offset + u64::from(done), op.kind == OpKind::Read);
+            }
+            // A mapping has no cheaper way to make only the data durable.
+            OpKind::Sync | OpKind::DataSync => map.write_back(0, map.length),
+            OpKind::SyncRange => map.write_back(op.offset, u64::from(op.length)),
+            OpKind::Trim => return control::perform(self.targets[op.file as usize], op, done, 0),
+        };
+        written_back.map_or_else(|code| -i64::from(code), |()| 0)
+    }
+}
+
+impl Engine for Mmap<'_> {
+    const SYNCHRONOUS: bool = true;
+
+    type Clock = RealClock;
+
+    #[inline(always)]
+    fn clock(&self) -> &RealClock {
+        &self.clock
+    }
+
+    #[inline]
+    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+        let result = self.perform(&slot, op, done);
+        Queued::Done(Completion { slot, result })
+    }
+
+    #[inline(always)]
+    fn submit(&mut self) -> Result<usize, EngineError> {
+        Ok(0)
+    }
+
+    #[inline(always)]
+    fn reap(
+        &mut self,
+        _min: usize,
+        _max: usize,
+        _timeout: Option<Duration>,
+        _completions: &mut Vec<Completion>,
+    ) -> Result<usize, EngineError> {
+        Ok(0)
+    }
+
+    fn files(&self) -> &[OpenFile] {
+        self.files
+    }
+
+    #[inline]
+    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+        self.arena.buffer(slot)
+    }
+
+    fn cancel(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+}

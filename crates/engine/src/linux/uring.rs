@@ -1,0 +1,437 @@
+//! `io_uring`: requests in a ring shared with the kernel.
+//!
+//! `queue` writes an entry, `submit` is one io_uring_enter (none with a submission thread), `reap` reads the
+//! completion ring and enters the kernel only when it has to wait, or when completions are known to be pending
+//! there. Submission and waiting are never one call, so that submission latency stays what it says.
+
+mod ring;
+
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd, RawFd};
+use std::time::Duration;
+
+use io_uring::{EnterFlags, IoUring, opcode, squeue, types};
+use job::{EngineName, EngineOptions};
+use rustix::io::ReadWriteFlags;
+use workload::{Op, OpKind};
+
+use super::control::{self, Target};
+use super::positioned::DONT_CACHE;
+use crate::buffers::Arena;
+use crate::clock::{Clock, RealClock};
+use crate::completions::{append, room};
+use crate::contract::{Completion, Engine, EngineError, Queued};
+use crate::files::OpenFile;
+use crate::setup::{EngineSetup, EngineSetupError};
+use crate::slot::Slot;
+
+pub(crate) use ring::features;
+
+/// Tries while the kernel has no room and nothing is in flight that could make some, one millisecond apart.
+const STARVED_TRIES_MAX: u32 = 1000;
+
+/// How long the end of an engine waits for requests in flight before it gives their memory up for lost.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// A ring and its buffers.
+pub(crate) struct Uring<'a> {
+    ring: IoUring,
+    files: &'a [OpenFile],
+    targets: Box<[Target<'a>]>,
+    /// What an entry calls each file: its descriptor, or its place among the registered ones.
+    file_names: Box<[RawFd]>,
+    entry_flags: squeue::Flags,
+    transfer: Transfer,
+    flags_rw: i32,
+    /// Every so many transfers one is sent to the kernel's workers; 0: none.
+    force_async: u32,
+    until_async: u32,
+    arena: ManuallyDrop<Arena>,
+    clock: RealClock,
+    sync_range_flags: u32,
+    /// Completions are polled for.
+    polled: bool,
+    submission_thread: bool,
+    /// Requests written to the queue, taken from it, and reaped, since the beginning.
+    queued: u64,
+    submitted: u64,
+    reaped: u64,
+}
+
+/// How a transfer names its memory.
+enum Transfer {
+    /// By address.
+    Plain,
+    /// By the number of a registered buffer, one per slot.
+    Fixed,
+    /// By a vector of one, one per slot.
+    Vectored(Box<[libc::iovec]>),
+}
+
+impl<'a> Uring<'a> {
+    pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<Uring<'a>, EngineSetupError> {
+        let options = &setup.options;
+        check_options(setup)?;
+        let arena = setup.arena()?;
+        let (ring, _) = ring::create(setup.depth, options)?;
+        let descriptors: Box<[RawFd]> = Target::all(setup.files).iter().map(|target| target.fd.as_raw_fd()).collect();
+        // Before Linux 5.11 the submission thread sees registered files only.
+        let must_register = options.sqthread_poll && !ring.params().is_feature_sqpoll_nonfixed();
+        let registered = options.registered_files || must_register;
+        if registered {
+            ring.submitter().register_files(&descriptors).map_err(|error| {
+                registration_refused(&error, "registerfiles", "lower nrfiles, or leave registerfiles out")
+            })?;
+        }
+        let transfer = transfer(setup, &arena, &ring)?;
+        let mut flags_rw = ReadWriteFlags::empty();
+        flags_rw.set(ReadWriteFlags::NOWAIT, options.nowait);
+        flags_rw.set(ReadWriteFlags::from_bits_retain(DONT_CACHE), options.uncached);
+        Ok(Uring {
+            files: setup.files,
+            targets: Target::all(setup.files),
+            file_names: if registered { (0..descriptors.len() as RawFd).collect() } else { descriptors },
+            entry_flags: if registered { squeue::Flags::FIXED_FILE } else { squeue::Flags::empty() },
+            transfer,
+            flags_rw: flags_rw.bits() as i32,
+            force_async: options.force_async,
+            until_async: options.force_async,
+            arena: ManuallyDrop::new(arena),
+            clock: setup.clock,
+            sync_range_flags: setup.sync_range_flags,
+            polled: options.hipri,
+            submission_thread: options.sqthread_poll,
+            ring,
+            queued: 0,
+            submitted: 0,
+            reaped: 0,
+        })
+    }
+
+    /// The entry of a transfer.
+    #[inline]
+    fn transfer_entry(&mut self, index: usize, op: &Op, done: u32) -> squeue::Entry {
+        assert!(done <= op.length && op.length as usize <= self.arena.stride(), "a request larger than its buffer");
+        let read = op.kind == OpKind::Read;
+        let file = types::Fd(self.file_names[op.file as usize]);
+        // SAFETY: `done` is at most the length of the place.
+        let address = unsafe { self.arena.address(index).add(done as usize) };
+        let (length, offset, flags) = (op.length - done, op.offset + u64::from(done), self.flags_rw);
+        let entry = match (&mut self.transfer, read) {
+            (Transfer::Plain, true) => opcode::Read::new(file, address, length).offset(offset).rw_flags(flags).build(),
+            (Transfer::Plain, false) => {
+                opcode::Write::new(file, address, length).offset(offset).rw_flags(flags).build()
+            }
+            (Transfer::Fixed, true) => {
+                opcode::ReadFixed::new(file, address, length, index as u16).offset(offset).rw_flags(flags).build()
+            }
+            (Transfer::Fixed, false) => {
+                opcode::WriteFixed::new(file, address, length, index as u16).offset(offset).rw_flags(flags).build()
+            }
+            (Transfer::Vectored(vectors), read) => {
+                let vector = &mut vectors[index];
+                *vector = libc::iovec { iov_base: address.cast(), iov_len: length as usize };
+                if read {
+                    opcode::Readv::new(file, vector, 1).offset(offset).rw_flags(flags).build()
+                } else {
+                    opcode::Writev::new(file, vector, 1).offset(offset).rw_flags(flags).build()
+                }
+            }
+        };
+        let mut entry_flags = self.entry_flags;
+        if self.force_async != 0 {
+            self.until_async -= 1;
+            if self.until_async == 0 {
+                self.until_async = self.force_async;
+                entry_flags |= squeue::Flags::ASYNC;
+            }
+        }
+        entry.flags(entry_flags)
+    }
+
+    /// The entry of a sync.
+    fn sync_entry(&self, op: &Op) -> squeue::Entry {
+        let file = types::Fd(self.file_names[op.file as usize]);
+        let entry = match op.kind {
+            OpKind::DataSync => opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build(),
+            OpKind::SyncRange => {
+                opcode::SyncFileRange::new(file, op.length).offset(op.offset).flags(self.sync_range_flags).build()
+            }
+            _ => opcode::Fsync::new(file).build(),
+        };
+        entry.flags(self.entry_flags)
+    }
+
+    /// io_uring_enter for what is staged. Answers how many requests were taken.
+    #[inline]
+    fn enter_to_submit(&self, staged: u32) -> std::io::Result<usize> {
+        if self.submission_thread {
+            // The crate wakes the thread if it sleeps. What the thread has not taken yet, it will.
+            return self.ring.submit().map(|_| staged as usize);
+        }
+        // SAFETY: the entries name buffers in the arena and files of `self.files`. The slots of these buffers are
+        // given away, and `drop` frees the arena only when nothing is in flight.
+        unsafe { self.ring.submitter().enter::<libc::sigset_t>(staged, 0, 0, None) }
+    }
+
+    /// The kernel did not take all. Answers how many it took.
+    #[cold]
+    fn submit_rest(&mut self, first_outcome: std::io::Result<usize>) -> Result<usize, EngineError> {
+        let mut outcome = first_outcome;
+        for _ in 0..STARVED_TRIES_MAX {
+            match outcome.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO)) {
+                Ok(taken) if taken > 0 => {
+                    self.submitted += taken as u64;
+                    return Ok(taken);
+                }
+                // Short of memory, or completions overflow: the caller reaps, then submits again.
+                Ok(_) | Err(libc::EAGAIN | libc::EBUSY) if self.submitted > self.reaped => return Ok(0),
+                // Nothing can complete, so the kernel itself is short of something for the moment.
+                Ok(_) | Err(libc::EAGAIN | libc::EBUSY) => super::clock::sleep(Duration::from_millis(1)),
+                // A signal came first; nothing was taken.
+                Err(libc::EINTR) => {}
+                Err(code) => return Err(EngineError { call: "io_uring_enter", code }),
+            }
+            outcome = self.enter_to_submit((self.queued - self.submitted) as u32);
+        }
+        Err(EngineError { call: "io_uring_enter", code: libc::EAGAIN })
+    }
+
+    /// Hands over what stands in the completion ring, `max` at most.
+    #[inline]
+    fn reap_ring(&mut self, max: usize, completions: &mut Vec<Completion>) -> usize {
+        let mut ready = self.ring.completion();
+        let count = ready.len().min(max);
+        append(completions, count, || {
+            let entry = ready.next().expect("as many as were counted");
+            Completion { slot: Slot::returned(entry.user_data() as u32), result: i64::from(entry.result()) }
+        });
+        self.reaped += count as u64;
+        count
+    }
+
+    /// Whether completions are pending in the kernel that only a call brings to light.
+    fn hidden(&mut self) -> bool {
+        let queue = self.ring.submission();
+        self.polled || queue.taskrun() || queue.cq_overflow()
+    }
+
+    /// io_uring_enter for at least `min` completions. True: it is worth looking again.
+    fn enter_to_wait(&self, min: usize, timeout: Option<Duration>) -> Result<bool, EngineError> {
+        let submitter = self.ring.submitter();
+        let events = EnterFlags::GETEVENTS.bits();
+        let outcome = match timeout {
+            Some(timeout) if self.ring.params().is_feature_ext_arg() => {
+                let time = types::Timespec::from(timeout);
+                let arguments = types::SubmitArgs::new().timespec(&time);
+                let flags = events | EnterFlags::EXT_ARG.bits();
+                // SAFETY: the arguments are of the type that EXT_ARG announces; they and the time outlive the call.
+                unsafe { submitter.enter(0, min as u32, flags, Some(&arguments)) }
+            }
+            // SAFETY: no argument is passed. Before Linux 5.11 there is no timeout: the wait ends with the requests.
+            _ => unsafe { submitter.enter::<libc::sigset_t>(0, min as u32, events, None) },
+        };
+        match outcome.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO)) {
+            Ok(_) => Ok(true),
+            // The time is over, or the caller looks whether the signal was meant for it.
+            Err(libc::ETIME | libc::EINTR) => Ok(false),
+            // Completions overflow: those in the ring have to be taken first.
+            Err(libc::EBUSY | libc::EAGAIN) => Ok(true),
+            Err(code) => Err(EngineError { call: "io_uring_enter", code }),
+        }
+    }
+
+    /// Brings up what is hidden, and waits for `min` completions in all, of which `count` have come.
+    #[inline(never)]
+    fn reap_by_call(
+        &mut self,
+        count_so_far: usize,
+        min: usize,
+        max: usize,
+        timeout: Option<Duration>,
+        completions: &mut Vec<Completion>,
+    ) -> Result<usize, EngineError> {
+        let deadline_ns = timeout.map(|timeout| self.clock.now_ns().saturating_add(timeout.as_nanos() as u64));
+        let mut count = count_so_far;
+        let mut left = timeout;
+        loop {
+            let worth_looking = self.enter_to_wait(min.saturating_sub(count), left)?;
+            count += self.reap_ring(max - count, completions);
+            if count >= min || !worth_looking {
+                return Ok(count);
+            }
+            // A polling kernel comes back early when others want the processor.
+            if let Some(deadline_ns) = deadline_ns {
+                left = Some(Duration::from_nanos(deadline_ns.saturating_sub(self.clock.now_ns())));
+                if left == Some(Duration::ZERO) {
+                    return Ok(count);
+                }
+            }
+        }
+    }
+
+    fn in_flight(&self) -> u64 {
+        // A submission thread may have taken what was never submitted.
+        let taken = if self.submission_thread { self.queued } else { self.submitted };
+        taken - self.reaped
+    }
+}
+
+impl Engine for Uring<'_> {
+    const SYNCHRONOUS: bool = false;
+
+    type Clock = RealClock;
+
+    #[inline(always)]
+    fn clock(&self) -> &RealClock {
+        &self.clock
+    }
+
+    #[inline]
+    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+        let entry = match op.kind {
+            OpKind::Read | OpKind::Write => self.transfer_entry(slot.index(), op, done),
+            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange if !self.polled => self.sync_entry(op),
+            // The kernel queues no discards of files, and a polled ring no syncs: carried out here and now.
+            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::Trim => {
+                let result = control::perform(self.targets[op.file as usize], op, done, self.sync_range_flags);
+                return Queued::Done(Completion { slot, result });
+            }
+        };
+        let entry = entry.user_data(slot.index() as u64);
+        // SAFETY: the entry names a buffer of the arena (or of `Transfer`), which `drop` frees only when nothing is
+        // in flight, and a file of `self.files`. The slot is given away, so nobody touches the buffer meanwhile.
+        if unsafe { self.ring.submission().push(&entry) }.is_err() {
+            return Queued::Full(slot);
+        }
+        self.queued += 1;
+        // The slot comes back with the completion, which carries its number.
+        slot.into_number();
+        Queued::Staged
+    }
+
+    #[inline]
+    fn submit(&mut self) -> Result<usize, EngineError> {
+        let staged = (self.queued - self.submitted) as u32;
+        if staged == 0 {
+            return Ok(0);
+        }
+        match self.enter_to_submit(staged) {
+            Ok(taken) if taken == staged as usize => {
+                self.submitted += u64::from(staged);
+                Ok(taken)
+            }
+            outcome => self.submit_rest(outcome),
+        }
+    }
+
+    #[inline]
+    fn reap(
+        &mut self,
+        min: usize,
+        max: usize,
+        timeout: Option<Duration>,
+        completions: &mut Vec<Completion>,
+    ) -> Result<usize, EngineError> {
+        let max = max.min(room(completions));
+        let min = min.min(max).min(self.submitted.saturating_sub(self.reaped) as usize);
+        let count = self.reap_ring(max, completions);
+        if count < min || (count == 0 && max > 0 && self.hidden()) {
+            return self.reap_by_call(count, min, max, timeout, completions);
+        }
+        Ok(count)
+    }
+
+    fn files(&self) -> &[OpenFile] {
+        self.files
+    }
+
+    #[inline]
+    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+        self.arena.buffer(slot)
+    }
+
+    /// Asks for all requests (Linux 6.0). What the device works on runs to its end.
+    fn cancel(&mut self) -> Result<(), EngineError> {
+        // Older kernels refuse, and that nothing could be cancelled is an error there too: both are no news.
+        let _ = self.ring.submitter().register_sync_cancel(Some(types::Timespec::new()), types::CancelBuilder::any());
+        Ok(())
+    }
+}
+
+impl Drop for Uring<'_> {
+    fn drop(&mut self) {
+        const STEP: Duration = Duration::from_millis(100);
+        let mut completions = Vec::with_capacity(self.arena.depth());
+        if self.in_flight() > 0 {
+            let _ = self.cancel();
+        }
+        for _ in 0..FAREWELL.as_millis() / STEP.as_millis() {
+            let in_flight = self.in_flight() as usize;
+            if in_flight == 0 {
+                break;
+            }
+            completions.clear();
+            let room = completions.capacity();
+            if self.reap_by_call(0, in_flight.min(room), room, Some(STEP), &mut completions).is_err() {
+                break;
+            }
+        }
+        if self.in_flight() == 0 {
+            // SAFETY: nothing is in flight, so the kernel writes to none of these buffers; this is the last use.
+            unsafe { ManuallyDrop::drop(&mut self.arena) }
+        }
+        // Else the device never answered: freeing the buffers would let it write into memory of others, so they are
+        // left to the end of the process.
+    }
+}
+
+/// Options that exclude each other or that these files cannot serve.
+fn check_options(setup: &EngineSetup<'_>) -> Result<(), EngineSetupError> {
+    let refused = |option, reason: &str| {
+        Err(EngineSetupError::Option { engine: EngineName::IoUring, option, reason: reason.to_owned() })
+    };
+    let EngineOptions { hipri, fixed_buffers, sqthread_poll, sqthread_poll_cpu, nonvectored, .. } = setup.options;
+    if hipri && setup.files.iter().any(|file| !file.mode().direct) {
+        return refused("hipri", "polled completions exist for direct I/O only: add direct=1, or leave hipri out");
+    }
+    if sqthread_poll_cpu.is_some() && !sqthread_poll {
+        return refused(
+            "sqthread_poll_cpu",
+            "there is no submission thread to bind: add sqthread_poll=1, or leave it out",
+        );
+    }
+    if fixed_buffers && nonvectored == Some(false) {
+        return refused("fixedbufs", "registered buffers have no vectored form: leave nonvectored=0 out");
+    }
+    Ok(())
+}
+
+/// How transfers will name their memory; registers the buffers if need be.
+fn transfer(setup: &EngineSetup<'_>, arena: &Arena, ring: &IoUring) -> Result<Transfer, EngineSetupError> {
+    let vectors = || -> Box<[libc::iovec]> {
+        let vector = |index| libc::iovec { iov_base: arena.address(index).cast(), iov_len: arena.stride() };
+        (0..arena.depth()).map(vector).collect()
+    };
+    if setup.options.fixed_buffers {
+        // SAFETY: the buffers are the arena's, which outlives every request of this ring (see `drop`).
+        let outcome = unsafe { ring.submitter().register_buffers(&vectors()) };
+        outcome.map_err(|error| {
+            registration_refused(
+                &error,
+                "fixedbufs",
+                "registered buffers are locked in memory: raise `ulimit -l` (memlock), lower iodepth (16384 at most) \
+                 or bs, or leave fixedbufs out",
+            )
+        })?;
+        Ok(Transfer::Fixed)
+    } else if setup.options.nonvectored == Some(false) {
+        Ok(Transfer::Vectored(vectors()))
+    } else {
+        Ok(Transfer::Plain)
+    }
+}
+
+fn registration_refused(error: &std::io::Error, option: &'static str, advice: &str) -> EngineSetupError {
+    EngineSetupError::Option { engine: EngineName::IoUring, option, reason: format!("{error}; {advice}") }
+}

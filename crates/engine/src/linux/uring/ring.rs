@@ -1,0 +1,179 @@
+//! Making the ring: the newest set of features that this kernel accepts, or the reason why there is none.
+
+use io_uring::{IoUring, opcode};
+use job::{EngineName, EngineOptions};
+
+use crate::setup::EngineSetupError;
+
+/// Entries of a submission queue at most; the kernel refuses more.
+const ENTRIES_MAX: u32 = 32_768;
+
+/// Milliseconds after which an idle submission thread goes to sleep.
+const SUBMISSION_THREAD_IDLE_MS: u32 = 1000;
+
+/// Ways in which a ring may be cheaper than the plain one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Savings {
+    /// No indirection between the queue and its entries (Linux 6.6).
+    pub(super) no_array: bool,
+    /// Only this thread submits (Linux 6.0).
+    pub(super) single_issuer: bool,
+    /// Completions are finished by this thread when it waits, without interrupts (Linux 6.1).
+    pub(super) deferred: bool,
+    /// Completions interrupt this thread only when it enters the kernel anyway (Linux 5.19).
+    pub(super) cooperative: bool,
+}
+
+impl Savings {
+    const NONE: Savings = Savings { no_array: false, single_issuer: false, deferred: false, cooperative: false };
+
+    /// What to try, the newest first. A submission thread rules out the two that wait for this thread.
+    fn attempts(submission_thread: bool) -> &'static [Savings] {
+        const SINGLE: Savings = Savings { single_issuer: true, ..Savings::NONE };
+        const COOPERATIVE: Savings = Savings { cooperative: true, ..Savings::NONE };
+        const DEFERRED: Savings = Savings { deferred: true, ..SINGLE };
+        if submission_thread {
+            &[Savings { no_array: true, ..SINGLE }, SINGLE, Savings::NONE]
+        } else {
+            &[Savings { no_array: true, ..DEFERRED }, DEFERRED, COOPERATIVE, Savings::NONE]
+        }
+    }
+
+    fn names(self) -> impl Iterator<Item = &'static str> {
+        let Savings { no_array, single_issuer, deferred, cooperative } = self;
+        [
+            (no_array, "NO_SQARRAY"),
+            (single_issuer, "SINGLE_ISSUER"),
+            (deferred, "DEFER_TASKRUN"),
+            (cooperative, "COOP_TASKRUN"),
+        ]
+        .into_iter()
+        .filter_map(|(used, name)| used.then_some(name))
+    }
+}
+
+/// A ring for `depth` requests, made on the thread that will use it.
+pub(super) fn create(depth: u32, options: &EngineOptions) -> Result<(IoUring, Savings), EngineSetupError> {
+    let mut refusal = libc::EINVAL;
+    for &savings in Savings::attempts(options.sqthread_poll) {
+        match attempt(depth, options, savings) {
+            Ok(ring) => return Ok((ring, savings)),
+            Err(error) => refusal = error.raw_os_error().unwrap_or(libc::EIO),
+        }
+        // Only an unknown flag is a reason to try an older set.
+        if refusal != libc::EINVAL {
+            break;
+        }
+    }
+    Err(setup_refused(refusal, depth, disabled_by_sysctl()))
+}
+
+fn attempt(depth: u32, options: &EngineOptions, savings: Savings) -> std::io::Result<IoUring> {
+    let mut builder = IoUring::builder();
+    builder.dontfork();
+    if savings.no_array {
+        builder.setup_no_sqarray();
+    }
+    if savings.single_issuer {
+        builder.setup_single_issuer();
+    }
+    if savings.deferred {
+        builder.setup_defer_taskrun().setup_taskrun_flag();
+    }
+    if savings.cooperative {
+        builder.setup_coop_taskrun().setup_taskrun_flag();
+    }
+    if options.hipri {
+        builder.setup_iopoll();
+    }
+    if options.sqthread_poll {
+        builder.setup_sqpoll(SUBMISSION_THREAD_IDLE_MS);
+        if let Some(processor) = options.sqthread_poll_cpu {
+            builder.setup_sqpoll_cpu(processor);
+        }
+    }
+    // A submission thread frees places only after their requests may have completed, and been queued again.
+    let entries = if options.sqthread_poll { depth.saturating_mul(2) } else { depth };
+    builder.build(entries.min(ENTRIES_MAX))
+}
+
+/// Whether `kernel.io_uring_disabled` forbids it: 1 to the unprivileged, 2 to all.
+fn disabled_by_sysctl() -> Option<u32> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").ok()?;
+    text.trim().parse().ok().filter(|value| *value > 0)
+}
+
+fn setup_refused(code: i32, depth: u32, disabled: Option<u32>) -> EngineSetupError {
+    let advice = match (code, disabled) {
+        (libc::EPERM, Some(value)) => format!(
+            "kernel.io_uring_disabled={value} forbids it: the administrator can allow it with \
+             `sysctl -w kernel.io_uring_disabled=0`, or use ioengine=libaio"
+        ),
+        (libc::EPERM, None) => {
+            "a seccomp profile forbids it, as container runtimes do by default: start the container \
+                                with a profile that allows io_uring_setup, io_uring_enter and io_uring_register \
+                                (docker: --security-opt seccomp=FILE), or use ioengine=libaio"
+                .to_owned()
+        }
+        (libc::ENOSYS, _) => {
+            "this kernel has no io_uring (it needs Linux 5.1 with CONFIG_IO_URING), or a sandbox hides \
+                              it: use ioengine=libaio"
+                .to_owned()
+        }
+        (libc::ENOMEM, _) => format!(
+            "no memory for rings of iodepth={depth}: lower iodepth or numjobs, or raise the locked memory limit \
+             (`ulimit -l`) on kernels before 5.12"
+        ),
+        (libc::EMFILE | libc::ENFILE, _) => "too many open files: raise `ulimit -n`, or lower numjobs".to_owned(),
+        (libc::EINVAL, _) => "the kernel does not know an option of this ring (hipri, sqthread_poll, \
+                              sqthread_poll_cpu), or that processor is not there: leave it out"
+            .to_owned(),
+        _ => "use ioengine=libaio".to_owned(),
+    };
+    EngineSetupError::Refused { engine: EngineName::IoUring, call: "io_uring_setup", code, advice }
+}
+
+/// Whether the kernel offers this engine here and now, and with which features.
+pub(crate) fn features() -> Result<Vec<&'static str>, EngineSetupError> {
+    let (ring, savings) = create(1, &EngineOptions::default())?;
+    let mut probe = io_uring::Probe::new();
+    let probed = ring.submitter().register_probe(&mut probe).is_ok();
+    let knows = |code| probed && probe.is_supported(code);
+    let mut names: Vec<_> = savings.names().collect();
+    let parameters = ring.params();
+    let features = [
+        (parameters.is_feature_nodrop(), "NODROP"),
+        (parameters.is_feature_ext_arg(), "EXT_ARG"),
+        (parameters.is_feature_sqpoll_nonfixed(), "SQPOLL_NONFIXED"),
+        (knows(opcode::Read::CODE), "READ"),
+        (knows(opcode::ReadFixed::CODE), "READ_FIXED"),
+        (knows(opcode::Fsync::CODE), "FSYNC"),
+        (knows(opcode::SyncFileRange::CODE), "SYNC_FILE_RANGE"),
+    ];
+    names.extend(features.into_iter().filter_map(|(present, name)| present.then_some(name)));
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_name_their_cause() {
+        let text = |code, disabled| setup_refused(code, 64, disabled).to_string();
+        assert!(text(libc::EPERM, Some(2)).contains("kernel.io_uring_disabled=2"));
+        assert!(text(libc::EPERM, None).contains("seccomp"));
+        assert!(text(libc::ENOSYS, None).contains("Linux 5.1"));
+        assert!(text(libc::ENOMEM, None).contains("iodepth=64"));
+        assert!(text(libc::EPERM, None).starts_with("ioengine=io_uring: io_uring_setup: Operation not permitted"));
+    }
+
+    #[test]
+    fn the_last_attempt_asks_for_nothing() {
+        for submission_thread in [false, true] {
+            assert_eq!(Savings::attempts(submission_thread).last(), Some(&Savings::NONE));
+        }
+        let refused = Savings::attempts(true).iter().any(|savings| savings.deferred || savings.cooperative);
+        assert!(!refused, "the kernel refuses both next to a submission thread");
+    }
+}

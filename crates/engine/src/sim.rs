@@ -1,0 +1,217 @@
+//! A virtual device on a virtual clock: reports can be tested against hand arithmetic.
+//!
+//! The device has C channels and takes S ns per request. A request that is submitted at time t goes to the channel
+//! that is free first and begins at max(t, free), so it ends at max(t, free) + S. Time stands still while requests
+//! are queued and submitted; waiting in `reap` moves it to the end of the request that is waited for. Hence, with
+//! depth D, each completion refilled at once and nothing else that takes time:
+//!
+//! - D ≤ C: every latency is S, and N requests take ⌈N / D⌉ · S;
+//! - D > C, D a multiple of C: the first D requests have latencies of S, 2S, … (C of each), all later ones D / C · S,
+//!   and N requests (a multiple of C) take N / C · S.
+//!
+//! Requests are numbered from 1 in the order of submission; syncs and the rests of short transfers count. Data is
+//! neither kept nor made: reads leave the buffer as it is, and there is no end of file but a scripted one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+
+use job::{SimDevice, SimFault, SimFaultKind};
+use workload::Op;
+
+use crate::buffers::{Arena, ArenaError};
+use crate::clock::{Clock, VirtualClock};
+use crate::completions::{append, room};
+use crate::contract::{Completion, Engine, EngineError, Queued};
+use crate::files::OpenFile;
+use crate::null::full_result;
+use crate::setup::EngineSetup;
+use crate::slot::Slot;
+
+/// A worker that polls without waiting would see time stand still for ever. After so many fruitless polls at one
+/// moment, time moves on to the next completion.
+const FRUITLESS_POLLS_MAX: u32 = 1000;
+
+/// A virtual device.
+#[derive(Debug)]
+pub(crate) struct Sim<'a> {
+    files: &'a [OpenFile],
+    arena: Arena,
+    clock: VirtualClock,
+    service_ns: u64,
+    /// Staged and in service at most.
+    room: usize,
+    /// When each channel is free, earliest first.
+    channels: BinaryHeap<Reverse<u64>>,
+    staged: Vec<Staged>,
+    in_service: BinaryHeap<Reverse<Service>>,
+    submitted: u64,
+    /// The script, in order; `faults_met` of them have happened.
+    faults: Box<[SimFault]>,
+    faults_met: usize,
+    fruitless_polls: u32,
+}
+
+#[derive(Debug)]
+struct Staged {
+    slot: u32,
+    result: i64,
+}
+
+/// A request that the device works on, ordered by its end, then by its submission.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Service {
+    end_ns: u64,
+    number: u64,
+    begin_ns: u64,
+    slot: u32,
+    result: i64,
+}
+
+impl<'a> Sim<'a> {
+    pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<Sim<'a>, ArenaError> {
+        let SimDevice { service_ns, channels, queue, faults } = setup.options.sim.clone();
+        let depth = setup.depth as usize;
+        let mut faults = faults;
+        faults.sort_by_key(|fault| fault.number);
+        // Channels beyond the depth are never used.
+        let channels = (channels.max(1) as usize).min(depth);
+        Ok(Sim {
+            files: setup.files,
+            arena: setup.arena()?,
+            clock: VirtualClock::new(),
+            service_ns,
+            room: if queue == 0 { depth } else { queue as usize },
+            channels: (0..channels).map(|_| Reverse(0)).collect(),
+            staged: Vec::with_capacity(depth),
+            in_service: BinaryHeap::with_capacity(depth),
+            submitted: 0,
+            faults: faults.into_boxed_slice(),
+            faults_met: 0,
+            fruitless_polls: 0,
+        })
+    }
+
+    /// Gives a request to the channel that is free first.
+    fn serve(&mut self, staged: Staged) {
+        self.submitted += 1;
+        let Staged { slot, mut result } = staged;
+        let mut service_ns = self.service_ns;
+        while let Some(fault) = self.faults.get(self.faults_met).filter(|fault| fault.number <= self.submitted) {
+            if fault.number == self.submitted {
+                match fault.kind {
+                    SimFaultKind::Error(code) => result = -i64::from(code),
+                    SimFaultKind::Short(bytes) => result = result.min(i64::from(bytes)),
+                    SimFaultKind::Stall(stall_ns) => service_ns = service_ns.saturating_add(stall_ns),
+                    SimFaultKind::EndOfFile => result = 0,
+                }
+            }
+            self.faults_met += 1;
+        }
+        let mut free = self.channels.peek_mut().expect("a device has at least one channel");
+        let begin_ns = free.0.max(self.clock.now_ns());
+        let end_ns = begin_ns.saturating_add(service_ns);
+        *free = Reverse(end_ns);
+        drop(free);
+        self.in_service.push(Reverse(Service { end_ns, number: self.submitted, begin_ns, slot, result }));
+    }
+
+    fn finished_by(&self, time_ns: u64) -> bool {
+        self.in_service.peek().is_some_and(|Reverse(next)| next.end_ns <= time_ns)
+    }
+
+    fn pop(&mut self) -> Completion {
+        let Reverse(Service { slot, result, .. }) = self.in_service.pop().expect("the caller saw one");
+        Completion { slot: Slot::returned(slot), result }
+    }
+
+    /// Moves the time to the next end, but not beyond `deadline_ns`.
+    fn advance(&mut self, deadline_ns: u64) {
+        if let Some(Reverse(next)) = self.in_service.peek() {
+            self.clock.advance_to_ns(next.end_ns.min(deadline_ns));
+        }
+    }
+}
+
+impl Engine for Sim<'_> {
+    const SYNCHRONOUS: bool = false;
+
+    type Clock = VirtualClock;
+
+    #[inline]
+    fn clock(&self) -> &VirtualClock {
+        &self.clock
+    }
+
+    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+        if self.staged.len() + self.in_service.len() >= self.room {
+            return Queued::Full(slot);
+        }
+        self.staged.push(Staged { slot: slot.into_number(), result: full_result(op, done) });
+        Queued::Staged
+    }
+
+    fn submit(&mut self) -> Result<usize, EngineError> {
+        let mut staged = std::mem::take(&mut self.staged);
+        let count = staged.len();
+        for request in staged.drain(..) {
+            self.serve(request);
+        }
+        self.staged = staged;
+        Ok(count)
+    }
+
+    fn reap(
+        &mut self,
+        min: usize,
+        max: usize,
+        timeout: Option<Duration>,
+        completions: &mut Vec<Completion>,
+    ) -> Result<usize, EngineError> {
+        let max = max.min(room(completions));
+        let min = min.min(max).min(self.in_service.len());
+        let deadline_ns = timeout.map_or(u64::MAX, |timeout| {
+            self.clock.now_ns().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
+        });
+        let mut count = 0;
+        while count < max {
+            if self.finished_by(self.clock.now_ns()) {
+                append(completions, 1, || self.pop());
+                count += 1;
+            } else if count < min && self.clock.now_ns() < deadline_ns {
+                self.advance(deadline_ns);
+            } else {
+                break;
+            }
+        }
+        self.fruitless_polls = if count == 0 && min == 0 { self.fruitless_polls + 1 } else { 0 };
+        if self.fruitless_polls == FRUITLESS_POLLS_MAX {
+            self.fruitless_polls = 0;
+            self.advance(u64::MAX);
+        }
+        Ok(count)
+    }
+
+    fn files(&self) -> &[OpenFile] {
+        self.files
+    }
+
+    #[inline]
+    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+        self.arena.buffer(slot)
+    }
+
+    /// What a channel works on runs to its end; what still waits for one comes back at once with ECANCELED.
+    fn cancel(&mut self) -> Result<(), EngineError> {
+        let now_ns = self.clock.now_ns();
+        let services = std::mem::take(&mut self.in_service);
+        self.in_service = services
+            .into_iter()
+            .map(|Reverse(service)| match service.begin_ns > now_ns {
+                true => Reverse(Service { end_ns: now_ns, result: -i64::from(libc::ECANCELED), ..service }),
+                false => Reverse(service),
+            })
+            .collect();
+        Ok(())
+    }
+}

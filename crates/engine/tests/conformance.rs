@@ -1,0 +1,113 @@
+//! One kit for all engines: what `engine::Engine` promises is checked here, engine by engine.
+//!
+//! A new engine gets one line below. An engine that this machine refuses is skipped with the reason printed.
+#![expect(clippy::print_stdout, reason = "a check that is skipped says why")]
+
+#[path = "conformance/bench.rs"]
+mod bench;
+#[path = "conformance/checks.rs"]
+mod checks;
+
+use bench::{Ground, Spec};
+use checks::{Check, Run};
+use job::EngineName;
+
+fn check_engine(spec: &Spec) {
+    for check in Check::ALL {
+        let ground = match Ground::new(spec.direct) {
+            Ok(ground) => ground,
+            Err(reason) => return println!("skipped {:?}: {reason}", spec.name),
+        };
+        if let Err(reason) = ground.with(spec, Run { check, spec, ground: &ground }) {
+            return println!("skipped {:?}: {reason}", spec.name);
+        }
+    }
+}
+
+/// Depths: one, some, and not a power of two.
+fn check_depths(name: EngineName) {
+    for depth in [1, 7, 16] {
+        check_engine(&Spec::new(name, depth));
+    }
+}
+
+#[test]
+fn null() {
+    check_depths(EngineName::Null);
+}
+
+#[test]
+fn sim() {
+    check_depths(EngineName::Sim);
+    check_engine(&Spec::new(EngineName::Sim, 8).with(|options| {
+        options.sim.channels = 3;
+        options.sim.service_ns = 0;
+    }));
+}
+
+#[test]
+fn psync() {
+    check_depths(EngineName::Psync);
+}
+
+#[test]
+fn sync() {
+    check_depths(EngineName::Sync);
+}
+
+#[test]
+fn vsync() {
+    check_depths(EngineName::Vsync);
+}
+
+#[test]
+fn pvsync() {
+    check_depths(EngineName::Pvsync);
+}
+
+#[test]
+fn pvsync2() {
+    check_depths(EngineName::Pvsync2);
+    let polled = Spec { direct: true, ..Spec::new(EngineName::Pvsync2, 1) };
+    check_engine(&polled.with(|options| (options.hipri, options.hipri_percentage) = (true, Some(40))));
+}
+
+#[test]
+fn mmap() {
+    check_depths(EngineName::Mmap);
+    check_engine(&Spec { direct: true, ..Spec::new(EngineName::Mmap, 1) });
+}
+
+#[test]
+fn libaio() {
+    check_depths(EngineName::Libaio);
+    check_engine(&Spec { direct: true, ..Spec::new(EngineName::Libaio, 16) });
+}
+
+#[test]
+fn io_uring() {
+    check_depths(EngineName::IoUring);
+    check_engine(&Spec { direct: true, ..Spec::new(EngineName::IoUring, 16) });
+}
+
+#[test]
+fn io_uring_with_registered_memory_and_files() {
+    let spec = || Spec::new(EngineName::IoUring, 16);
+    check_engine(&spec().with(|options| options.fixed_buffers = true));
+    check_engine(&spec().with(|options| options.registered_files = true));
+    check_engine(&spec().with(|options| (options.fixed_buffers, options.registered_files) = (true, true)));
+}
+
+#[test]
+fn io_uring_vectored_and_by_workers() {
+    let spec = || Spec::new(EngineName::IoUring, 16);
+    check_engine(&spec().with(|options| options.nonvectored = Some(false)));
+    check_engine(&spec().with(|options| options.force_async = 3));
+}
+
+#[test]
+fn io_uring_with_a_submission_thread() {
+    let spec = || Spec::new(EngineName::IoUring, 16);
+    check_engine(&spec().with(|options| options.sqthread_poll = true));
+    check_engine(&spec().with(|options| (options.sqthread_poll, options.sqthread_poll_cpu) = (true, Some(0))));
+}

@@ -1,0 +1,185 @@
+//! The bench on which an engine is tested: files, a worker's slots, and the few moves that all checks share.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use engine::clock::RealClock;
+use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
+use engine::{Completion, Engine, EngineSetup, EngineSetupError, EngineVisitor, Queued, Slot, Slots, with_engine};
+use job::{EngineName, EngineOptions, Memory};
+use workload::{Op, OpKind};
+
+/// Bytes of a block.
+pub(crate) const BLOCK: u32 = 8192;
+/// Whole blocks of the file.
+pub(crate) const BLOCKS: u64 = 64;
+/// Bytes behind the last whole block.
+pub(crate) const TAIL: u64 = 100;
+
+/// What is tested.
+#[derive(Clone, Debug)]
+pub(crate) struct Spec {
+    pub(crate) name: EngineName,
+    pub(crate) options: EngineOptions,
+    pub(crate) depth: u32,
+    /// Buffered files do not serve (polled completions).
+    pub(crate) direct: bool,
+}
+
+impl Spec {
+    pub(crate) fn new(name: EngineName, depth: u32) -> Spec {
+        Spec { name, options: EngineOptions::default(), depth, direct: false }
+    }
+
+    pub(crate) fn with(mut self, set: impl FnOnce(&mut EngineOptions)) -> Spec {
+        set(&mut self.options);
+        self
+    }
+
+    /// The engine keeps what is written (`null` and `sim` do not).
+    pub(crate) fn stores(&self) -> bool {
+        !matches!(self.name, EngineName::Null | EngineName::Sim)
+    }
+}
+
+/// A file of known content, opened for reading and writing, and once more for reading alone.
+pub(crate) struct Ground {
+    _directory: tempfile::TempDir,
+    pub(crate) path: PathBuf,
+    pub(crate) files: Vec<OpenFile>,
+}
+
+/// File 0: read and write. File 1: the same, read only.
+pub(crate) const READ_ONLY: u32 = 1;
+
+/// The byte at each offset of a fresh file.
+pub(crate) fn fresh(offset: u64) -> u8 {
+    (offset % 251) as u8
+}
+
+impl Ground {
+    pub(crate) fn new(direct: bool) -> Result<Ground, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("ground");
+        let content: Vec<u8> = (0..BLOCKS * u64::from(BLOCK) + TAIL).map(fresh).collect();
+        std::fs::write(&path, content).unwrap();
+        let open = |access| {
+            let mode = OpenMode { direct, ..OpenMode::buffered(access) };
+            OpenFile::open(&path, mode).map_err(|error| error.to_string())
+        };
+        let files = vec![open(FileAccess::ReadWrite)?, open(FileAccess::Read)?];
+        Ok(Ground { _directory: directory, path, files })
+    }
+
+    pub(crate) fn setup<'a>(&'a self, spec: &Spec) -> EngineSetup<'a> {
+        EngineSetup {
+            name: spec.name,
+            files: &self.files,
+            depth: spec.depth,
+            block_bytes_max: BLOCK,
+            memory_align: 0,
+            memory: Memory::Anonymous,
+            sync_range_flags: 2,
+            advice: Advice::Random,
+            options: spec.options.clone(),
+            clock: RealClock::shared(),
+        }
+    }
+
+    /// Makes the engine; `Err` is a reason to skip (it is absent here), anything else a failure.
+    pub(crate) fn with<V: EngineVisitor>(&self, spec: &Spec, visitor: V) -> Result<V::Output, String> {
+        with_engine(&self.setup(spec), visitor).map_err(|error| match error {
+            EngineSetupError::Refused { .. } | EngineSetupError::Option { .. } => error.to_string(),
+            error => panic!("{spec:?}: {error}"),
+        })
+    }
+}
+
+pub(crate) fn op(kind: OpKind, block: u64) -> Op {
+    Op { kind, offset: block * u64::from(BLOCK), length: BLOCK, file: 0 }
+}
+
+/// A worker at its engine.
+pub(crate) struct Worker<E> {
+    pub(crate) engine: E,
+    pub(crate) slots: Slots,
+    pub(crate) completions: Vec<Completion>,
+    staged: usize,
+    /// Which slots are with the engine.
+    away: Vec<bool>,
+}
+
+/// No engine of this test takes longer than this; waits are bounded by it only to turn a hang into a failure.
+pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(60));
+
+impl<E: Engine> Worker<E> {
+    pub(crate) fn new(engine: E, depth: u32) -> Worker<E> {
+        let completions = Vec::with_capacity(depth as usize);
+        Worker { engine, slots: Slots::new(depth), completions, staged: 0, away: vec![false; depth as usize] }
+    }
+
+    /// Queues a request. `Err` brings the slot back: the engine is full.
+    pub(crate) fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Result<(), Slot> {
+        let index = slot.index();
+        self.away[index] = true;
+        match self.engine.queue(slot, op, done) {
+            Queued::Done(completion) => self.completions.push(completion),
+            Queued::Staged => {
+                assert!(!E::SYNCHRONOUS, "a synchronous engine is done at once");
+                self.staged += 1;
+            }
+            Queued::Full(slot) => {
+                assert_eq!(slot.index(), index, "the slot that was refused comes back");
+                self.away[index] = false;
+                return Err(slot);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn submit(&mut self) {
+        while self.staged > 0 {
+            self.staged -= self.engine.submit().unwrap();
+        }
+    }
+
+    /// Takes what has come back, each slot once.
+    pub(crate) fn take(&mut self) -> Vec<(Slot, i64)> {
+        let away = &mut self.away;
+        let completions = self.completions.drain(..);
+        completions
+            .map(|Completion { slot, result }| {
+                assert!(std::mem::replace(&mut away[slot.index()], false), "slot {} came back twice", slot.index());
+                (slot, result)
+            })
+            .collect()
+    }
+
+    /// Brings everything back.
+    pub(crate) fn drain(&mut self) -> Vec<(Slot, i64)> {
+        self.submit();
+        let mut back = self.take();
+        while self.away.contains(&true) {
+            let count = self.engine.reap(1, usize::MAX, PATIENCE, &mut self.completions).unwrap();
+            assert!(count > 0, "a request did not come back");
+            back.extend(self.take());
+        }
+        back
+    }
+
+    /// One request from start to end.
+    pub(crate) fn perform(&mut self, op: &Op, done: u32) -> i64 {
+        let slot = self.slots.take().unwrap();
+        let (slot, result) = self.perform_in(slot, op, done);
+        self.slots.give(slot);
+        result
+    }
+
+    /// The same in a slot of the caller's choice.
+    pub(crate) fn perform_in(&mut self, slot: Slot, op: &Op, done: u32) -> (Slot, i64) {
+        self.queue(slot, op, done).expect("an idle engine has room");
+        let mut back = self.drain();
+        assert_eq!(back.len(), 1);
+        back.remove(0)
+    }
+}

@@ -1,0 +1,367 @@
+//! What every engine must do.
+
+use engine::clock::Clock;
+use engine::{Engine, EngineVisitor, Slot};
+use workload::{Op, OpKind};
+
+use super::bench::{BLOCK, BLOCKS, Ground, PATIENCE, READ_ONLY, Spec, TAIL, Worker, fresh, op};
+
+/// One check. Each gets a fresh file and a fresh engine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Check {
+    WhatIsWrittenIsRead,
+    EndOfFile,
+    RestOfATransfer,
+    FullQueue,
+    RefusedRequest,
+    Tokens,
+    Capacity,
+    NothingInFlight,
+    Syncs,
+    Discard,
+    Cancel,
+    DroppedInFlight,
+    RandomTraffic,
+    Clocks,
+}
+
+impl Check {
+    pub(crate) const ALL: [Check; 14] = [
+        Check::WhatIsWrittenIsRead,
+        Check::EndOfFile,
+        Check::RestOfATransfer,
+        Check::FullQueue,
+        Check::RefusedRequest,
+        Check::Tokens,
+        Check::Capacity,
+        Check::NothingInFlight,
+        Check::Syncs,
+        Check::Discard,
+        Check::Cancel,
+        Check::DroppedInFlight,
+        Check::RandomTraffic,
+        Check::Clocks,
+    ];
+}
+
+/// A check on its way to the engine.
+pub(crate) struct Run<'a> {
+    pub(crate) check: Check,
+    pub(crate) spec: &'a Spec,
+    pub(crate) ground: &'a Ground,
+}
+
+impl EngineVisitor for Run<'_> {
+    type Output = ();
+
+    fn visit<E: Engine>(self, engine: E) {
+        let Run { check, spec, ground } = self;
+        assert_eq!(engine.files().len(), ground.files.len());
+        let worker = Worker::new(engine, spec.depth);
+        match check {
+            Check::WhatIsWrittenIsRead => what_is_written_is_read(worker, spec, ground),
+            Check::EndOfFile => end_of_file(worker, spec),
+            Check::RestOfATransfer => rest_of_a_transfer(worker, spec),
+            Check::FullQueue => full_queue(worker, spec),
+            Check::RefusedRequest => refused_request(worker, spec),
+            Check::Tokens => tokens(worker, spec),
+            Check::Capacity => capacity(worker, spec),
+            Check::NothingInFlight => nothing_in_flight(worker),
+            Check::Syncs => syncs(worker),
+            Check::Discard => discard(worker, spec),
+            Check::Cancel => cancel(worker, spec),
+            Check::DroppedInFlight => dropped_in_flight(worker, spec),
+            Check::RandomTraffic => random_traffic(worker, spec),
+            Check::Clocks => clocks(worker),
+        }
+    }
+}
+
+fn stamp(slot: &Slot, round: u64) -> u8 {
+    (slot.index() as u64 * 17 + round * 5 + 1) as u8
+}
+
+/// Every slot writes its own block at the same time as all others, and reads it back.
+fn what_is_written_is_read<E: Engine>(mut worker: Worker<E>, spec: &Spec, ground: &Ground) {
+    for round in 0..3 {
+        while let Some(slot) = worker.slots.take() {
+            let stamp = stamp(&slot, round);
+            worker.engine.buffer(&slot)[..BLOCK as usize].fill(stamp);
+            let op = op(OpKind::Write, slot.index() as u64);
+            worker.queue(slot, &op, 0).unwrap();
+        }
+        for (slot, result) in worker.drain() {
+            assert_eq!(result, i64::from(BLOCK));
+            worker.slots.give(slot);
+        }
+        while let Some(slot) = worker.slots.take() {
+            worker.engine.buffer(&slot)[..BLOCK as usize].fill(0);
+            let op = op(OpKind::Read, slot.index() as u64);
+            worker.queue(slot, &op, 0).unwrap();
+        }
+        for (slot, result) in worker.drain() {
+            assert_eq!(result, i64::from(BLOCK));
+            if spec.stores() {
+                let stamp = stamp(&slot, round);
+                assert!(worker.engine.buffer(&slot)[..BLOCK as usize].iter().all(|byte| *byte == stamp));
+            }
+            worker.slots.give(slot);
+        }
+    }
+    if spec.stores() {
+        assert_eq!(worker.perform(&op(OpKind::Sync, 0), 0), 0);
+        let slot = worker.slots.take().unwrap();
+        let content = std::fs::read(&ground.path).unwrap();
+        let begin = slot.index() * BLOCK as usize;
+        assert!(content[begin..begin + BLOCK as usize].iter().all(|byte| *byte == stamp(&slot, 2)));
+    }
+}
+
+/// The last block is short; beyond it there is nothing.
+fn end_of_file<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
+    let last = op(OpKind::Read, BLOCKS);
+    let beyond = op(OpKind::Read, BLOCKS + 1);
+    if !spec.stores() {
+        assert_eq!(worker.perform(&last, 0), i64::from(BLOCK), "there is no end without a file");
+        return;
+    }
+    assert_eq!(worker.perform(&last, 0), TAIL as i64);
+    assert_eq!(worker.perform(&beyond, 0), 0);
+    if !spec.direct {
+        assert_eq!(worker.perform(&last, TAIL as u32), 0, "the rest of a short one");
+    }
+}
+
+/// Only the missing bytes are transferred, and to their place in the buffer.
+fn rest_of_a_transfer<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
+    let done = BLOCK / 2;
+    let slot = worker.slots.take().unwrap();
+    worker.engine.buffer(&slot).fill(0xee);
+    let (slot, result) = worker.perform_in(slot, &op(OpKind::Read, 3), done);
+    assert_eq!(result, i64::from(BLOCK - done));
+    if !spec.stores() {
+        return;
+    }
+    let buffer = worker.engine.buffer(&slot);
+    assert!(buffer[..done as usize].iter().all(|byte| *byte == 0xee), "what had come before stays");
+    for (at, byte) in buffer[..BLOCK as usize].iter().enumerate().skip(done as usize) {
+        assert_eq!(*byte, fresh(3 * u64::from(BLOCK) + at as u64));
+    }
+    buffer[..BLOCK as usize].fill(0x11);
+    let (slot, result) = worker.perform_in(slot, &op(OpKind::Write, 5), done);
+    assert_eq!(result, i64::from(BLOCK - done));
+    let (slot, _) = worker.perform_in(slot, &op(OpKind::Read, 5), 0);
+    let buffer = worker.engine.buffer(&slot);
+    assert_eq!(buffer[done as usize - 1], fresh(5 * u64::from(BLOCK) + u64::from(done) - 1));
+    assert!(buffer[done as usize..BLOCK as usize].iter().all(|byte| *byte == 0x11));
+}
+
+/// An engine takes `depth` requests, or answers `Full`, gives the slot back, and takes it after a reap.
+fn full_queue<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
+    let mut accepted = 0;
+    for round in 0..4 {
+        while let Some(slot) = worker.slots.take() {
+            let request = op(OpKind::Read, (slot.index() as u64 + round) % BLOCKS);
+            if let Err(refused) = worker.queue(slot, &request, 0) {
+                let back = worker.drain();
+                assert!(!back.is_empty(), "a full engine holds something");
+                worker.queue(refused, &request, 0).expect("a drained engine has room");
+                back.into_iter().for_each(|(slot, _)| worker.slots.give(slot));
+                accepted += 1;
+                // Everything was drained but this one: go on with the next round.
+                break;
+            }
+            accepted += 1;
+        }
+        for (slot, result) in worker.drain() {
+            assert_eq!(result, i64::from(BLOCK));
+            worker.slots.give(slot);
+        }
+    }
+    assert!(accepted >= 4, "{spec:?}");
+    assert_eq!(worker.slots.in_flight(), 0);
+}
+
+/// A request that fails is a negative result; its neighbours and its successors are none the worse.
+fn refused_request<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
+    if !spec.stores() {
+        return;
+    }
+    let forbidden = Op { file: READ_ONLY, ..op(OpKind::Write, 0) };
+    for _ in 0..3 {
+        let mut forbidden_slot = None;
+        while let Some(slot) = worker.slots.take() {
+            let index = slot.index();
+            let request = if forbidden_slot.is_none() { forbidden } else { op(OpKind::Read, index as u64) };
+            forbidden_slot = forbidden_slot.or(Some(index));
+            worker.queue(slot, &request, 0).unwrap();
+        }
+        for (slot, result) in worker.drain() {
+            let expected = if Some(slot.index()) == forbidden_slot { -i64::from(libc_ebadf()) } else { BLOCK.into() };
+            assert_eq!(result, expected);
+            worker.slots.give(slot);
+        }
+    }
+}
+
+fn libc_ebadf() -> i32 {
+    rustix::io::Errno::BADF.raw_os_error()
+}
+
+/// Every slot comes back exactly once, however often it goes (`Worker` watches).
+fn tokens<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
+    let mut back = 0;
+    for round in 0..50 {
+        for _ in 0..=(round % spec.depth) {
+            let slot = worker.slots.take().unwrap();
+            let request = op(OpKind::Read, u64::from(round) % BLOCKS);
+            worker.queue(slot, &request, 0).unwrap();
+        }
+        let all = worker.drain();
+        assert_eq!(all.len() as u32, round % spec.depth + 1);
+        back += all.len();
+        all.into_iter().for_each(|(slot, _)| worker.slots.give(slot));
+    }
+    assert!(back >= 50);
+    assert_eq!(worker.slots.in_flight(), 0);
+}
+
+/// `max` and the vector's capacity bound what comes; nothing is lost by it.
+fn capacity<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
+    if E::SYNCHRONOUS {
+        return;
+    }
+    while let Some(slot) = worker.slots.take() {
+        let request = op(OpKind::Read, slot.index() as u64);
+        worker.queue(slot, &request, 0).unwrap();
+    }
+    worker.submit();
+    let mut narrow = Vec::with_capacity(1);
+    let address = narrow.as_ptr();
+    let depth = spec.depth as usize;
+    assert_eq!(worker.engine.reap(depth, depth, PATIENCE, &mut narrow).unwrap(), 1);
+    assert_eq!(worker.engine.reap(1, depth, PATIENCE, &mut narrow).unwrap(), 0, "there is no room");
+    assert_eq!((narrow.len(), narrow.as_ptr()), (1, address));
+    worker.completions.append(&mut narrow);
+    let mut left = depth - 1;
+    if left > 1 {
+        assert_eq!(worker.engine.reap(2, 2, PATIENCE, &mut worker.completions).unwrap(), 2);
+        left -= 2;
+    }
+    if left > 0 {
+        let count = worker.engine.reap(left, 1, PATIENCE, &mut worker.completions).unwrap();
+        assert_eq!(count, 1, "max is stronger than min");
+    }
+    assert_eq!(worker.drain().len(), depth);
+}
+
+/// Waiting for what is not there would be for ever, so it is not done.
+fn nothing_in_flight<E: Engine>(mut worker: Worker<E>) {
+    let Worker { engine, completions, .. } = &mut worker;
+    for min in [0, 1, 1000] {
+        assert_eq!(engine.reap(min, usize::MAX, None, completions).unwrap(), 0);
+    }
+    assert_eq!(engine.submit().unwrap(), 0);
+    assert!(completions.is_empty());
+}
+
+fn syncs<E: Engine>(mut worker: Worker<E>) {
+    for _ in 0..2 {
+        assert_eq!(worker.perform(&op(OpKind::Write, 1), 0), i64::from(BLOCK));
+        for kind in [OpKind::Sync, OpKind::DataSync, OpKind::SyncRange] {
+            assert_eq!(worker.perform(&op(kind, 1), 0), 0, "{kind:?}");
+        }
+    }
+}
+
+/// A discarded range reads as zeroes, where the file system can.
+fn discard<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
+    let result = worker.perform(&op(OpKind::Trim, 2), 0);
+    if spec.stores() && result == -i64::from(rustix::io::Errno::OPNOTSUPP.raw_os_error()) {
+        println!("{:?}: this file system punches no holes", spec.name);
+        return;
+    }
+    assert_eq!(result, i64::from(BLOCK));
+    if spec.stores() {
+        let slot = worker.slots.take().unwrap();
+        let (slot, _) = worker.perform_in(slot, &op(OpKind::Read, 2), 0);
+        assert!(worker.engine.buffer(&slot)[..BLOCK as usize].iter().all(|byte| *byte == 0));
+    }
+}
+
+/// After a cancel every request still comes back, done or not.
+fn cancel<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
+    worker.engine.cancel().unwrap();
+    while let Some(slot) = worker.slots.take() {
+        let request = op(OpKind::Read, slot.index() as u64);
+        worker.queue(slot, &request, 0).unwrap();
+    }
+    worker.submit();
+    worker.engine.cancel().unwrap();
+    let cancelled = -i64::from(rustix::io::Errno::CANCELED.raw_os_error());
+    let back = worker.drain();
+    assert_eq!(back.len() as u32, spec.depth);
+    for (slot, result) in back {
+        assert!(result == i64::from(BLOCK) || result == cancelled, "{result}");
+        worker.slots.give(slot);
+    }
+    assert_eq!(worker.perform(&op(OpKind::Read, 0), 0), i64::from(BLOCK), "and the engine goes on");
+}
+
+/// An engine that goes while requests are under way leaves nothing behind that could hurt.
+fn dropped_in_flight<E: Engine>(mut worker: Worker<E>, _spec: &Spec) {
+    while let Some(slot) = worker.slots.take() {
+        let request = op(OpKind::Read, slot.index() as u64);
+        worker.queue(slot, &request, 0).unwrap();
+    }
+    worker.submit();
+    drop(worker);
+}
+
+/// A model of the file against random requests; none in flight overlaps another.
+fn random_traffic<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
+    if !spec.stores() {
+        return;
+    }
+    let mut model: Vec<u8> = (0..BLOCKS * u64::from(BLOCK)).map(fresh).collect();
+    let mut random = 0x9e37_79b9_7f4a_7c15u64;
+    let mut next = move |below: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % below
+    };
+    let unit = if spec.direct { u64::from(BLOCK) } else { 1 };
+    let mut requests: Vec<Op> = vec![op(OpKind::Read, 0); spec.depth as usize];
+    for _ in 0..60 {
+        // Each slot keeps to the blocks that are its own modulo the depth.
+        while let Some(slot) = worker.slots.take() {
+            let lanes = BLOCKS / u64::from(spec.depth);
+            let block = next(lanes) * u64::from(spec.depth) + slot.index() as u64;
+            let skip = next(u64::from(BLOCK) / 2) / unit * unit;
+            let length = ((next(u64::from(BLOCK) / 2) + 1).next_multiple_of(unit)) as u32;
+            let kind = if next(2) == 0 { OpKind::Read } else { OpKind::Write };
+            let request = Op { kind, offset: block * u64::from(BLOCK) + skip, length, file: 0 };
+            let stamp = next(256) as u8;
+            worker.engine.buffer(&slot)[..length as usize].fill(stamp);
+            if kind == OpKind::Write {
+                model[request.offset as usize..][..length as usize].fill(stamp);
+            }
+            requests[slot.index()] = request;
+            worker.queue(slot, &request, 0).unwrap();
+        }
+        for (slot, result) in worker.drain() {
+            let request = requests[slot.index()];
+            assert_eq!(result, i64::from(request.length));
+            let range = request.offset as usize..request.offset as usize + request.length as usize;
+            assert_eq!(worker.engine.buffer(&slot)[..request.length as usize], model[range], "{request:?}");
+            worker.slots.give(slot);
+        }
+    }
+}
+
+fn clocks<E: Engine>(worker: Worker<E>) {
+    let clock = worker.engine.clock().clone();
+    let begin = clock.now_ns();
+    clock.sleep_until_ns(begin + 1000);
+    clock.spin_until_ns(begin + 2000);
+    assert!(clock.now_ns() >= begin + 2000);
+}
