@@ -1,0 +1,112 @@
+//! Totals of the report groups (`new_group`, `stonewall`).
+
+use results::{DirectionRecord, JobRecord, RunRecord, Samples, per_second};
+
+use crate::lanes::{Lane, lanes};
+use crate::number::Style;
+
+/// The rows of a report and the totals of their groups.
+pub(crate) struct Table {
+    pub(crate) rows: Vec<JobRecord>,
+    pub(crate) groups: Vec<Group>,
+}
+
+impl Table {
+    pub(crate) fn of(run: &RunRecord) -> Table {
+        let rows = run.report_rows();
+        let mut groups: Vec<Group> = Vec::new();
+        // Every group has its status, also one whose jobs are all without results.
+        for job in run.jobs.iter().filter(|job| job.setup.shown) {
+            if !groups.iter().any(|group| group.number == job.group) {
+                groups.push(Group::new(job));
+            }
+        }
+        for row in &rows {
+            if let Some(group) = groups.iter_mut().find(|group| group.number == row.group) {
+                group.add(row);
+            }
+        }
+        Table { rows, groups }
+    }
+
+    /// Each row with its group.
+    pub(crate) fn grouped_rows(&self) -> impl Iterator<Item = (&JobRecord, &Group)> {
+        self.rows.iter().filter_map(|row| Some((row, self.groups.iter().find(|group| group.number == row.group)?)))
+    }
+}
+
+/// Totals of one group.
+pub(crate) struct Group {
+    pub(crate) number: u32,
+    pub(crate) style: Style,
+    totals: [Option<LaneTotals>; 4],
+}
+
+/// Totals of one lane of a group.
+#[derive(Clone, Copy)]
+pub(crate) struct LaneTotals {
+    pub(crate) bytes: u64,
+    /// Extremes over the rows, B/s.
+    pub(crate) bandwidth_min: u64,
+    pub(crate) bandwidth_max: u64,
+    /// Extremes over the rows, ms.
+    pub(crate) runtime_ms_min: u64,
+    pub(crate) runtime_ms_max: u64,
+}
+
+impl LaneTotals {
+    /// All bytes over the longest runtime, B/s.
+    pub(crate) fn bandwidth(&self) -> u64 {
+        per_second(self.bytes, self.runtime_ms_max)
+    }
+}
+
+impl Group {
+    fn new(job: &JobRecord) -> Group {
+        Group { number: job.group, style: Style::of(&job.setup), totals: [None; 4] }
+    }
+
+    fn add(&mut self, row: &JobRecord) {
+        for (lane, direction) in lanes(row) {
+            if direction.runtime_ms > 0 {
+                let total = &mut self.totals[lane as usize];
+                *total = Some(with(*total, &direction));
+            }
+        }
+    }
+
+    /// The lanes with traffic.
+    pub(crate) fn lanes(&self) -> impl Iterator<Item = (Lane, &LaneTotals)> {
+        Lane::ALL.into_iter().filter_map(|lane| Some((lane, self.totals[lane as usize].as_ref()?)))
+    }
+
+    /// Share of a row's mean bandwidth in the bandwidth of its group, percent. fio cuts the mean to whole KiB/s, takes
+    /// the share of a group below 1 KiB/s for all, and caps the share (the mean leaves out the last partial window).
+    pub(crate) fn share_percent(&self, lane: Lane, bandwidth: &Samples) -> f64 {
+        match self.totals[lane as usize].map(|totals| totals.bandwidth()) {
+            Some(whole) if whole > 1024 => (bandwidth.mean.trunc() * 100.0 / (whole as f64 / 1024.0)).min(100.0),
+            _ => 100.0,
+        }
+    }
+}
+
+fn with(total: Option<LaneTotals>, direction: &DirectionRecord) -> LaneTotals {
+    let bandwidth = direction.bandwidth();
+    let runtime_ms = direction.runtime_ms;
+    match total {
+        None => LaneTotals {
+            bytes: direction.bytes,
+            bandwidth_min: bandwidth,
+            bandwidth_max: bandwidth,
+            runtime_ms_min: runtime_ms,
+            runtime_ms_max: runtime_ms,
+        },
+        Some(total) => LaneTotals {
+            bytes: total.bytes + direction.bytes,
+            bandwidth_min: total.bandwidth_min.min(bandwidth),
+            bandwidth_max: total.bandwidth_max.max(bandwidth),
+            runtime_ms_min: total.runtime_ms_min.min(runtime_ms),
+            runtime_ms_max: total.runtime_ms_max.max(runtime_ms),
+        },
+    }
+}

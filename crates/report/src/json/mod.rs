@@ -1,0 +1,95 @@
+//! The JSON report: one document, fio's keys in fio's order and number forms.
+
+mod direction;
+mod job;
+mod text;
+
+use jiff::tz::TimeZone;
+use results::{DiskRecord, RunRecord};
+use serde_json::{Map, Value, json};
+
+use crate::calendar::moment;
+use crate::disks::{Below, listed};
+use crate::groups::Table;
+
+/// The document, ending with a line feed. `plus` adds the bins of the histograms (`json+`). Times are shown in `zone`.
+pub fn document(run: &RunRecord, plus: bool, zone: &TimeZone) -> String {
+    let RunRecord {
+        schema: _,
+        version,
+        started_ms: _,
+        taken_ms,
+        elapsed_s: _,
+        complete: _,
+        command: _,
+        global_options,
+        host: _,
+        jobs: _,
+        disks,
+        notes: _,
+        signal: _,
+    } = run;
+    let table = Table::of(run);
+    let mut document = Map::new();
+    document.insert("fio version".into(), json!(version));
+    document.insert("timestamp".into(), json!(taken_ms / 1000));
+    document.insert("timestamp_ms".into(), json!(taken_ms));
+    document.insert("time".into(), json!(moment(*taken_ms, zone)));
+    if !global_options.is_empty() {
+        document.insert("global options".into(), options(global_options));
+    }
+    let rows = table.grouped_rows().map(|(row, group)| job::object(run, row, group, plus)).collect();
+    document.insert("jobs".into(), Value::Array(rows));
+    if !disks.is_empty() {
+        document.insert("disk_util".into(), listed(disks).into_iter().map(disk).collect());
+    }
+    text::print(&Value::Object(document))
+}
+
+/// Options by name. One that was given twice keeps its last text: two equal keys are no proper JSON.
+fn options(options: &[(String, String)]) -> Value {
+    Value::Object(options.iter().map(|(name, text)| (name.clone(), json!(text))).collect())
+}
+
+fn disk(disk: &DiskRecord) -> Value {
+    let DiskRecord { name, ios, sectors, merges, ticks_ms, in_queue_ms, util_percent, slaves } = disk;
+    let mut object = json!({
+        "name": name,
+        "read_ios": ios[0],
+        "write_ios": ios[1],
+        "read_sectors": sectors[0],
+        "write_sectors": sectors[1],
+        "read_merges": merges[0],
+        "write_merges": merges[1],
+        "read_ticks": ticks_ms[0],
+        "write_ticks": ticks_ms[1],
+        "in_queue": in_queue_ms,
+        "util": util_percent,
+    });
+    if let (Some(Below { ios, sectors, merges, ticks_ms, in_queue_ms, util_percent }), Some(object)) =
+        (Below::of(slaves), object.as_object_mut())
+    {
+        object.extend(entries(json!({
+            "aggr_read_ios": ios[0],
+            "aggr_write_ios": ios[1],
+            "aggr_read_sectors": sectors[0],
+            "aggr_write_sectors": sectors[1],
+            "aggr_read_merges": merges[0],
+            // In the singular, as fio spells it.
+            "aggr_write_merge": merges[1],
+            "aggr_read_ticks": ticks_ms[0],
+            "aggr_write_ticks": ticks_ms[1],
+            "aggr_in_queue": in_queue_ms,
+            "aggr_util": util_percent,
+        })));
+    }
+    object
+}
+
+/// The entries of an object written with `json!`.
+fn entries(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(entries) => entries,
+        _ => Map::new(),
+    }
+}

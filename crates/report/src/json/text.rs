@@ -1,0 +1,77 @@
+//! JSON as fio lays it out: `"key" : value`, two blanks a level, six decimals for every float.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
+
+/// The document and a line feed.
+pub(super) fn print(document: &Value) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut bytes, Layout { pretty: PrettyFormatter::with_indent(b"  ") });
+    document.serialize(&mut serializer).expect("writing values to memory cannot fail");
+    bytes.push(b'\n');
+    String::from_utf8(bytes).expect("the serializer writes UTF-8")
+}
+
+struct Layout {
+    pretty: PrettyFormatter<'static>,
+}
+
+impl Formatter for Layout {
+    fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        write!(writer, "{value:.6}")
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b" : ")
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.pretty.begin_array(writer)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.pretty.end_array(writer)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.pretty.begin_array_value(writer, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.pretty.end_array_value(writer)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.pretty.begin_object(writer)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.pretty.end_object(writer)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.pretty.begin_object_key(writer, first)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.pretty.end_object_value(writer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn layout_numbers_and_escapes() {
+        let document = json!({ "a": 1, "f": 1e15, "small": 1e-9, "list": [1, 2], "text": "x\"\\\ty\u{1}" });
+        let expected = "{\n  \"a\" : 1,\n  \"f\" : 1000000000000000.000000,\n  \"small\" : 0.000000,\n  \
+                        \"list\" : [\n    1,\n    2\n  ],\n  \"text\" : \"x\\\"\\\\\\ty\\u0001\"\n}\n";
+        assert_eq!(print(&document), expected);
+        assert_eq!(serde_json::from_str::<Value>(expected).unwrap()["text"], document["text"]);
+    }
+}

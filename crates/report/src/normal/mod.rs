@@ -1,0 +1,78 @@
+//! The report for people.
+
+mod job;
+mod latency;
+mod summary;
+
+use jiff::tz::TimeZone;
+use results::{JobRecord, JobSetup, RunRecord};
+
+use crate::groups::Table;
+use crate::number::Style;
+
+/// The line that announces a job, with a line `...` for its further clones.
+pub fn banner(name: &str, group: u32, setup: &JobSetup) -> String {
+    let JobSetup {
+        access,
+        block_sizes,
+        engine,
+        depth,
+        clones,
+        thread: _,
+        clat_percentiles: _,
+        lat_percentiles: _,
+        slat_percentiles: _,
+        percentiles: _,
+        unified: _,
+        shown: _,
+        significant_figures: _,
+        kb_base: _,
+        unit_base: _,
+        latency_target_ns: _,
+        latency_window_ns: _,
+        latency_percentile: _,
+    } = setup;
+    let style = Style::of(setup);
+    let [read, write, trim] =
+        block_sizes.map(|(min, max)| format!("{}-{}", style.bytes(u64::from(min)), style.bytes(u64::from(max))));
+    let clones = if *clones > 1 { "...\n" } else { "" };
+    format!(
+        "{name}: (g={group}): rw={access}, bs=(R) {read}, (W) {write}, (T) {trim}, ioengine={engine}, \
+         iodepth={depth}\n{clones}"
+    )
+}
+
+/// `Starting 2 threads and 1 process`.
+pub fn starting(threads: u32, processes: u32) -> String {
+    let threads_text = format!("{threads} thread{}", if threads == 1 { "" } else { "s" });
+    let processes_text = format!("{processes} process{}", if processes == 1 { "" } else { "es" });
+    match (threads, processes) {
+        (0, _) => format!("Starting {processes_text}\n"),
+        (_, 0) => format!("Starting {threads_text}\n"),
+        _ => format!("Starting {threads_text} and {processes_text}\n"),
+    }
+}
+
+/// The results: from the blank line before the first job to the disks. Times are shown in `zone`.
+pub fn results(run: &RunRecord, zone: &TimeZone) -> String {
+    let table = Table::of(run);
+    let mut out = String::from("\n");
+    for (row, group) in table.grouped_rows() {
+        job::write(&mut out, row, group, run.taken_ms, zone);
+    }
+    table.groups.iter().for_each(|group| summary::write_group(&mut out, group));
+    summary::write_disks(&mut out, &run.disks);
+    out
+}
+
+/// All that a finished run prints, for a saved record: banners, version, start and results.
+pub fn full(run: &RunRecord, zone: &TimeZone) -> String {
+    let first_clones = run.jobs.iter().filter(|job| job.clone == 0);
+    let mut out: String = first_clones.map(|job| banner(&job.name, job.group, &job.setup)).collect();
+    out.push_str(&run.version);
+    out.push('\n');
+    let count = |thread: bool| run.jobs.iter().filter(|job: &&JobRecord| job.setup.thread == thread).count() as u32;
+    out.push_str(&starting(count(true), count(false)));
+    out.push_str(&results(run, zone));
+    out
+}
