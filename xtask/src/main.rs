@@ -1,27 +1,53 @@
-//! `cargo xtask`: the chores of this workspace.
+//! The project's chores: `cargo xtask` lists them.
 #![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
 
 mod bench;
+mod ci;
+mod docs;
+mod licences;
+mod tests_step;
+mod tidy;
+mod workspace;
 
 use std::process::ExitCode;
 
+const USAGE: &str = "usage: cargo xtask CHORE
+
+  ci             all of the following checks; the last line counts the tests
+    fmt            formatting
+    clippy         lints
+    tidy           structure: imports, unsafe, names, lengths, banned words
+    licences       licences of the dependencies
+    docs           generated documents are fresh; --write makes them anew
+    test           all tests, with the reasons of those that were skipped
+  bench          fsdyno beside fio; --help tells more";
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let result = match words.split_first() {
-        Some((chore, rest)) if chore == "bench" => bench::run(rest),
-        _ => Err("usage: cargo xtask bench".to_owned()),
+    let (chore, rest) = match words.split_first() {
+        Some((chore, rest)) => (chore.as_str(), rest),
+        None => ("help", [].as_slice()),
     };
-    match result {
+    let outcome = match chore {
+        "ci" => ci::run(),
+        "bench" => bench::run(rest),
+        "docs" if !rest.is_empty() => docs::run(rest),
+        "help" | "--help" | "-h" => {
+            println!("{USAGE}");
+            Ok(true)
+        }
+        _ => match ci::step(chore) {
+            Some(step) => step.run(),
+            None => Err(format!("no chore is called {chore}\n\n{USAGE}")),
+        },
+    };
+    match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {
-            say(&message);
+            eprintln!("xtask: {message}");
             ExitCode::FAILURE
         }
     }
-}
-
-#[expect(clippy::print_stderr, reason = "it talks to a person at a terminal")]
-fn say(message: &str) {
-    eprintln!("{message}");
 }

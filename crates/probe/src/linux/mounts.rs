@@ -156,9 +156,9 @@ mod tests {
 22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard,errors=continue
 36 27 98:0 /sub /mnt/with\\040blank rw,noatime master:1 shared:7 - ext3 /dev/root rw
-40 27 0:44 /@home /home rw,relatime shared:1 - btrfs /dev/sdb2 rw,subvolid=256,subvol=/@home
-41 40 8:1 / /home/data ro,relatime - xfs /dev/sda1 rw
-42 27 0:50 / /home rw,relatime - tmpfs none rw,size=4k
+40 27 0:44 /@srv /srv rw,relatime shared:1 - btrfs /dev/sdb2 rw,subvolid=256,subvol=/@srv
+41 40 8:1 / /srv/data ro,relatime - xfs /dev/sda1 rw
+42 27 0:50 / /srv rw,relatime - tmpfs none rw,size=4k
 43 27 0:51 / /over rw - overlay overlay rw,lowerdir=/a:/b,upperdir=/c/d\\040e,workdir=/w
 nonsense
 ";
@@ -176,7 +176,7 @@ nonsense
         assert_eq!(blank.root, Path::new("/sub"));
         assert_eq!((blank.fstype.as_str(), blank.source.as_str()), ("ext3", "/dev/root"));
         assert_eq!(blank.device, DeviceNumber { major: 98, minor: 0 });
-        assert_eq!(mounts[3].option("subvol"), Some("/@home"));
+        assert_eq!(mounts[3].option("subvol"), Some("/@srv"));
         assert!(mounts[4].read_only());
         assert_eq!(mounts[6].option("upperdir"), Some("/c/d e"));
     }
@@ -197,19 +197,19 @@ nonsense
     #[test]
     fn the_mount_number_decides() {
         let mounts = parse(SAMPLE.as_bytes());
-        let found = find(&mounts, &place(Some(40), (0, 44), "/home/data/x")).unwrap();
+        let found = find(&mounts, &place(Some(40), (0, 44), "/srv/data/x")).unwrap();
         assert_eq!(found.id, 40, "not the deepest: the number is certain");
     }
 
     #[test]
     fn without_number_the_device_then_the_depth_then_the_latest_decide() {
         let mounts = parse(SAMPLE.as_bytes());
-        // /home/data is hidden since something else was mounted on /home.
-        assert_eq!(find(&mounts, &place(None, (0, 50), "/home/data/x")).unwrap().id, 42);
-        assert_eq!(find(&mounts, &place(None, (8, 1), "/home/data/x")).unwrap().id, 41);
+        // /srv/data is hidden since something else was mounted on /srv.
+        assert_eq!(find(&mounts, &place(None, (0, 50), "/srv/data/x")).unwrap().id, 42);
+        assert_eq!(find(&mounts, &place(None, (8, 1), "/srv/data/x")).unwrap().id, 41);
         // A file of a btrfs subvolume shows a number that no mount has.
-        assert_eq!(find(&mounts, &place(None, (0, 99), "/home/y")).unwrap().id, 42);
-        assert_eq!(find(&mounts, &place(None, (254, 0), "/homes/y")).unwrap().id, 27, "whole names only");
+        assert_eq!(find(&mounts, &place(None, (0, 99), "/srv/y")).unwrap().id, 42);
+        assert_eq!(find(&mounts, &place(None, (254, 0), "/srvs/y")).unwrap().id, 27, "whole names only");
     }
 
     #[test]

@@ -1,0 +1,65 @@
+//! All checks in a row, each of which runs alone too.
+
+use crate::tests_step::{self, Counts};
+use crate::workspace::cargo;
+use crate::{docs, licences, tidy};
+
+/// Passed, or what went wrong outside the thing checked.
+type Outcome = Result<bool, String>;
+
+/// One check.
+pub(crate) struct Step {
+    name: &'static str,
+    check: fn() -> Outcome,
+}
+
+/// Quick ones first. The tests come after all of them because they count.
+const CHECKS: &[Step] = &[
+    Step { name: "fmt", check: || cargo(&["fmt", "--all", "--check"]) },
+    Step { name: "tidy", check: tidy::run },
+    Step { name: "licences", check: licences::run },
+    Step { name: "clippy", check: || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]) },
+    Step { name: "docs", check: || docs::run(&[]) },
+];
+
+const TEST: Step = Step {
+    name: "test",
+    check: || {
+        let counts = tests_step::run()?;
+        println!("{counts}");
+        Ok(counts.failed == 0)
+    },
+};
+
+/// The check of that name.
+pub(crate) fn step(name: &str) -> Option<&'static Step> {
+    const TESTS: &[Step] = &[TEST];
+    CHECKS.iter().chain(TESTS).find(|step| step.name == name)
+}
+
+impl Step {
+    /// Runs it and says how it ended.
+    pub(crate) fn run(&self) -> Outcome {
+        println!("== {}", self.name);
+        let outcome = (self.check)();
+        match &outcome {
+            Ok(true) => println!("== {}: ok", self.name),
+            Ok(false) => println!("== {}: FAILED", self.name),
+            Err(message) => println!("== {}: FAILED: {message}", self.name),
+        }
+        outcome
+    }
+}
+
+/// Runs all of them, whatever fails on the way. The last line counts the tests; each failed check counts as one.
+pub(crate) fn run() -> Outcome {
+    let failed_checks = CHECKS.iter().filter(|step| step.run() != Ok(true)).count() as u64;
+    println!("== {}", TEST.name);
+    let mut counts = tests_step::run().unwrap_or_else(|message| {
+        println!("== {}: FAILED: {message}", TEST.name);
+        Counts { failed: 1, ..Counts::default() }
+    });
+    counts.failed += failed_checks;
+    println!("{counts}");
+    Ok(counts.failed == 0)
+}

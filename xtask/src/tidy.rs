@@ -1,0 +1,69 @@
+//! Structure that the compiler does not check: who imports whom, where `unsafe` may stand, names, lengths, words.
+
+mod lengths;
+mod lexer;
+mod rooms;
+mod rust;
+mod text;
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::workspace::Workspace;
+
+/// Something that must change.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    /// File or crate, with the line where there is one.
+    place: String,
+    /// What is wrong and what to do.
+    text: String,
+}
+
+impl Finding {
+    fn new(place: impl Into<String>, text: impl Into<String>) -> Finding {
+        Finding { place: place.into(), text: text.into() }
+    }
+
+    fn at(path: &str, line: usize, text: impl Into<String>) -> Finding {
+        Finding::new(format!("{path}:{line}"), text)
+    }
+}
+
+/// A text file of the project.
+struct File {
+    /// Relative to the workspace, with forward slashes.
+    path: String,
+    text: String,
+}
+
+/// Runs all checks and prints what they find.
+pub(crate) fn run() -> Result<bool, String> {
+    let workspace = Workspace::load()?;
+    let files = files(&workspace.root)?;
+    let mut findings = rooms::check(&workspace);
+    findings.extend(text::check(&files));
+    findings.extend(rust::check(&files));
+    findings.extend(lengths::check(&files));
+    for finding in &findings {
+        println!("{}: {}", finding.place, finding.text);
+    }
+    Ok(findings.is_empty())
+}
+
+/// All text files that git tracks or would add.
+fn files(root: &Path) -> Result<Vec<File>, String> {
+    let output = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("cannot run git: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("git ls-files failed: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let listing = String::from_utf8_lossy(&output.stdout).into_owned();
+    let names = listing.split('\0').filter(|name| !name.is_empty());
+    // A file that was just deleted is still listed, and one that is no text has nothing to check.
+    let read = |name: &str| Some(File { path: name.to_string(), text: std::fs::read_to_string(root.join(name)).ok()? });
+    Ok(names.filter_map(read).collect())
+}

@@ -1,0 +1,79 @@
+//! Crates import only downward, have no all-purpose names, and keep `unsafe` out.
+
+use super::Finding;
+use crate::workspace::{Package, Workspace};
+
+/// Each crate and those of the workspace that it may import. `*`: all of them.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("job", &[]),
+    ("workload", &["job"]),
+    ("results", &[]),
+    ("report", &["results"]),
+    ("engine", &["job", "workload"]),
+    ("probe", &["results"]),
+    ("run", &["job", "workload", "results", "engine", "probe"]),
+    ("fsdyno", &["*"]),
+    ("xtask", &["*"]),
+];
+
+/// The only crate with `unsafe`.
+pub(super) const UNSAFE_ROOM: &str = "engine";
+
+pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
+    let members: Vec<&Package> = workspace.members().collect();
+    let mut findings: Vec<Finding> = members.iter().flat_map(|member| imports(member, &members)).collect();
+    for member in members.iter().filter(|member| member.name != UNSAFE_ROOM) {
+        for root in &member.roots {
+            let text = std::fs::read_to_string(root).unwrap_or_default();
+            if !text.lines().any(|line| line == "#![forbid(unsafe_code)]") {
+                let place = root.strip_prefix(&workspace.root).unwrap_or(root).display().to_string();
+                findings.push(Finding::new(place, "needs #![forbid(unsafe_code)]: only crates/engine has unsafe code"));
+            }
+        }
+    }
+    findings
+}
+
+fn imports(member: &Package, members: &[&Package]) -> Vec<Finding> {
+    let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == member.name) else {
+        return vec![Finding::new(&member.name, "is a new crate: say in xtask/src/tidy/rooms.rs what it may import")];
+    };
+    let own = |name: &&String| members.iter().any(|member| member.name == **name);
+    let forbidden = |name: &&String| !allowed.contains(&"*") && !allowed.contains(&name.as_str());
+    let upward = member.dependencies.iter().filter(own).filter(forbidden);
+    upward
+        .map(|name| {
+            Finding::new(
+                &member.name,
+                format!("must not import {name}: imports go downward only (xtask/src/tidy/rooms.rs)"),
+            )
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, dependencies: &[&str]) -> Package {
+        let dependencies = dependencies.iter().map(|name| name.to_string()).collect();
+        Package { name: name.to_string(), own: true, dependencies, ..Package::default() }
+    }
+
+    fn places(packages: &[Package]) -> Vec<String> {
+        let members: Vec<&Package> = packages.iter().collect();
+        members.iter().flat_map(|member| imports(member, &members)).map(|finding| finding.place).collect()
+    }
+
+    #[test]
+    fn downward_is_fine_and_upward_is_not() {
+        assert!(places(&[package("workload", &["job", "serde"]), package("job", &["serde"])]).is_empty());
+        let upward = [package("report", &["results", "run"]), package("results", &[]), package("run", &["report"])];
+        assert_eq!(places(&upward), ["report", "run"]);
+    }
+
+    #[test]
+    fn a_new_crate_must_be_placed() {
+        assert_eq!(places(&[package("misc", &[])]), ["misc"]);
+    }
+}

@@ -1,0 +1,111 @@
+//! The workspace as cargo sees it.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The cargo that runs this.
+pub(crate) fn cargo_command() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Runs cargo with its output shown; whether it ended well.
+pub(crate) fn cargo(words: &[&str]) -> Result<bool, String> {
+    let status = cargo_command().args(words).status().map_err(|error| format!("cannot run cargo: {error}"))?;
+    Ok(status.success())
+}
+
+/// One crate of `cargo metadata`.
+#[derive(Debug, Default)]
+pub(crate) struct Package {
+    /// Its name.
+    pub(crate) name: String,
+    /// Licence as an SPDX expression.
+    pub(crate) licence: Option<String>,
+    /// One of the workspace's own.
+    pub(crate) own: bool,
+    /// Names of what it depends on, for tests and builds too.
+    pub(crate) dependencies: Vec<String>,
+    /// Root files of its library and its programs.
+    pub(crate) roots: Vec<PathBuf>,
+}
+
+/// The workspace and everything it depends on.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    /// Its folder.
+    pub(crate) root: PathBuf,
+    /// Its crates and all others.
+    pub(crate) packages: Vec<Package>,
+}
+
+impl Workspace {
+    /// Asks cargo.
+    pub(crate) fn load() -> Result<Workspace, String> {
+        let output = cargo_command()
+            .args(["metadata", "--format-version", "1"])
+            .output()
+            .map_err(|error| format!("cannot run cargo metadata: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr)));
+        }
+        let metadata = serde_json::from_slice(&output.stdout)
+            .map_err(|error| format!("cannot read the output of cargo metadata: {error}"))?;
+        Ok(Workspace::from_metadata(&metadata))
+    }
+
+    fn from_metadata(metadata: &Value) -> Workspace {
+        Workspace {
+            root: text(&metadata["workspace_root"]).into(),
+            packages: items(&metadata["packages"]).map(package).collect(),
+        }
+    }
+
+    /// Its own crates.
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Package> {
+        self.packages.iter().filter(|package| package.own)
+    }
+}
+
+fn package(package: &Value) -> Package {
+    let is_root = |target: &&Value| items(&target["kind"]).any(|kind| ["lib", "bin"].contains(&text(kind).as_str()));
+    Package {
+        name: text(&package["name"]),
+        licence: package["license"].as_str().map(str::to_string),
+        own: package["source"].is_null(),
+        dependencies: items(&package["dependencies"]).map(|dependency| text(&dependency["name"])).collect(),
+        roots: items(&package["targets"]).filter(is_root).map(|target| text(&target["src_path"]).into()).collect(),
+    }
+}
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_read() {
+        let metadata = serde_json::json!({
+            "workspace_root": "/w",
+            "packages": [
+                {"name": "a", "license": "MIT", "source": null, "dependencies": [{"name": "b"}],
+                 "targets": [{"kind": ["lib"], "src_path": "/w/a/src/lib.rs"}, {"kind": ["test"], "src_path": "t"}]},
+                {"name": "b", "license": null, "source": "registry", "dependencies": [], "targets": []},
+            ],
+        });
+        let workspace = Workspace::from_metadata(&metadata);
+        let members: Vec<_> = workspace.members().collect();
+        assert_eq!(members.len(), 1);
+        assert_eq!((members[0].name.as_str(), members[0].dependencies.as_slice()), ("a", ["b".to_string()].as_slice()));
+        assert_eq!(members[0].roots, [PathBuf::from("/w/a/src/lib.rs")]);
+        assert_eq!(workspace.packages[1].licence, None);
+    }
+}
