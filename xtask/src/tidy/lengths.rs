@@ -19,7 +19,12 @@ const LONG_FILES: &[(&str, usize)] = &[
 ];
 
 /// Longer functions by file and name, with the lines they may have.
-const LONG_FUNCTIONS: &[(&str, &str, usize)] = &[];
+const LONG_FUNCTIONS: &[(&str, &str, usize)] = &[
+    // These take a whole record apart, field by field, so that a new field cannot be forgotten.
+    ("crates/report/src/json/job.rs", "object", 91),
+    ("crates/report/src/normal/job.rs", "write", 79),
+    ("crates/results/src/merge.rs", "merge", 80),
+];
 
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
     let is_table = |file: &&File| TABLES.iter().any(|table| file.path.starts_with(table));
