@@ -30,26 +30,70 @@ pub fn lines(run: &RunRecord, version: Version) -> String {
 }
 
 fn line(run: &RunRecord, row: &JobRecord, group: &Group, version: Version) -> String {
+    let JobRecord {
+        name,
+        description,
+        thread_number: _,
+        group: group_number,
+        members: _,
+        group_reporting: _,
+        clone: _,
+        pid: _,
+        setup,
+        options: _,
+        started_ms: _,
+        error: _,
+        eta_s: _,
+        read: _,
+        write: _,
+        trim: _,
+        sync: _,
+        final_sync_ns: _,
+        close_ns: _,
+        job_runtime_ms: _,
+        user_ns: _,
+        system_ns: _,
+        context_switches,
+        major_faults,
+        minor_faults,
+        depth_levels: _,
+        submit_sizes: _,
+        complete_sizes: _,
+        latency_ns_counts: _,
+        latency_us_counts: _,
+        latency_ms_counts: _,
+        survived_errors,
+        latency_depth: _,
+        steady_state: _,
+        timed_one_in: _,
+        sampled_latency: _,
+    } = row;
     let mut fields = Fields(Vec::new());
     fields.add(version as u32);
     if version > Version::V2 {
         fields.add(separated(&run.version));
     }
-    fields.add(separated(&row.name));
-    fields.add(row.group);
+    fields.add(separated(name));
+    fields.add(group_number);
     fields.add(error_code(row));
     for (lane, direction) in sections(row, version) {
-        fields.add_direction(lane, direction, &row.setup, group, version);
+        fields.add_direction(lane, direction, setup, group, version);
     }
-    fields.add_figures(row);
+    let (user, system) = cpu_percent(row);
+    fields.add(format!("{user:.6}%"));
+    fields.add(format!("{system:.6}%"));
+    fields.add(context_switches);
+    fields.add(major_faults);
+    fields.add(minor_faults);
+    fields.add_shares(Shares::of(row));
     if version > Version::V2 {
         listed(&run.disks).into_iter().for_each(|disk| fields.add_disk(disk));
     }
-    if let Some(SurvivedErrors { total, first }) = row.survived_errors {
+    if let Some(SurvivedErrors { total, first }) = survived_errors {
         fields.add(total);
         fields.add(first);
     }
-    if let Some(description) = &row.description {
+    if let Some(description) = description {
         fields.add(separated(description));
     }
     fields.0.join(";") + "\n"
@@ -161,15 +205,9 @@ impl Fields {
         }
     }
 
-    /// CPU and distributions. The classes below 1 us are folded into the first one.
-    fn add_figures(&mut self, row: &JobRecord) {
-        let (user, system) = cpu_percent(row);
-        self.add(format!("{user:.6}%"));
-        self.add(format!("{system:.6}%"));
-        self.add(row.context_switches);
-        self.add(row.major_faults);
-        self.add(row.minor_faults);
-        let Shares { depth, submit: _, complete: _, latency_ns, mut latency_us, latency_ms } = Shares::of(row);
+    /// Distributions. The classes below 1 us are folded into the first one.
+    fn add_shares(&mut self, shares: Shares) {
+        let Shares { depth, submit: _, complete: _, latency_ns, mut latency_us, latency_ms } = shares;
         latency_us[0] += latency_ns.iter().sum::<f64>();
         depth.iter().for_each(|share| self.add(format!("{share:3.1}%")));
         latency_us.iter().chain(&latency_ms).for_each(|share| self.add(format!("{share:3.2}%")));
