@@ -138,15 +138,20 @@ fn a_writer_gets_space_but_no_data() {
     }
 }
 
+/// No file system holds a file of this size.
+const TOO_MUCH: u64 = i64::MAX as u64 - 1;
+
 #[test]
 fn a_reservation_that_fails_is_told_and_the_writer_goes_on() {
     let directory = directory();
     let path = directory.path().join("new");
-    // No file system holds a file of this size.
-    let bytes = i64::MAX as u64 - 1;
     let content = content();
-    let request = LayoutRequest { fill: false, ..request(&path, bytes, &content) };
+    let request = LayoutRequest { fill: false, ..request(&path, TOO_MUCH, &content) };
     let LaidOut::Made { unreserved: Some(error) } = run(&request).unwrap() else { panic!("a limit is missing") };
+    if error.cause == FileCause::Unsupported {
+        eprintln!("skipped: this file system does not reserve space");
+        return;
+    }
     assert_eq!(error.cause, FileCause::NoSpace, "{error}");
     assert!(path.exists());
 
@@ -160,15 +165,19 @@ fn a_disk_that_is_too_small_is_found_first_and_left_clean() {
     let directory = directory();
     let path = directory.path().join("new");
     let content = content();
-    let mut seen = Vec::new();
-    let mut watcher = |progress: Progress| seen.push(progress.bytes_done);
-    let bytes = i64::MAX as u64 - 1;
-    let request = request(&path, bytes, &content);
-    let error = lay_out(&request, &mut Meter::new(bytes, &mut watcher), &AtomicBool::new(false)).unwrap_err();
+    let stop = AtomicBool::new(false);
+    // Stops at the first chunk: a file system that does not reserve space must not be filled by a test.
+    let mut watcher = |_| stop.store(true, Ordering::Relaxed);
+    let error =
+        lay_out(&request(&path, TOO_MUCH, &content), &mut Meter::new(TOO_MUCH, &mut watcher), &stop).unwrap_err();
+    assert!(!path.exists());
+    if matches!(error, LayoutError::Interrupted { .. }) {
+        eprintln!("skipped: this file system does not reserve space");
+        return;
+    }
     assert_eq!(error.function(), "write");
     assert!([27, 28].contains(&error.code()), "EFBIG or ENOSPC: {error}");
-    assert!(!path.exists());
-    assert!(seen.is_empty(), "nothing was written");
+    assert!(!stop.into_inner(), "nothing was written");
 }
 
 #[test]
