@@ -270,6 +270,17 @@ impl<'a> Uring<'a> {
         }
     }
 
+    /// What the submission thread has not taken yet cannot be cancelled: gives it some time to do so.
+    fn await_submission_thread(&mut self) {
+        const LOOKS_MAX: u32 = 1000;
+        for _ in 0..LOOKS_MAX {
+            if !self.submission_thread || self.ring.submission().is_empty() {
+                return;
+            }
+            super::clock::sleep(Duration::from_micros(100));
+        }
+    }
+
     fn in_flight(&self) -> u64 {
         // A submission thread may have taken what was never submitted.
         let taken = if self.submission_thread { self.queued } else { self.submitted };
@@ -353,6 +364,7 @@ impl Engine for Uring<'_> {
 
     /// Asks for all requests (Linux 6.0). What the device works on runs to its end.
     fn cancel(&mut self) -> Result<(), EngineError> {
+        self.await_submission_thread();
         // Older kernels refuse, and that nothing could be cancelled is an error there too: both are no news.
         let _ = self.ring.submitter().register_sync_cancel(Some(types::Timespec::new()), types::CancelBuilder::any());
         Ok(())
@@ -363,14 +375,13 @@ impl Drop for Uring<'_> {
     fn drop(&mut self) {
         const STEP: Duration = Duration::from_millis(100);
         let mut completions = Vec::with_capacity(self.arena.depth());
-        if self.in_flight() > 0 {
-            let _ = self.cancel();
-        }
         for _ in 0..FAREWELL.as_millis() / STEP.as_millis() {
             let in_flight = self.in_flight() as usize;
             if in_flight == 0 {
                 break;
             }
+            // Cannot fail; repeated, because a request may have been on its way to a worker before.
+            let _ = self.cancel();
             completions.clear();
             let room = completions.capacity();
             if self.reap_by_call(0, in_flight.min(room), room, Some(STEP), &mut completions).is_err() {
