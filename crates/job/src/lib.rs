@@ -1,12 +1,161 @@
 //! The fio language: what a person may write, and what it means.
 //!
 //! Words and job files become [`RawJob`](raw::RawJob)s (option, value, origin), and those become typed
-//! [`Job`]s. Nothing here makes a system call, reads a file or knows a device: a job file's text and its
-//! includes come through a closure of the caller.
+//! [`Job`]s. Nothing here makes a system call, reads a file or knows a device: job files, variables and the
+//! size of the machine come through [`Sources`].
+//!
+//! ```
+//! struct Nothing;
+//! impl job::Sources for Nothing {
+//!     fn job_file(&mut self, _: &str) -> Result<String, String> { Err("no files here".to_owned()) }
+//!     fn variable(&self, _: &str) -> Option<String> { None }
+//!     fn machine(&self) -> job::Machine { job::Machine { page_bytes: 4096, memory_mib: 1024, processors: 1 } }
+//! }
+//! let words = ["--name=a", "--rw=randread", "--size=1g"].map(str::to_owned);
+//! let job::Outcome::Run(plan) = job::parse_command_line(&words, &mut Nothing) else { panic!() };
+//! assert_eq!(plan.jobs[0].pattern.access.name(), "randread");
+//! ```
 #![forbid(unsafe_code)]
 
+mod argv;
+pub mod compat;
+pub mod diagnostic;
+pub mod differences;
 pub mod direction;
+pub mod draft;
+pub mod errno;
+pub mod help;
+mod jobfile;
+pub mod lookup;
+pub mod option;
+pub mod raw;
+mod resolve;
+pub mod settings;
+mod showcmd;
+pub mod table;
+#[cfg(test)]
+mod testing;
 mod typed;
+pub mod value;
 
+pub use diagnostic::{Diagnostic, Origin, Warning, WarningCode};
 pub use direction::{Direction, PerDirection};
+pub use resolve::{Resolved, resolve};
+pub use settings::{Action, Eta, Formats, Settings};
 pub use typed::*;
+
+/// What the language needs from the world.
+pub trait Sources {
+    /// The text of a job file or an included file; `-` is standard input. The error is the reason alone, such
+    /// as `No such file or directory`.
+    fn job_file(&mut self, path: &str) -> Result<String, String>;
+    /// An environment variable, for `${NAME}` in job files.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// What `$pagesize`, `$mb_memory` and `$ncpus` stand for.
+    fn machine(&self) -> Machine;
+}
+
+/// The machine, as far as job files may ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Bytes of a page of memory.
+    pub page_bytes: u64,
+    /// Memory in MiB.
+    pub memory_mib: u64,
+    /// Processors in use.
+    pub processors: u32,
+}
+
+/// What a command line comes to.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Run these jobs; with `parse_only` set, only exit with status 0.
+    Run(Box<Request>),
+    /// Do this instead of running jobs.
+    Immediate(Action),
+    /// Print the errors and exit.
+    Rejected(Rejection),
+}
+
+/// Jobs to run, all options read and checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The program's options.
+    pub settings: Settings,
+    /// The jobs in the order in which they start.
+    pub jobs: Vec<Job>,
+    /// Defaults as written, canonical names, for the reports' `global options`.
+    pub global_options: Vec<(String, String)>,
+    /// Remarks to print on standard error.
+    pub warnings: Vec<Warning>,
+}
+
+/// Why nothing runs.
+#[derive(Debug)]
+pub struct Rejection {
+    /// The errors, in the order of the command line. Print each with [`Diagnostic::render`].
+    pub errors: Vec<Diagnostic>,
+    /// Remarks.
+    pub warnings: Vec<Warning>,
+    /// [`help::usage`] should follow.
+    pub usage: bool,
+    /// Exit status.
+    pub status: u8,
+}
+
+/// Reads the words after the program's name.
+pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcome {
+    let line = argv::read(words);
+    let mut errors = line.errors;
+    let mut warnings = line.warnings;
+    let settings = line.settings;
+    if let (Some(action), true) = (&settings.action, errors.is_empty()) {
+        return Outcome::Immediate(action.clone());
+    }
+    let mut raw_jobs = line.jobs;
+    // After an error on the command line, a "job file" is most often the value of a misspelt option.
+    if errors.is_empty() {
+        for (index, (path, origin)) in line.job_files.iter().enumerate() {
+            let engine = if index == 0 { command_line_engine(&raw_jobs) } else { EngineName::Psync };
+            let (jobs, found) = jobfile::read(path, index, engine, &settings.sections, sources);
+            raw_jobs.extend(jobs);
+            errors.extend(found.into_iter().map(|error| {
+                let origin = error.origin.clone().unwrap_or_else(|| origin.clone());
+                Diagnostic { origin: Some(origin), ..error }
+            }));
+        }
+    }
+    let resolved = resolve(&raw_jobs, &settings);
+    warnings.extend(resolved.warnings);
+    errors.extend(resolved.errors);
+    if !errors.is_empty() {
+        return Outcome::Rejected(Rejection { errors, warnings, usage: false, status: 1 });
+    }
+    if resolved.jobs.is_empty() && !settings.parse_only {
+        let error = Diagnostic::new(None, "No job(s) defined").help(no_jobs_advice(&settings, &line.job_files));
+        return Outcome::Rejected(Rejection { errors: vec![error], warnings, usage: true, status: 1 });
+    }
+    if settings.show_command {
+        return Outcome::Immediate(Action::Print { text: showcmd::show_command(&raw_jobs), status: 0 });
+    }
+    let global_options = resolved.global_options;
+    Outcome::Run(Box::new(Request { settings, jobs: resolved.jobs, global_options, warnings }))
+}
+
+/// The engine that the command line's defaults name for the first job file.
+fn command_line_engine(jobs: &[raw::RawJob]) -> EngineName {
+    let mut defaults = jobs.iter().filter(|job| job.global).flat_map(|job| &job.assignments);
+    let named = defaults.rfind(|assignment| assignment.row.name == "ioengine");
+    named.and_then(|assignment| table::engine_by_name(assignment.text.as_deref()?)).unwrap_or(EngineName::Psync)
+}
+
+fn no_jobs_advice(settings: &Settings, job_files: &[(String, Origin)]) -> String {
+    match (settings.sections.is_empty(), job_files.is_empty()) {
+        (false, _) => format!("no section is called {}", settings.sections.join(" or ")),
+        (true, true) => "begin a job with --name=NAME, or name a job file".to_owned(),
+        (true, false) => "a job file needs a [NAME] section besides [global]".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! Where we read or answer something otherwise than fio, on purpose. COMPAT.md shows this table.
+
+/// One chosen difference.
+#[derive(Clone, Copy, Debug)]
+pub struct Difference {
+    /// What is written or asked for.
+    pub written: &'static str,
+    /// What fio 3.42 does.
+    pub fio: &'static str,
+    /// What happens here.
+    pub here: &'static str,
+    /// Why.
+    pub reason: &'static str,
+}
+
+const fn difference(written: &'static str, fio: &'static str, here: &'static str, reason: &'static str) -> Difference {
+    Difference { written, fio, here, reason }
+}
+
+const MISREAD: &str = "a silent misreading measures something else than was asked for";
+
+/// The differences of the language, in the order of COMPAT.md.
+#[rustfmt::skip]
+pub const DIFFERENCES: &[Difference] = &[
+    difference("size=1.5g", "1 byte", "error; says 1536m", MISREAD),
+    difference("size=4x, 0x1k, 1KiBs", "drops the unknown unit", "error; lists the units", MISREAD),
+    difference("runtime=10sec, 1min, 1h30m", "microseconds", "error; says 10s, 1m, 90m", MISREAD),
+    difference("bwavgtime=1s (an option without units)", "1 ms", "error", MISREAD),
+    difference("size= 64k (blank after =, with a unit)", "64 bytes", "error; says where the blank is", MISREAD),
+    difference("iodepth= 4 (blank after =, no unit)", "4", "4", "nothing is misread"),
+    difference("description= text, directory= d, filename= f", "keeps or trims the blank, by option", "trims it", "nobody means the blank"),
+    difference("bs=4k-16k, bs=4k:16k", "4k for reads, 16k for writes", "error; says bsrange", MISREAD),
+    difference("bs=4k,8k,16k,32k; iodepth=4,8", "keeps three; keeps one", "error", MISREAD),
+    difference("size=4KiB", "4000 bytes, as documented", "4000 bytes, with a warning", "odd but documented"),
+    difference("size=4ki under kb_base=1000", "4000 bytes", "error", MISREAD),
+    difference("size=-1", "2^64-1 bytes", "error", MISREAD),
+    difference("size=200%", "accepted", "error", MISREAD),
+    difference("bssplit=4k/50:8k/30", "gives the missing 20 % to one size", "error", MISREAD),
+    difference("bssplit=4k/50:8k/60", "accepted", "error", MISREAD),
+    difference("percentile_list=50,99", "keeps 50", "error", MISREAD),
+    difference("percentile_list=50:199", "message, the run goes on", "error", MISREAD),
+    difference("rw=read,write; continue_on_error=read,write", "keeps the first word", "error", MISREAD),
+    difference("rw=randread:x, ioengine=psync:x", "drops what follows the colon", "error", MISREAD),
+    difference("ignore_error=BOGUS", "accepted", "error; suggests a name", MISREAD),
+    difference("-foo, -iodepht=4 (one dash, unknown)", "a short option with a value", "error; suggests a name", "it may write files or change the report"),
+    difference("--direct --size=4k (value forgotten)", "takes --size=4k as the value", "error", MISREAD),
+    difference("filename before directory on the command line", "ignores the directory", "the same, with a warning", "a silent misreading otherwise"),
+    difference("numjobs=0", "underflows", "error", "no such number of jobs"),
+    difference("[name without a closing bracket", "drops its last letter", "error", MISREAD),
+    difference("size=${UNSET}", "message that names the variable only by its line", "error that says the value is empty", "clearer"),
+    difference("8*$pagesize", "runs bc(1)", "calculates integers itself", "no program need be installed"),
+    difference("--eta=bogus", "auto, silently", "auto, with a warning", "an error in a progress line harms no result"),
+    difference("--readonly after a job", "does not protect the job", "protects every job", "a guard must not depend on its place"),
+    difference("--showcmd with jobs on the command line", "prints nothing for them", "prints them too", "an empty answer helps nobody"),
+    difference("--showcmd with blanks or quotes in values", "prints them bare", "quotes them for the shell", "the line must be usable"),
+    difference("list of valid values after a bad word", "on standard output", "on standard error", "standard output holds reports only"),
+    difference("several errors in one command", "some are found in the next try", "all are listed", "one try instead of many"),
+    difference("options that are not built", "-", "error by name, unless the value is the default or off", "never silently ignored"),
+    difference("random map", "bitmap of all blocks", "a permutation in constant memory; random_generator=tausworthe gives fio's sequence", "memory does not grow with the file"),
+    difference("gtod_reduce=1", "no latency at all", "one I/O in 64 is timed and noted; the report keeps fio's shape", "the most-copied command deserves a latency"),
+    difference("workers", "processes unless thread=1", "threads in any case", "one address space; results do not depend on it"),
+];

@@ -1,0 +1,247 @@
+//! Job files: sections of options, one a line.
+//!
+//! The texts of files and the values of variables come from [`Sources`]; nothing is read here.
+
+mod substitute;
+
+use std::path::Path;
+
+use crate::Sources;
+use crate::diagnostic::{Diagnostic, Origin};
+use crate::lookup;
+use crate::raw::{Assignment, RawJob};
+use crate::table::{self, JobRow};
+use crate::typed::EngineName;
+
+/// Longest line, bytes.
+const LINE_MAX: usize = 8192;
+/// Deepest nesting of `include`.
+const INCLUDE_DEPTH_MAX: usize = 16;
+
+/// One option line before its row is known.
+struct Line {
+    name: String,
+    text: Option<String>,
+    origin: Origin,
+}
+
+/// A section before its rows are known.
+struct Section {
+    name: String,
+    lines: Vec<Line>,
+}
+
+/// Reads one job file. `index` counts the job files from 0; `engine` is the engine that defaults of the command
+/// line name, if this is the first file. Sections that `only` does not name are left out, unless it is empty.
+/// Jobs with errors are given too, without what is wrong in them, so that the rest can be checked.
+pub(crate) fn read(
+    path: &str,
+    index: usize,
+    engine: EngineName,
+    only: &[String],
+    sources: &mut dyn Sources,
+) -> (Vec<RawJob>, Vec<Diagnostic>) {
+    let mut reader = Reader { sources, sections: Vec::new(), errors: Vec::new() };
+    match reader.sources.job_file(path) {
+        Ok(text) => reader.read_lines(path, &text, 0),
+        Err(reason) => reader.errors.push(
+            Diagnostic::new(None, format!("fio: unable to open '{path}' job file")).help(format!("  {path}: {reason}")),
+        ),
+    }
+    let Reader { sections, mut errors, .. } = reader;
+    let jobs = find_rows(sections, index, engine, only, &mut errors);
+    (jobs, errors)
+}
+
+struct Reader<'s> {
+    sources: &'s mut dyn Sources,
+    sections: Vec<Section>,
+    errors: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    fn read_lines(&mut self, path: &str, text: &str, depth: usize) {
+        for (index, whole) in text.lines().enumerate() {
+            let origin = Origin::Line { file: path.to_owned(), number: index + 1, text: whole.to_owned() };
+            if whole.len() > LINE_MAX {
+                let message = format!("fio: line longer than {LINE_MAX} bytes");
+                self.errors.push(Diagnostic::new(Some(origin), message));
+                continue;
+            }
+            let line = whole.split(['#', ';']).next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            if let Some(header) = line.strip_prefix('[') {
+                self.begin_section(header, origin, depth);
+            } else if let Some(file) = included_file(line) {
+                self.include(path, file, origin, depth);
+            } else {
+                self.option(line, origin);
+            }
+        }
+    }
+
+    fn begin_section(&mut self, header: &str, origin: Origin, depth: usize) {
+        if depth > 0 {
+            self.errors.push(Diagnostic::new(Some(origin), "fio: No new sections in included files"));
+            return;
+        }
+        match header.rsplit_once(']') {
+            Some((name, "")) => self.sections.push(Section { name: name.to_owned(), lines: Vec::new() }),
+            Some((_, rest)) => {
+                let message = format!("fio: {rest} follows the name of a section");
+                self.errors.push(Diagnostic::new(Some(origin), message).help("options stand on lines of their own"));
+            }
+            None => {
+                let message = format!("fio: section [{header} has no closing bracket");
+                self.errors.push(Diagnostic::new(Some(origin), message).help(format!("write [{header}]")));
+            }
+        }
+    }
+
+    fn include(&mut self, path: &str, file: &str, origin: Origin, depth: usize) {
+        if self.sections.is_empty() {
+            self.errors.push(outside(&format!("include {file}"), origin));
+            return;
+        }
+        if depth >= INCLUDE_DEPTH_MAX {
+            let message = format!("fio: includes are nested deeper than {INCLUDE_DEPTH_MAX}");
+            self.errors.push(Diagnostic::new(Some(origin), message).help("does a file include itself?"));
+            return;
+        }
+        let directory = Path::new(path).parent().unwrap_or(Path::new(""));
+        let target = directory.join(file).to_string_lossy().into_owned();
+        match self.sources.job_file(&target) {
+            Ok(text) => self.read_lines(&target, &text, depth + 1),
+            Err(reason) => {
+                let message = format!("fio: unable to open '{target}' job file");
+                self.errors.push(Diagnostic::new(Some(origin), message).help(reason));
+            }
+        }
+    }
+
+    fn option(&mut self, line: &str, origin: Origin) {
+        let (name, text) = match line.split_once('=') {
+            Some((name, text)) => (name.trim_end(), Some(text)),
+            None => (line, None),
+        };
+        if self.sections.is_empty() {
+            self.errors.push(outside(line, origin));
+            return;
+        }
+        let text = match text.map(|text| substitute::substitute(text, self.sources)).transpose() {
+            Ok(text) => text,
+            Err(reason) => {
+                let message = format!("fio: failed parsing {line}\n{reason}");
+                self.errors.push(Diagnostic::new(Some(origin), message));
+                return;
+            }
+        };
+        if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+            let mut error = Diagnostic::new(Some(origin), format!("fio: failed parsing {line}\nthe value is empty"));
+            if line.contains("${") {
+                error = error.help("set the environment variable");
+            }
+            self.errors.push(error);
+            return;
+        }
+        if let Some(section) = self.sections.last_mut() {
+            section.lines.push(Line { name: name.to_owned(), text, origin });
+        }
+    }
+}
+
+fn outside(line: &str, origin: Origin) -> Diagnostic {
+    Diagnostic::new(Some(origin), format!("fio: option <{line}> outside of [] job section"))
+        .help("begin with [global] for defaults, or with [NAME] for a job")
+}
+
+/// `include FILE`.
+fn included_file(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("include")?;
+    let file = rest.trim_start();
+    (file.len() < rest.len() && !file.is_empty() && !file.starts_with('=')).then_some(file)
+}
+
+/// Finds the rows of each section's options: those of every job, and those of the section's engine wherever in
+/// the section the engine is named.
+fn find_rows(
+    sections: Vec<Section>,
+    index: usize,
+    engine: EngineName,
+    only: &[String],
+    errors: &mut Vec<Diagnostic>,
+) -> Vec<RawJob> {
+    let mut jobs: Vec<RawJob> = Vec::new();
+    let mut global_engine = engine;
+    for section in sections {
+        let mut job = RawJob::new(&section.name, false);
+        if !job.global && !only.is_empty() && !only.contains(&section.name) {
+            continue;
+        }
+        let engine = section_engine(&section).unwrap_or(global_engine);
+        if job.global {
+            global_engine = engine;
+        }
+        let before = errors.len();
+        for line in section.lines {
+            match table::job_row(&line.name, engine) {
+                Some(row) if row.name == "name" => errors.push(
+                    Diagnostic::new(Some(line.origin), "fio: a section's name stands in its brackets")
+                        .help("write description= for a text of its own"),
+                ),
+                Some(row) => job.assignments.push(Assignment { row, text: line.text, origin: line.origin }),
+                None => errors.push(bad_option(&line, engine)),
+            }
+        }
+        if let (true, Some(last)) = (errors.len() > before, errors.last_mut()) {
+            last.closing = Some(format!("fio: job {} dropped", section.name));
+        }
+        // A stable sort: within a rank the order written stays.
+        job.assignments.sort_by_key(|assignment| rank(assignment.row));
+        job.resets_defaults = index > 0 && jobs.is_empty();
+        job.starts_file = index > 0 && !job.global && jobs.iter().all(|earlier| earlier.global);
+        jobs.push(job);
+    }
+    jobs
+}
+
+fn section_engine(section: &Section) -> Option<EngineName> {
+    let named = section.lines.iter().rev().find(|line| line.name == "ioengine")?;
+    table::engine_by_name(named.text.as_deref()?.trim())
+}
+
+/// Options that others depend on come first in a section, file names last.
+fn rank(row: &JobRow) -> u8 {
+    match row.name {
+        "kb_base" | "unit_base" | "lockfile" | "cpus_allowed_policy" => 0,
+        "filename" | "filename_format" => 2,
+        _ => 1,
+    }
+}
+
+fn bad_option(line: &Line, engine: EngineName) -> Diagnostic {
+    let written = match &line.text {
+        Some(text) => format!("{}={text}", line.name),
+        None => line.name.clone(),
+    };
+    let error = Diagnostic::new(Some(line.origin.clone()), format!("Bad option <{written}>"));
+    if let Some(row) = table::job_rows().find(|row| row.names().any(|known| known == line.name)) {
+        return error.help(format!(
+            "{} is an option of {}, not of {}",
+            row.name,
+            row.engines.join(", "),
+            engine.name()
+        ));
+    }
+    if table::PROGRAM.iter().any(|row| row.name == line.name) {
+        return error.help(format!("--{} stands on the command line, not in a job file", line.name));
+    }
+    let names = table::rows_for(engine.name()).flat_map(|row| row.names());
+    error.did_you_mean(lookup::nearest(&line.name, names))
+}
+
+#[cfg(test)]
+#[path = "jobfile_tests.rs"]
+mod tests;

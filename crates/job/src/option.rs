@@ -1,0 +1,219 @@
+//! What one row of the option table says, and how a value gets from text into a typed field.
+//!
+//! A [`Row`] is generic over what it sets: job options set a [`Draft`](crate::draft::Draft), options of the
+//! program set [`Settings`](crate::settings::Settings). Its [`Kind`] holds grammar and setter together, so that
+//! a grammar cannot be paired with a setter of another type.
+
+use std::fmt;
+
+use crate::typed::Amount;
+use crate::value::{Reading, Refusal};
+
+mod kind;
+
+pub use kind::{Arity, Kind, Range, Value};
+
+/// How far an option, or one word of its set, is honoured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// As fio does it.
+    Full,
+    /// Honoured in part; the text says which.
+    Partial(&'static str),
+    /// Read and noted, but nothing depends on it; the text says why.
+    WithoutEffect(&'static str),
+    /// Not built: fails by name before anything runs. The text says what is missing.
+    NotYet(&'static str),
+    /// Will not be honoured; the text says why.
+    Rejected(&'static str),
+}
+
+impl Status {
+    /// The word that COMPAT.md shows.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Status::Full => "full",
+            Status::Partial(_) => "partial",
+            Status::WithoutEffect(_) => "accepted without effect",
+            Status::NotYet(_) => "not yet",
+            Status::Rejected(_) => "rejected",
+        }
+    }
+
+    /// What there is to say when `written` stands in a job, or why it may not.
+    fn permit(self, written: &str) -> Result<Option<String>, Refusal> {
+        match self {
+            Status::Full | Status::Partial(_) => Ok(None),
+            Status::WithoutEffect(reason) => Ok(Some(format!("{written} has no effect: {reason}"))),
+            Status::NotYet(reason) => Err(Refusal::new(format!("fio: {written} is not supported yet: {reason}"))),
+            Status::Rejected(reason) => Err(Refusal::new(format!("fio: {written} is not supported: {reason}"))),
+        }
+    }
+
+    /// The reason, empty for [`Status::Full`].
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Status::Full => "",
+            Status::Partial(reason)
+            | Status::WithoutEffect(reason)
+            | Status::NotYet(reason)
+            | Status::Rejected(reason) => reason,
+        }
+    }
+}
+
+/// A value that may stand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interpreted {
+    /// The value.
+    pub value: Value,
+    /// Why it has no effect, or less than in fio.
+    pub remark: Option<String>,
+}
+
+/// One word of an option's set.
+#[derive(Debug, PartialEq)]
+pub struct Choice {
+    /// The word, compared whole and with its case.
+    pub word: &'static str,
+    /// What it means.
+    pub help: &'static str,
+    /// What may follow a colon; `None`: nothing.
+    pub tail: Option<&'static str>,
+    /// Accepted, but left out of help texts.
+    pub hidden: bool,
+    /// How far this word is honoured.
+    pub status: Status,
+}
+
+impl Choice {
+    /// A word that is honoured and takes nothing after a colon.
+    pub const fn new(word: &'static str, help: &'static str) -> Self {
+        Choice { word, help, tail: None, hidden: false, status: Status::Full }
+    }
+
+    /// The same word with something after a colon.
+    pub const fn tail(mut self, what: &'static str) -> Self {
+        self.tail = Some(what);
+        self
+    }
+
+    /// The same word, left out of help texts.
+    pub const fn hidden(mut self) -> Self {
+        self.hidden = true;
+        self
+    }
+
+    /// The same word, honoured so far only.
+    pub const fn status(mut self, status: Status) -> Self {
+        self.status = status;
+        self
+    }
+}
+
+/// One option.
+pub struct Row<T: 'static> {
+    /// The canonical name.
+    pub name: &'static str,
+    /// Other names.
+    pub aliases: &'static [&'static str],
+    /// Grammar and setter.
+    pub kind: Kind<T>,
+    /// The value that holds when the option is not written, as text; `None`: there is none.
+    pub default: Option<&'static str>,
+    /// Engines that have this option; empty: it belongs to every job.
+    pub engines: &'static [&'static str],
+    /// What it does, in one line.
+    pub help: &'static str,
+    /// How common it is, from 1 (in nearly every guide) to 4 (special devices).
+    pub tier: u8,
+    /// How far it is honoured.
+    pub status: Status,
+}
+
+impl<T> fmt::Debug for Row<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl<T> Row<T> {
+    /// A row that is honoured in full, of tier 2, without aliases, default or help.
+    pub const fn new(name: &'static str, kind: Kind<T>) -> Self {
+        Row { name, aliases: &[], kind, default: None, engines: &[], help: "", tier: 2, status: Status::Full }
+    }
+
+    /// Sets the one-line help.
+    pub const fn help(mut self, help: &'static str) -> Self {
+        self.help = help;
+        self
+    }
+
+    /// Sets other names.
+    pub const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    /// Sets the default text.
+    pub const fn default(mut self, default: &'static str) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    /// Sets the engines that have the option.
+    pub const fn engines(mut self, engines: &'static [&'static str]) -> Self {
+        self.engines = engines;
+        self
+    }
+
+    /// Sets the tier.
+    pub const fn tier(mut self, tier: u8) -> Self {
+        self.tier = tier;
+        self
+    }
+
+    /// Sets the status.
+    pub const fn status(mut self, status: Status) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// The canonical name and the aliases.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.aliases.iter().copied())
+    }
+
+    /// Reads a text and asks the status of the row and of the word whether it may stand.
+    pub fn interpret(&self, text: Option<&str>, reading: &mut Reading) -> Result<Interpreted, Refusal> {
+        let value = self.kind.read(self.name, text, reading)?;
+        let mut interpreted = Interpreted { value, remark: None };
+        if !self.is_harmless(&interpreted.value) {
+            interpreted.remark = self.status.permit(self.name)?;
+        }
+        if let Value::Word(word) = &interpreted.value {
+            let written = format!("{}={}", self.name, word.choice.word);
+            let remark = match word.choice.status {
+                Status::Partial(reason) => Some(format!("{written}: {reason}")),
+                status => status.permit(&written)?,
+            };
+            interpreted.remark = interpreted.remark.or(remark);
+        }
+        Ok(interpreted)
+    }
+
+    /// Whether a value changes nothing: it is the default, or it switches off something that is not there.
+    pub fn is_harmless(&self, value: &Value) -> bool {
+        let off = match value {
+            Value::Flag(on) | Value::Bool(on) => !on,
+            Value::Integer(number) => *number == 0,
+            Value::Size(size) | Value::Time(size) | Value::Amount(Amount::Bytes(size)) => *size == 0,
+            Value::Numbers(list) | Value::Times(list) => list.iter().all(|(_, item)| item.unwrap_or(0) == 0),
+            Value::Text(text) => text == "0",
+            _ => false,
+        };
+        off || self.default.is_some_and(|text| {
+            self.kind.read(self.name, Some(text), &mut Reading::default()).is_ok_and(|default| default == *value)
+        })
+    }
+}

@@ -1,0 +1,339 @@
+//! From jobs as written to typed jobs: defaults, values, and the rules across options.
+
+use crate::diagnostic::{Diagnostic, Origin, Warning, WarningCode};
+use crate::direction::{Direction, PerDirection};
+use crate::draft::{DEFAULT_SEED, Draft, Written};
+use crate::raw::{Assignment, RawJob, written_options};
+use crate::settings::Settings;
+use crate::typed::*;
+use crate::value::{Reading, Refusal};
+
+/// Typed jobs and what there is to say about them.
+#[derive(Debug, Default)]
+pub struct Resolved {
+    /// The jobs in the order in which they start.
+    pub jobs: Vec<Job>,
+    /// Defaults in force at the end, canonical names and texts as typed.
+    pub global_options: Vec<(String, String)>,
+    /// Remarks.
+    pub warnings: Vec<Warning>,
+    /// What is wrong.
+    pub errors: Vec<Diagnostic>,
+}
+
+/// Applies the options of each job onto the defaults before it.
+pub fn resolve(raw_jobs: &[RawJob], settings: &Settings) -> Resolved {
+    let mut resolved = Resolved::default();
+    let mut defaults = Draft::default();
+    let mut default_options: Vec<Assignment> = Vec::new();
+    for raw in raw_jobs {
+        if raw.resets_defaults {
+            defaults = Draft::default();
+            default_options.clear();
+        }
+        if raw.global {
+            apply_all(&mut defaults, raw, &mut resolved);
+            default_options.extend(raw.assignments.iter().cloned());
+            continue;
+        }
+        let mut draft = defaults.clone();
+        draft.job.name = raw.name.clone();
+        draft.job.starts_file = raw.starts_file;
+        let whole = apply_all(&mut draft, raw, &mut resolved);
+        draft.job.options = written_options(&raw.assignments);
+        if whole {
+            let assignments = default_options.iter().chain(&raw.assignments).cloned().collect();
+            let rules = Rules { assignments, settings, resolved: &mut resolved, job: raw.name.clone() };
+            if let Some(job) = draft.finish(rules) {
+                resolved.jobs.push(job);
+            }
+        }
+    }
+    resolved.global_options = written_options(&default_options);
+    if settings.warnings_fatal {
+        make_warnings_fatal(&mut resolved);
+    }
+    resolved
+}
+
+/// Applies the options in their order. False if one was refused: the job is dropped then.
+fn apply_all(draft: &mut Draft, raw: &RawJob, resolved: &mut Resolved) -> bool {
+    let mut whole = true;
+    for assignment in &raw.assignments {
+        if let Err(refusal) = apply(draft, raw, assignment, &mut resolved.warnings) {
+            whole = false;
+            let (name, text) = (assignment.row.name, assignment.text.as_deref());
+            let mut error = Diagnostic::refused(&assignment.origin, name, text, &refusal);
+            if !raw.on_command_line {
+                error.closing = Some(format!("fio: job {} dropped", raw.name));
+            }
+            resolved.errors.push(error);
+        }
+    }
+    whole
+}
+
+fn apply(draft: &mut Draft, raw: &RawJob, assignment: &Assignment, warnings: &mut Vec<Warning>) -> Result<(), Refusal> {
+    let (row, text) = (assignment.row, assignment.text.as_deref());
+    let mut reading = Reading::new(draft.job.reporting.kb_base);
+    let mut remarks = Vec::new();
+    let interpreted = row.interpret(text, &mut reading)?;
+    row.kind.apply(draft, &interpreted.value)?;
+    remarks.extend(interpreted.remark.map(|remark| (WarningCode::WithoutEffect, remark)));
+    remarks.extend(reading.notes.into_iter().map(|note| (WarningCode::OddValue, format!("{}: {note}", row.name))));
+    let job = (!raw.global).then(|| raw.name.clone());
+    warnings.extend(remarks.into_iter().map(|(code, text)| Warning {
+        code,
+        job: job.clone(),
+        origin: Some(assignment.origin.clone()),
+        text,
+    }));
+    Ok(())
+}
+
+fn make_warnings_fatal(resolved: &mut Resolved) {
+    for warning in resolved.warnings.iter().filter(|warning| warning.is_fatal_when_asked()) {
+        let mut error = Diagnostic::new(warning.origin.clone(), &warning.text);
+        error.closing = Some("an error because of --warnings-fatal".to_owned());
+        resolved.errors.push(error);
+    }
+}
+
+/// What the rules across options need besides the draft.
+struct Rules<'r> {
+    /// Everything that applies to the job, defaults first.
+    assignments: Vec<Assignment>,
+    settings: &'r Settings,
+    resolved: &'r mut Resolved,
+    job: String,
+}
+
+impl Rules<'_> {
+    /// Where this option was last written.
+    fn origin(&self, name: &str) -> Option<Origin> {
+        self.assignments.iter().rev().find(|assignment| assignment.row.name == name).map(|a| a.origin.clone())
+    }
+
+    fn warn(&mut self, code: WarningCode, option: &str, text: impl Into<String>) {
+        let warning = Warning { code, job: Some(self.job.clone()), origin: self.origin(option), text: text.into() };
+        self.resolved.warnings.push(warning);
+    }
+
+    /// An error that stops a run; under `--parse-only` a remark, as fio does not look so far then.
+    fn refuse(&mut self, option: &str, text: impl Into<String>, help: &str) {
+        if self.settings.parse_only {
+            self.warn(WarningCode::OnlyParsed, option, text);
+            return;
+        }
+        let mut error = Diagnostic::new(self.origin(option), text).help(help);
+        error.closing = Some(format!("fio: job {} dropped", self.job));
+        self.resolved.errors.push(error);
+    }
+}
+
+impl Draft {
+    /// Brings together what options say about each other. `None` if they contradict each other.
+    fn finish(self, mut rules: Rules<'_>) -> Option<Job> {
+        let Draft { mut job, written } = self;
+        let errors_before = rules.resolved.errors.len();
+        finish_files(&mut job, &written, &mut rules);
+        finish_pattern(&mut job, &written, &mut rules);
+        finish_submission(&mut job, &mut rules);
+        finish_extent(&mut job, &mut rules);
+        check_rates(&job, &mut rules);
+        finish_content(&mut job, &written);
+        job.verify = written.verify_kind.map(|kind| Verify { kind, ..written.verify });
+        job.pacing.latency_target = Some(written.latency_target).filter(|target| target.target_ns > 0);
+        job.reporting.steady_state = Some(written.steady_state).filter(|steady| steady.duration_ns > 0);
+        job.process.priority = match written.priority {
+            (None, None) => None,
+            // A level alone is of the best-effort class, as the kernel has it.
+            (class, level) => Some((class.unwrap_or(2), level.unwrap_or(0))),
+        };
+        warn_of_other_engines(&job, &mut rules);
+        (rules.resolved.errors.len() == errors_before).then_some(job)
+    }
+}
+
+fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
+    if written.named_without_directory && written.named_in_directory {
+        rules.refuse(
+            "filename",
+            "fio: filename was written both before and after directory",
+            "write directory first, or whole paths",
+        );
+    } else if written.named_without_directory && !job.files.directories.is_empty() {
+        job.files.directories.clear();
+        rules.warn(
+            WarningCode::DirectoryAfterFilename,
+            "directory",
+            "directory was written after filename and does not apply to it, as in fio: write directory first",
+        );
+    }
+    if rules.settings.read_only && (job.pattern.access.writes || job.pattern.access.trims) {
+        let message = format!("fio: job <{}> has write or trim bit set, but fio is in read-only mode", rules.job);
+        let mut error =
+            Diagnostic::new(rules.origin("rw"), message).help("write rw=read or rw=randread, or leave --readonly out");
+        error.closing = Some(format!("fio: failed parsing rw={}", job.pattern.access.name()));
+        rules.resolved.errors.push(error);
+    }
+}
+
+fn finish_pattern(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
+    let pattern = &mut job.pattern;
+    for direction in Direction::ALL {
+        pattern.block_size[direction] = match (&written.block_split[direction], written.block_range[direction]) {
+            (Some(parts), _) => match parts.as_slice() {
+                [(size, _)] => BlockSize::Fixed(*size),
+                parts => BlockSize::Split(parts.to_vec()),
+            },
+            (None, Some((low, high))) if low == high => BlockSize::Fixed(low),
+            (None, Some((low, high))) => BlockSize::Range(low, high),
+            (None, None) => BlockSize::Fixed(written.block_size[direction]),
+        };
+    }
+    pattern.seed = match (written.seed, written.repeat_random) {
+        (Some(seed), _) => Seed::Fixed(seed),
+        (None, true) => Seed::Fixed(DEFAULT_SEED),
+        (None, false) => Seed::System,
+    };
+    if pattern.distribution != Distribution::Uniform {
+        pattern.random_map = false;
+    }
+    finish_alignment(pattern, written, rules);
+    if pattern.unaligned_sizes && job.submission.direct {
+        rules.warn(WarningCode::UnalignedDirect, "bs_unaligned", "fio: bs_unaligned may not work with raw io");
+    }
+}
+
+/// `blockalign` other than the block size leaves blocks that overlap, so that no map can tell them apart.
+fn finish_alignment(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
+    let align = written.block_align;
+    if align == PerDirection::default() {
+        return;
+    }
+    let smallest = |direction| u64::from(pattern.block_size[direction].min());
+    let whole = PerDirection {
+        read: align.read.unwrap_or(smallest(Direction::Read)),
+        write: align.write.unwrap_or(smallest(Direction::Write)),
+        trim: align.trim.unwrap_or(smallest(Direction::Trim)),
+    };
+    let differs = Direction::ALL.into_iter().any(|direction| whole[direction] != smallest(direction));
+    pattern.block_align = Some(whole);
+    if differs && pattern.random_map {
+        pattern.random_map = false;
+        rules.warn(WarningCode::BlockAlignWithoutMap, "ba", "fio: Any use of blockalign= turns off randommap");
+    }
+}
+
+fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
+    let submission = &mut job.submission;
+    let depth = submission.depth;
+    if submission.batch == 0 || submission.batch > depth {
+        submission.batch = depth;
+    }
+    submission.batch_complete_min = submission.batch_complete_min.min(depth);
+    if submission.batch_complete_max == 0 && submission.batch_complete_min == 0 {
+        submission.batch_complete_max = depth;
+    }
+    submission.batch_complete_max = submission.batch_complete_max.max(submission.batch_complete_min);
+    submission.depth_low = submission.depth_low.filter(|low| *low < depth);
+    if !(submission.memory_align == 0 || submission.memory_align.is_power_of_two()) {
+        let text = format!("fio: iomem_align={} is no power of two", submission.memory_align);
+        rules.refuse("iomem_align", text, "write a power of two such as 4096");
+    }
+    let synchronous = !matches!(submission.engine, EngineName::Libaio | EngineName::IoUring | EngineName::Sim);
+    if synchronous && depth > 1 && submission.engine != EngineName::Null {
+        rules.warn(
+            WarningCode::SynchronousDepth,
+            "iodepth",
+            "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1",
+        );
+    }
+}
+
+fn finish_extent(job: &mut Job, rules: &mut Rules<'_>) {
+    if job.extent.time_based && job.extent.runtime_ns == 0 {
+        job.extent.time_based = false;
+        rules.warn(
+            WarningCode::TimeBasedWithoutRuntime,
+            "time_based",
+            "fio: time_based requires a runtime/timeout setting",
+        );
+    }
+    if job.extent.io_size == Some(Amount::Bytes(0)) {
+        job.extent.io_size = None;
+    }
+    if job.files.size == Some(Amount::Bytes(0)) {
+        job.files.size = None;
+    }
+}
+
+fn check_rates(job: &Job, rules: &mut Rules<'_>) {
+    let pacing = &job.pacing;
+    let both = Direction::ALL
+        .into_iter()
+        .any(|direction| pacing.rate[direction].is_some() && pacing.rate_iops[direction].is_some());
+    if both {
+        rules.refuse(
+            "rate_iops",
+            "fio: rate and rate_iops are mutually exclusive",
+            "keep the one that your storage is limited by",
+        );
+    }
+    for direction in Direction::ALL {
+        let bytes = (pacing.rate_min[direction], pacing.rate[direction]);
+        let iops = (pacing.rate_iops_min[direction], pacing.rate_iops[direction]);
+        let exceeds = matches!(bytes, (Some(min), Some(rate)) if min > rate)
+            || matches!(iops, (Some(min), Some(rate)) if min > rate);
+        if exceeds {
+            let text = format!("fio: minimum rate exceeds rate, ddir {}", direction as u8);
+            rules.refuse("rate_min", text, &format!("lower the minimum of {}s", direction.name()));
+        }
+    }
+}
+
+fn finish_content(job: &mut Job, written: &Written) {
+    let content = &mut job.content;
+    content.compress =
+        written.compress_percent.filter(|percent| *percent > 0).map(|percent| (percent, written.compress_chunk));
+    // What is refilled or repeated for every write has nothing left to scramble.
+    if content.zero || content.refill || content.pattern.is_some() {
+        content.scramble = false;
+    }
+}
+
+/// Options of an engine that a later `ioengine` replaced.
+fn warn_of_other_engines(job: &Job, rules: &mut Rules<'_>) {
+    let engine = job.submission.engine.name();
+    let others: Vec<&'static str> = rules
+        .assignments
+        .iter()
+        .map(|assignment| assignment.row)
+        .filter(|row| !row.engines.is_empty() && !row.engines.contains(&engine))
+        .map(|row| row.name)
+        .collect();
+    for name in others {
+        rules.warn(
+            WarningCode::OtherEngine,
+            name,
+            format!("{name} has no effect: ioengine={engine} has no such option"),
+        );
+    }
+}
+
+#[cfg(test)]
+#[path = "resolve_tests.rs"]
+mod tests;
+
+/// Finishes a draft that no options were recorded for.
+#[cfg(test)]
+pub(crate) fn finish_alone(draft: Draft) -> Option<Job> {
+    let rules = Rules {
+        assignments: Vec::new(),
+        settings: &Settings::default(),
+        resolved: &mut Resolved::default(),
+        job: String::new(),
+    };
+    draft.finish(rules)
+}

@@ -1,0 +1,266 @@
+//! Tests of the rules across options, from the command line to typed jobs.
+
+use crate::testing::Fake;
+use crate::*;
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+fn request(text: &str) -> Request {
+    match parse_command_line(&words(text), &mut Fake::default()) {
+        Outcome::Run(request) => *request,
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+fn job(text: &str) -> Job {
+    request(&format!("--name=x {text}")).jobs.remove(0)
+}
+
+fn codes(text: &str) -> Vec<WarningCode> {
+    request(&format!("--name=x {text}")).warnings.iter().map(|warning| warning.code).collect()
+}
+
+fn refused(text: &str) -> String {
+    match parse_command_line(&words(&format!("--name=x {text}")), &mut Fake::default()) {
+        Outcome::Rejected(rejection) => {
+            assert_eq!(rejection.status, 1);
+            rejection.errors.iter().map(|error| error.render(false)).collect()
+        }
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+#[test]
+fn contract_case_a() {
+    let request = request(
+        "--randrepeat=1 --ioengine=libaio --direct=1 --gtod_reduce=1 --name=test --filename=/path/testfile --bs=4k \
+         --iodepth=64 --size=4G --readwrite=randrw --rwmixread=75",
+    );
+    let job = &request.jobs[0];
+    assert_eq!((job.name.as_str(), job.clones), ("test", 1));
+    assert_eq!(job.files.names, ["/path/testfile"]);
+    assert_eq!(job.files.size, Some(Amount::Bytes(4 << 30)));
+    assert_eq!((job.submission.engine, job.submission.depth, job.submission.direct), (EngineName::Libaio, 64, true));
+    assert_eq!((job.pattern.access.name(), job.pattern.read_percent), ("randrw", 75));
+    assert_eq!(job.pattern.seed, Seed::Fixed(0x89));
+    assert!(job.reporting.sampled_clock && !job.reporting.completion_latency && !job.reporting.clat_percentiles);
+    assert_eq!(request.warnings, []);
+    let names: Vec<&str> = request.global_options.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["randrepeat", "ioengine", "direct", "gtod_reduce"]);
+    let options: Vec<String> = job.options.iter().map(|(name, text)| format!("{name}={text}")).collect();
+    assert_eq!(
+        options,
+        ["name=test", "filename=/path/testfile", "bs=4k", "iodepth=64", "size=4G", "rw=randrw", "rwmixread=75"]
+    );
+}
+
+#[test]
+fn contract_case_c() {
+    let request = request(
+        "-filename=/mnt/s3/perf.txt -rw=read -direct=1 -iodepth 32 -thread -ioengine=libaio -bs=4k -size=1G \
+         -numjobs=8 -group_reporting -runtime=30 -time_base -name=/root/fio_result_s3_read.txt",
+    );
+    let job = &request.jobs[0];
+    assert_eq!((job.name.as_str(), job.clones), ("/root/fio_result_s3_read.txt", 8));
+    assert!(job.extent.time_based && job.reporting.group && job.process.thread);
+    assert_eq!(job.extent.runtime_ns, 30_000_000_000);
+    assert_eq!(job.options, [("name".to_owned(), "/root/fio_result_s3_read.txt".to_owned())]);
+    assert!(request.global_options.contains(&("time_based".to_owned(), String::new())));
+}
+
+#[test]
+fn contract_case_d() {
+    let latency =
+        job("--size=10g --fallocate=none --direct=1 --runtime=60 --time_based --ramp_time=5 --directory=/netapp \
+         --ioengine=libaio --rw=randwrite --bs=4k --iodepth=1");
+    assert_eq!(latency.files.fallocate, Fallocate::None);
+    assert_eq!(latency.extent.ramp_ns, 5_000_000_000);
+    assert_eq!(latency.files.directories, [std::path::PathBuf::from("/netapp")]);
+    let windows = job(r"--directory=Z\:\ --thread");
+    assert_eq!(windows.files.directories, [std::path::PathBuf::from(r"Z:\")]);
+    assert!(refused("--ioengine=windowsaio").contains("needs a build for Windows"));
+}
+
+#[test]
+fn the_last_of_a_pair_holds() {
+    assert!(!job("--direct=1 --buffered=1").submission.direct);
+    assert!(job("--buffered=0").submission.direct);
+    assert_eq!(job("--rwmixread=70 --rwmixwrite=20").pattern.read_percent, 80);
+    assert_eq!(job("--rwmixwrite=20 --rwmixread=70").pattern.read_percent, 70);
+    assert_eq!(job("--bs=4k --bs=8k").pattern.block_size.read, BlockSize::Fixed(8192));
+    let options = job("--bs=4k --bs=8k").options;
+    assert_eq!(options.iter().filter(|(name, _)| name == "bs").count(), 1);
+}
+
+#[test]
+fn block_sizes_rank() {
+    let mixed = job("--bs=,8k --bsrange=1k-2k,,4k-4k --bssplit=,16k/100").pattern.block_size;
+    assert_eq!(mixed.read, BlockSize::Range(1024, 2048));
+    assert_eq!(mixed.write, BlockSize::Fixed(16384));
+    assert_eq!(job("--bsrange=1k-2k --bs=8k").pattern.block_size.read, BlockSize::Range(1024, 2048));
+    assert_eq!(job("--bs=,8k").pattern.block_size.read, BlockSize::Fixed(4096));
+    assert_eq!(job("--bssplit=4k/50:8k").pattern.block_size.read, BlockSize::Split(vec![(4096, 50), (8192, 50)]));
+}
+
+#[test]
+fn seeds() {
+    assert_eq!(job("").pattern.seed, Seed::Fixed(0x89));
+    assert_eq!(job("--randrepeat=0").pattern.seed, Seed::System);
+    assert_eq!(job("--randseed=5 --randrepeat=0").pattern.seed, Seed::Fixed(5));
+    assert_eq!(job("--allrandrepeat=0").pattern.seed, Seed::System);
+}
+
+#[test]
+fn what_turns_the_random_map_off() {
+    assert!(job("--rw=randread").pattern.random_map);
+    assert!(!job("--norandommap").pattern.random_map);
+    assert!(job("--norandommap=0").pattern.random_map);
+    assert!(!job("--random_distribution=zipf:1.2").pattern.random_map);
+    assert!(!job("--ba=512").pattern.random_map);
+    assert_eq!(codes("--ba=512"), [WarningCode::BlockAlignWithoutMap]);
+    assert!(job("--ba=4k").pattern.random_map);
+}
+
+#[test]
+fn access_modifiers() {
+    assert_eq!(job("--rw=write:-8k").pattern.access.modifier, Some(-8192));
+    assert_eq!(job("--rw=randread:8").pattern.access.modifier, Some(8));
+    assert_eq!(job("--rw=randread:").pattern.access.modifier, None);
+    let identical = job("--rw_sequencer=identical --rw=randread:8").pattern.access;
+    assert!(identical.identical && identical.random);
+    assert!(refused("--rw=randread:-1").contains("cannot be negative"));
+    assert!(refused("--rw=trim").contains("fio: rw=trim is not supported yet"));
+}
+
+#[test]
+fn batches_keep_within_the_depth() {
+    let submission = job("--ioengine=libaio --iodepth=4 --iodepth_batch=100 --iodepth_batch_complete_min=0").submission;
+    assert_eq!((submission.batch, submission.batch_complete_min, submission.batch_complete_max), (4, 0, 4));
+    let submission = job("--ioengine=libaio --iodepth=64 --iodepth_batch=0 --iodepth_batch_complete=8").submission;
+    assert_eq!((submission.batch, submission.batch_complete_min, submission.batch_complete_max), (64, 8, 8));
+    assert_eq!(job("--ioengine=libaio --iodepth=8 --iodepth_low=9").submission.depth_low, None);
+    assert_eq!(job("--ioengine=libaio --iodepth=8 --iodepth_low=2").submission.depth_low, Some(2));
+    assert_eq!(codes("--iodepth=4"), [WarningCode::SynchronousDepth]);
+}
+
+#[test]
+fn time_based_needs_a_runtime() {
+    assert!(!job("--time_based").extent.time_based);
+    assert_eq!(codes("--time_based"), [WarningCode::TimeBasedWithoutRuntime]);
+    assert!(refused("--time_based --warnings-fatal").contains("fio: time_based requires a runtime/timeout setting"));
+    assert!(job("--runtime=1 --time_based").extent.time_based);
+}
+
+#[test]
+fn rates_must_agree() {
+    assert!(refused("--rate=1m --rate_iops=5").contains("fio: rate and rate_iops are mutually exclusive"));
+    let text = refused("--rate=1m --rate_min=2m");
+    assert!(text.contains("fio: minimum rate exceeds rate, ddir 0") && text.contains("ddir 2"), "{text}");
+    assert_eq!(codes("--parse-only --rate=1m --rate_iops=5"), [WarningCode::OnlyParsed]);
+    assert_eq!(
+        job("--rate=1m,,500k").pacing.rate,
+        PerDirection { read: Some(1 << 20), write: None, trim: Some(512_000) }
+    );
+    assert_eq!(job("--rate=0").pacing.rate, PerDirection::all(None));
+}
+
+#[test]
+fn gtod_reduce_may_be_followed_by_exceptions() {
+    let reporting = job("--gtod_reduce=1 --disable_lat=0").reporting;
+    assert!(reporting.total_latency && !reporting.completion_latency && reporting.sampled_clock);
+    assert!(!job("--gtod_reduce=0").reporting.sampled_clock);
+}
+
+#[test]
+fn names_and_directories_go_in_order() {
+    let ordered = job("--directory=/d --filename=a:b --filename=c");
+    assert_eq!(ordered.files.names, ["a", "b", "c"]);
+    assert_eq!(ordered.files.directories.len(), 1);
+    assert!(ordered.options.contains(&("filename".to_owned(), "a:b:c".to_owned())));
+    assert!(job("--filename=a --directory=/d").files.directories.is_empty());
+    assert_eq!(codes("--filename=a --directory=/d"), [WarningCode::DirectoryAfterFilename]);
+    assert!(refused("--filename=a --directory=/d --filename=b").contains("before and after"));
+}
+
+#[test]
+fn read_only_protects_wherever_it_stands() {
+    let message = "fio: job <x> has write or trim bit set, but fio is in read-only mode";
+    assert!(refused("--rw=write --readonly").contains(message));
+    assert!(refused("--readonly --rw=randrw").contains(message));
+    assert_eq!(job("--readonly --rw=randread").pattern.access.name(), "randread");
+}
+
+#[test]
+fn options_that_are_not_built_fail_by_name_unless_harmless() {
+    for text in ["--write_bw_log=x", "--verify=md5", "--steadystate=iops:2%", "--latency_target=5ms", "--wait_for=y"] {
+        assert!(refused(text).contains("is not supported yet"), "{text}");
+    }
+    assert!(refused("--ioscheduler=none").contains("is not supported: it changes the whole system"));
+    assert!(refused("--rwmixcycle=3").contains("deprecated"));
+    let harmless = "--verify=0 --do_verify=0 --verify_fatal=0 --verify_state_save=0 --zonemode=none --latency_run=0 \
+                    --write_hint=none --log_avg_msec=0 --per_job_logs=1 --dedupe_percentage=0 --create_on_open=0 \
+                    --steadystate=iops_slope:0.01% --hugepage-size=2m --latency_percentile=100";
+    assert_eq!(codes(harmless), []);
+    assert_eq!(job(harmless).verify, None);
+    assert_eq!(codes("--clocksource=cpu --create_serialize=1"), [WarningCode::WithoutEffect]);
+    assert_eq!(codes("--mem=shm"), [WarningCode::WithoutEffect]);
+}
+
+#[test]
+fn engine_options_reach_their_fields() {
+    let options =
+        job("--ioengine=io_uring --hipri --fixedbufs=1 --nonvectored=0 --force_async=3 --sqthread_poll_cpu=1")
+            .submission
+            .engine_options;
+    assert!(options.hipri && options.fixed_buffers);
+    assert_eq!((options.nonvectored, options.force_async, options.sqthread_poll_cpu), (Some(false), 3, Some(1)));
+    let sim = job("--ioengine=sim --sim_service=1ms --sim_channels=4 --sim_queue=8 --sim_faults=error:EIO@3,eof@9")
+        .submission
+        .engine_options
+        .sim;
+    assert_eq!((sim.service_ns, sim.channels, sim.queue, sim.faults.len()), (1_000_000, 4, 8, 2));
+    let line = "--ioengine=io_uring --hipri --name=y --ioengine=psync";
+    assert_eq!(request(line).warnings[0].code, WarningCode::OtherEngine);
+}
+
+#[test]
+fn kb_base_holds_for_what_follows() {
+    assert_eq!(job("--kb_base=1000 --size=4k").files.size, Some(Amount::Bytes(4000)));
+    assert_eq!(job("--size=4k --kb_base=1000").files.size, Some(Amount::Bytes(4096)));
+    assert_eq!(codes("--size=4KiB"), [WarningCode::OddValue]);
+}
+
+#[test]
+fn defaults_and_jobs() {
+    let request = request("--bs=8k --name=a --rw=write --name=global --size=1m --name=b");
+    let [a, b] = request.jobs.as_slice() else { panic!() };
+    assert_eq!((a.pattern.access.name(), a.files.size), ("write", None));
+    assert_eq!((b.pattern.access.name(), b.files.size), ("read", Some(Amount::Bytes(1 << 20))));
+    assert_eq!(b.pattern.block_size.read, BlockSize::Fixed(8192));
+}
+
+#[test]
+fn the_messages_people_search_for() {
+    for (text, message) in [
+        ("--iodepth=0", "iodepth: min value out of range: 0 (1 min)"),
+        ("--iodepth=0", "fio: failed parsing iodepth=0"),
+        ("--iodepth=x", "fio: failed parsing iodepth=x"),
+        ("--direct=2", "direct: max value out of range: 2 (1 max)"),
+        ("--rwmixread=101", "rwmixread: max value out of range: 101 (100 max)"),
+        ("--rw=ranread", "fio: failed parsing rw=ranread"),
+        ("--rw=ranread", "        valid values: read       Sequential read"),
+        ("--rw=ranread", "did you mean randread?"),
+        ("--ioengine=foo", "fio: engine foo not loadable"),
+        ("--ioengine=rbd", "past every filesystem"),
+        ("--bs=4k-16k", "bsrange=4k-16k"),
+        ("--runtime=10sec", "write 10s"),
+        ("--size=1.5g", "write 1536m"),
+        ("--numjobs=0", "numjobs: min value out of range: 0 (1 min)"),
+        ("--bs=4k,8k,16k,32k", "three directions"),
+    ] {
+        let rendered = refused(text);
+        assert!(rendered.contains(message), "{text}: {rendered}");
+    }
+}

@@ -1,0 +1,77 @@
+//! The one table of options: everything fio 3.42 knows, and what we make of it.
+//!
+//! Lookup, help texts, `--showcmd`, COMPAT.md and the tests all read this table. A new option is one row here,
+//! one field of [`Job`](crate::Job) and whatever consumes it. Rows stand in one file per category.
+
+mod build;
+mod content;
+mod durability;
+mod engine;
+mod engine_options;
+mod files;
+mod job;
+mod pacing;
+mod pattern;
+mod process;
+mod program;
+mod reporting;
+mod traces;
+mod verify;
+
+use crate::draft::Draft;
+use crate::option::Row;
+use crate::settings::Settings;
+use crate::typed::EngineName;
+
+pub use engine::{ENGINES, engine_by_name};
+pub use program::{OWN_OPTIONS, SHORT_OPTIONS};
+
+/// A row of a job option.
+pub type JobRow = Row<Draft>;
+/// A row of an option of the program itself.
+pub type ProgramRow = Row<Settings>;
+
+/// Rows of one subject.
+pub struct Category {
+    /// What `COMPAT.md` calls it.
+    pub title: &'static str,
+    /// Its rows.
+    pub rows: &'static [JobRow],
+}
+
+/// The job options, in the order of help texts.
+pub const CATEGORIES: &[Category] = &[
+    Category { title: "Job and time", rows: job::ROWS },
+    Category { title: "Files and layout", rows: files::ROWS },
+    Category { title: "I/O pattern", rows: pattern::ROWS },
+    Category { title: "Engine, depth, device mode", rows: engine::ROWS },
+    Category { title: "Sync", rows: durability::ROWS },
+    Category { title: "Rate and latency control", rows: pacing::ROWS },
+    Category { title: "Data", rows: content::ROWS },
+    Category { title: "Verify", rows: verify::ROWS },
+    Category { title: "Process and identity", rows: process::ROWS },
+    Category { title: "Reporting", rows: reporting::ROWS },
+    Category { title: "Traces and zones", rows: traces::ROWS },
+    Category { title: "Engine options", rows: engine_options::ROWS },
+];
+
+/// The options of the program (`--output`, `--eta`, ...), which job files cannot hold.
+pub const PROGRAM: &[ProgramRow] = program::ROWS;
+
+/// All job options, engine options included.
+pub fn job_rows() -> impl Iterator<Item = &'static JobRow> {
+    CATEGORIES.iter().flat_map(|category| category.rows.iter())
+}
+
+/// The job options that a job with this engine may write.
+pub fn rows_for(engine: &str) -> impl Iterator<Item = &'static JobRow> {
+    job_rows().filter(move |row| row.engines.is_empty() || row.engines.contains(&engine))
+}
+
+/// The row of this name or alias for a job with this engine.
+pub fn job_row(name: &str, engine: EngineName) -> Option<&'static JobRow> {
+    rows_for(engine.name()).find(|row| row.names().any(|known| known == name))
+}
+
+#[cfg(test)]
+mod tests;

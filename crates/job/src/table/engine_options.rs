@@ -1,0 +1,174 @@
+//! Options that belong to engines.
+
+use super::JobRow;
+use super::build::*;
+use crate::draft::Draft;
+use crate::option::{Choice, Row, Status, Status::*};
+use crate::value;
+
+const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
+const COMMAND: &[&str] = &["io_uring_cmd"];
+const ASYNCHRONOUS: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
+const SIM: &[&str] = &["sim"];
+
+const PRIORITY: Status = NotYet("I/O priorities are those of prio and prioclass, alike for all I/Os");
+const ABSENT: Status = Rejected("this build has no such engine");
+
+const COMMANDS: &[Choice] = &[Choice::new("nvme", "NVMe commands")];
+
+/// An option of an engine that this build does not have.
+const fn absent(name: &'static str, engines: &'static [&'static str], help: &'static str) -> Row<Draft> {
+    option(name, text(ignore_text)).tier(4).engines(engines).help(help).status(ABSENT)
+}
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[JobRow] = &[
+    option("hipri", flag(|d, on| d.job.submission.engine_options.hipri = on))
+        .engines(&["io_uring", "io_uring_cmd", "pvsync2", "sg", "xnvme"]).help("Poll for completions"),
+    option("hipri_percentage", integer(0, 100, |d, n| {
+        d.job.submission.engine_options.hipri_percentage = Some(count(n)).filter(|n| *n < 100);
+    })).tier(3).engines(&["pvsync2"]).default("100").help("Percent of I/Os that poll"),
+    option("fixedbufs", flag(|d, on| d.job.submission.engine_options.fixed_buffers = on))
+        .engines(URINGS).help("Register the buffers once"),
+    option("registerfiles", flag(|d, on| d.job.submission.engine_options.registered_files = on))
+        .engines(URINGS).help("Register the files once"),
+    option("sqthread_poll", flag(|d, on| d.job.submission.engine_options.sqthread_poll = on))
+        .engines(&["io_uring", "io_uring_cmd", "xnvme"]).help("A kernel thread takes submissions"),
+    option("sqthread_poll_cpu", integer(0, COUNT_MAX, |d, n| {
+        d.job.submission.engine_options.sqthread_poll_cpu = Some(count(n));
+    })).engines(URINGS).help("Processor of that thread"),
+    option("nonvectored", integer(-1, 1, |d, n| {
+        d.job.submission.engine_options.nonvectored = (n >= 0).then_some(n == 1);
+    })).tier(3).engines(URINGS).default("-1").help("Plain read and write instead of readv and writev"),
+    option("force_async", integer(0, COUNT_MAX, |d, n| d.job.submission.engine_options.force_async = count(n)))
+        .tier(3).engines(URINGS).default("0").help("Hand every N-th request to a kernel worker"),
+    option("uncached", integer(0, 1, |d, n| d.job.submission.engine_options.uncached = n == 1))
+        .tier(3).engines(&["io_uring", "io_uring_cmd", "pvsync2"]).default("0").help("Drop pages after buffered I/O"),
+    option("nowait", boolean(|d, on| d.job.submission.engine_options.nowait = on))
+        .tier(3).engines(&["io_uring", "io_uring_cmd", "libaio", "pvsync2"]).default("0").help("Fail with EAGAIN instead of waiting"),
+    option("userspace_reap", flag(|d, on| d.job.submission.engine_options.userspace_reap = on))
+        .tier(3).engines(&["libaio"]).help("Read completions from the ring without a system call"),
+    option("libaio_vectored", boolean(ignore))
+        .tier(3).engines(&["libaio"]).default("0").help("readv and writev requests").status(NotYet("requests have one buffer")),
+    option("cmdprio_percentage", numbers(0, 100, ignore))
+        .tier(3).engines(ASYNCHRONOUS).help("Percent of I/Os of high priority").status(PRIORITY),
+    option("cmdprio_class", numbers(1, 3, ignore))
+        .tier(3).engines(ASYNCHRONOUS).help("Class of those").status(PRIORITY),
+    option("cmdprio", numbers(0, 7, ignore))
+        .tier(3).engines(ASYNCHRONOUS).help("Level of those").status(PRIORITY),
+    option("cmdprio_hint", numbers(0, 1023, ignore))
+        .tier(4).engines(ASYNCHRONOUS).help("Hint of those").status(PRIORITY),
+    option("cmdprio_bssplit", text(ignore_text))
+        .tier(3).engines(ASYNCHRONOUS).help("Priorities by block size").status(PRIORITY),
+    option("cmd_type", word(COMMANDS, ignore_word))
+        .tier(4).engines(URINGS).default("nvme").help("Commands of io_uring_cmd"),
+    option("thp", integer(0, 1, ignore))
+        .tier(3).engines(&["mmap"]).default("0").help("Ask for huge pages of the mapping").status(NotYet("the system decides")),
+    option("no_completion_thread", boolean(ignore))
+        .tier(3).engines(&["windowsaio"]).default("0").help("Take completions in the worker").status(ABSENT),
+    // Ours.
+    option("sim_service", microseconds(|d, ns| d.job.submission.engine_options.sim.service_ns = ns))
+        .engines(SIM).default("100us").help("Time that the virtual device takes for each request"),
+    option("sim_channels", integer(1, COUNT_MAX, |d, n| d.job.submission.engine_options.sim.channels = count(n)))
+        .engines(SIM).default("1").help("Requests that the virtual device serves at once"),
+    option("sim_queue", integer(0, COUNT_MAX, |d, n| d.job.submission.engine_options.sim.queue = count(n)))
+        .engines(SIM).default("0").help("Requests that fit into the virtual device; 0 is no limit"),
+    option("sim_faults", text(|d, text| {
+        d.job.submission.engine_options.sim.faults = value::sim_faults(text)?;
+        Ok(())
+    })).engines(SIM).help("What goes wrong: error:EIO@3,short:512@5,stall:1s@7,eof@9"),
+    // Engines that this build does not have.
+    absent("write_mode", COMMAND, "Kind of NVMe write"),
+    absent("verify_mode", COMMAND, "Kind of NVMe verify"),
+    absent("md_per_io_size", &["io_uring", "io_uring_cmd", "xnvme"], "Metadata bytes of each I/O"),
+    absent("pi_act", &["io_uring", "io_uring_cmd", "xnvme"], "Protection information is made by the device"),
+    absent("pi_chk", &["io_uring", "io_uring_cmd", "xnvme"], "Which protection information is checked"),
+    absent("apptag", &["io_uring", "io_uring_cmd", "xnvme"], "Application tag"),
+    absent("apptag_mask", &["io_uring", "io_uring_cmd", "xnvme"], "Mask of the application tag"),
+    absent("deallocate", COMMAND, "Deallocate on write zeroes"),
+    absent("readfua", &["io_uring", "io_uring_cmd", "sg"], "Forced unit access for reads"),
+    absent("writefua", &["io_uring", "io_uring_cmd", "sg"], "Forced unit access for writes"),
+    absent("sg_write_mode", &["sg"], "Kind of SCSI write"),
+    absent("stream_id", &["sg"], "Stream of SCSI writes"),
+    absent("cpuload", &["cpuio"], "Percent of processor time to burn"),
+    absent("cpuchunks", &["cpuio"], "Microseconds of one burst"),
+    absent("cpumode", &["cpuio"], "What the bursts compute"),
+    absent("exit_on_io_done", &["cpuio"], "End with the jobs that do I/O"),
+    absent("hostname", &["net", "netsplice", "rdma", "libhdfs"], "Host to talk to"),
+    absent("port", &["net", "netsplice", "rdma", "libhdfs"], "Port to talk to"),
+    option("protocol", text(ignore_text)).tier(4).aliases(&["proto"]).engines(&["net", "netsplice"])
+        .help("Network protocol").status(ABSENT),
+    absent("nodelay", &["net", "netsplice"], "TCP_NODELAY"),
+    absent("listen", &["net", "netsplice"], "Wait for the connection"),
+    absent("pingpong", &["net", "netsplice"], "Answer each message"),
+    absent("interface", &["net", "netsplice"], "Network interface"),
+    absent("ttl", &["net", "netsplice"], "Hops of multicast packets"),
+    absent("window_size", &["net", "netsplice"], "Size of socket buffers"),
+    absent("mss", &["net", "netsplice"], "Segment size of TCP"),
+    option("verb", text(ignore_text)).tier(4).aliases(&["proto"]).engines(&["rdma"]).help("RDMA operation").status(ABSENT),
+    absent("bindname", &["rdma"], "Local name to bind"),
+    absent("serverip", &["librpma_apm", "librpma_gpspm"], "Server address"),
+    absent("direct_write_to_pmem", &["librpma_apm", "librpma_gpspm"], "The server's memory is persistent"),
+    absent("busy_wait_polling", &["librpma_gpspm"], "Poll without sleeping"),
+    absent("stat_type", &["filestat", "dirstat"], "Which stat call"),
+    absent("donorname", &["e4defrag"], "File whose blocks are given"),
+    absent("inplace", &["e4defrag"], "When blocks are given"),
+    absent("volume", &["gfapi", "gfapi_async"], "Gluster volume"),
+    absent("brick", &["gfapi", "gfapi_async"], "Gluster brick"),
+    absent("single-instance", &["gfapi", "gfapi_async"], "One instance for all jobs"),
+    absent("skip_bad", &["mtd"], "Leave bad blocks out"),
+    absent("uri", &["nbd"], "Address of the device"),
+    absent("nfs_url", &["nfs"], "Address of the export"),
+    absent("clustername", &["rbd", "rados"], "Ceph cluster"),
+    absent("rbdname", &["rbd"], "Ceph image"),
+    absent("clientname", &["rbd", "rados"], "Ceph client"),
+    absent("pool", &["rbd", "rados", "dfs"], "Pool"),
+    absent("busy_poll", &["rbd", "rados"], "Poll without sleeping"),
+    absent("conf", &["rados"], "Ceph configuration file"),
+    absent("touch_objects", &["rados"], "Make the objects first"),
+    absent("cont", &["dfs"], "DAOS container"),
+    absent("chunk_size", &["dfs", "libhdfs"], "Bytes of a chunk"),
+    absent("object_class", &["dfs"], "DAOS object class"),
+    absent("namenode", &["libhdfs"], "Hadoop name node"),
+    absent("hdfsdirectory", &["libhdfs"], "Hadoop directory"),
+    absent("single_instance", &["libhdfs"], "One instance for all jobs"),
+    absent("hdfs_use_direct", &["libhdfs"], "Direct reads"),
+    absent("http_host", &["http"], "Host of the objects"),
+    absent("http_user", &["http"], "User"),
+    absent("http_pass", &["http"], "Password"),
+    absent("https", &["http"], "Encrypted connections"),
+    absent("http_mode", &["http"], "webdav, s3 or swift"),
+    absent("http_s3_region", &["http"], "S3 region"),
+    absent("http_s3_key", &["http"], "S3 secret key"),
+    absent("http_s3_keyid", &["http"], "S3 key"),
+    absent("http_s3_sse_customer_key", &["http"], "S3 encryption key"),
+    absent("http_s3_sse_customer_algorithm", &["http"], "S3 encryption algorithm"),
+    absent("http_s3_storage_class", &["http"], "S3 storage class"),
+    absent("http_s3_security_token", &["http"], "S3 session token"),
+    absent("http_swift_auth_token", &["http"], "Swift token"),
+    absent("http_verbose", &["http"], "How much to print"),
+    absent("http_object_mode", &["http"], "One object per block or per range"),
+    absent("gpu_dev_ids", &["libcufile"], "GPUs"),
+    absent("cuda_io", &["libcufile"], "How the GPU's memory is reached"),
+    absent("program", &["exec"], "Program to run"),
+    absent("arguments", &["exec"], "Its arguments"),
+    absent("grace_time", &["exec"], "Seconds before it is killed"),
+    absent("std_redirect", &["exec"], "Its output goes to files"),
+    absent("xnvme_async", &["xnvme"], "Asynchronous interface"),
+    absent("xnvme_sync", &["xnvme"], "Synchronous interface"),
+    absent("xnvme_admin", &["xnvme"], "Administrative interface"),
+    absent("xnvme_dev_nsid", &["xnvme"], "Namespace"),
+    absent("xnvme_dev_subnqn", &["xnvme"], "Subsystem"),
+    absent("xnvme_mem", &["xnvme"], "Memory of the buffers"),
+    absent("xnvme_iovec", &["xnvme"], "Vectored requests"),
+    absent("libblkio_driver", &["libblkio"], "Driver"),
+    absent("libblkio_path", &["libblkio"], "Path of the device"),
+    absent("libblkio_pre_connect_props", &["libblkio"], "Properties before connecting"),
+    absent("libblkio_num_entries", &["libblkio"], "Entries of the queue"),
+    absent("libblkio_queue_size", &["libblkio"], "Bytes of the queue"),
+    absent("libblkio_pre_start_props", &["libblkio"], "Properties before starting"),
+    absent("libblkio_vectored", &["libblkio"], "Vectored requests"),
+    absent("libblkio_write_zeroes_on_trim", &["libblkio"], "Write zeroes instead of trims"),
+    absent("libblkio_wait_mode", &["libblkio"], "How completions are awaited"),
+    absent("libblkio_force_enable_completion_eventfd", &["libblkio"], "Always signal completions"),
+];

@@ -1,0 +1,187 @@
+//! Which files, how large, how made.
+
+use super::JobRow;
+use super::build::*;
+use crate::draft::Draft;
+use crate::option::{Choice, Kind, Status::*};
+use crate::typed::{Fadvise, Fallocate, FileService};
+use crate::value::{self, Refusal, Word};
+
+/// How names are made unless `filename_format` says otherwise.
+const DEFAULT_FORMAT: &str = "$jobname.$jobnum.$filenum";
+
+const SKEWED: &str = "roundrobin, random and sequential are built";
+
+const SERVICES: &[Choice] = &[
+    Choice::new("random", "A uniform draw").tail("I/Os before the next draw"),
+    Choice::new("zipf", "A zipf draw").tail("theta").status(NotYet(SKEWED)),
+    Choice::new("pareto", "A pareto draw").tail("h").status(NotYet(SKEWED)),
+    Choice::new("normal", "A normal draw").tail("deviation").status(NotYet(SKEWED)),
+    Choice::new("gauss", "Another name of normal").tail("deviation").status(NotYet(SKEWED)),
+    Choice::new("roundrobin", "Each file in turn").tail("I/Os before the next file"),
+    Choice::new("sequential", "Finish one file, then the next"),
+];
+
+const FALLOCATE: &[Choice] = &[
+    Choice::new("none", "Reserve nothing"),
+    Choice::new("native", "fallocate(2), which sets the size"),
+    Choice::new("posix", "posix_fallocate(3)"),
+    Choice::new("keep", "fallocate(2) that leaves the size as it is"),
+    Choice::new("truncate", "ftruncate(2): a sparse file"),
+    Choice::new("0", "Another name of none"),
+    Choice::new("1", "Another name of posix"),
+];
+
+const FADVISE: &[Choice] = &[
+    Choice::new("0", "Give no advice"),
+    Choice::new("1", "Advise what the I/O pattern suggests"),
+    Choice::new("random", "Advise random access"),
+    Choice::new("sequential", "Advise sequential access"),
+    Choice::new("noreuse", "Advise that data is used once"),
+];
+
+const LOCKS: &[Choice] = &[
+    Choice::new("none", "No locks"),
+    Choice::new("exclusive", "One I/O at a time in a file").status(NotYet("files are not locked")),
+    Choice::new("readwrite", "Many readers or one writer").status(NotYet("files are not locked")),
+];
+
+const FILE_TYPES: &[Choice] = &[
+    Choice::new("none", "What the file is"),
+    Choice::new("file", "Regular file"),
+    Choice::new("block", "Block device").status(NotYet("the type is what the file is")),
+    Choice::new("char", "Character device").status(NotYet("the type is what the file is")),
+    Choice::new("pipe", "Pipe").status(NotYet("the type is what the file is")),
+];
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[JobRow] = &[
+    option("filename", text(set_names))
+        .tier(1).help("Files to use, separated by colons; every clone uses the same"),
+    option("directory", text(|d, text| {
+        d.job.files.directories = value::names(text).into_iter().map(Into::into).collect();
+        Ok(())
+    })).tier(1).help("Where the files are, separated by colons; clones take the directories in turn"),
+    option("filename_format", text(|d, text| {
+        d.job.files.name_format = Some(text.to_owned()).filter(|format| format != DEFAULT_FORMAT);
+        Ok(())
+    }))
+        .default(DEFAULT_FORMAT).help("How generated names are made"),
+    option("unique_filename", boolean(ignore))
+        .tier(3).default("1").help("Put the client's address before file names")
+        .status(WithoutEffect("there is no client mode")),
+    option("opendir", text(ignore_text))
+        .help("Use all regular files below this directory").status(NotYet("name the files with filename")),
+    option("nrfiles", integer(0, COUNT_MAX, |d, n| d.job.files.count = count(n).max(1)))
+        .aliases(&["nr_files"]).default("1").help("Files per clone when names are generated; the size is divided"),
+    option("openfiles", integer(0, COUNT_MAX, ignore))
+        .help("Files open at the same time")
+        .status(WithoutEffect("all files of a job stay open, which is also the default of fio")),
+    option("file_service_type", word(SERVICES, set_service))
+        .default("roundrobin").help("Which file the next I/O goes to")
+        .status(Partial("zipf, pareto and normal are not built")),
+    option("filesize", Kind::SizeRange { min: 1, set: |d, low, high| d.job.files.file_size = Some((low, high)) })
+        .help("Size of each file, or a range for random sizes"),
+    option("size", amount(|d, size| d.job.files.size = Some(size)))
+        .tier(1).help("Bytes that each clone covers over all its files"),
+    option("io_size", amount(|d, size| d.job.extent.io_size = Some(size)))
+        .aliases(&["io_limit"]).help("Bytes to transfer, when they differ from the size"),
+    option("offset", amount(|d, offset| d.job.files.offset = offset))
+        .aliases(&["fileoffset"]).default("0").help("Where in the file the used range begins"),
+    option("offset_increment", amount(|d, step| d.job.files.offset_increment = step))
+        .default("0").help("Added to the offset once per clone number"),
+    option("offset_align", size(0, ignore))
+        .tier(3).default("0").help("Round the offset to a multiple of this").status(NotYet("give offset in bytes")),
+    option("number_ios", size(0, |d, n| d.job.extent.number_ios = n))
+        .default("0").help("Stop after so many I/Os"),
+    option("fill_device", boolean(|d, on| d.job.files.fill_device = on))
+        .aliases(&["fill_fs"]).default("0").help("Run until the device is full, which then is no error"),
+    option("file_append", boolean(|d, on| d.job.files.append = on))
+        .tier(3).default("0").help("Begin at the end of the file").status(NotYet("use offset")),
+    option("fallocate", word(FALLOCATE, set_fallocate))
+        .tier(1).default("native").help("How the space of a new file is reserved"),
+    option("create_serialize", boolean(|d, on| d.job.files.create_serialize = on))
+        .default("1").help("Lay out the files of one job after those of the other")
+        .status(WithoutEffect("files are always laid out before the run, one job after the other")),
+    option("create_fsync", boolean(|d, on| d.job.files.create_fsync = on))
+        .default("1").help("fsync each file after layout"),
+    option("create_on_open", boolean(|d, on| d.job.files.create_on_open = on))
+        .default("0").help("Make files when they are opened, not before").status(NotYet("files are laid out before the run")),
+    option("create_only", boolean(|d, on| d.job.files.create_only = on))
+        .default("0").help("Lay the files out and stop"),
+    option("allow_file_create", boolean(|d, on| d.job.files.allow_create = on))
+        .default("1").help("Off: a missing file is an error"),
+    option("allow_mounted_write", boolean(|d, on| d.job.files.allow_mounted_write = on))
+        .tier(3).default("0").help("Let a mounted block device be written"),
+    option("overwrite", boolean(|d, on| d.job.files.overwrite = on))
+        .default("0").help("Lay the files out for write jobs too"),
+    option("unlink", boolean(|d, on| d.job.files.unlink = on))
+        .default("0").help("Delete the files when the job is done"),
+    option("unlink_each_loop", boolean(|d, on| d.job.files.unlink_each_loop = on))
+        .tier(3).default("0").help("Delete the files after each loop").status(NotYet("use unlink")),
+    option("pre_read", boolean(|d, on| d.job.files.pre_read = on))
+        .tier(3).default("0").help("Read the files into the cache before the run"),
+    option("invalidate", boolean(|d, on| d.job.files.invalidate = on))
+        .default("1").help("Drop the files' cached pages before the run"),
+    option("fadvise_hint", word(FADVISE, set_fadvise))
+        .default("1").help("What access pattern the kernel is told"),
+    option("filetype", word(FILE_TYPES, ignore_word))
+        .tier(3).default("none").help("Treat the file as of this type")
+        .status(Partial("none and file only")),
+    option("lockfile", word(LOCKS, ignore_word))
+        .tier(3).default("none").help("Lock files around each I/O").status(Partial("none only")),
+    option("ioscheduler", text(ignore_text))
+        .tier(4).help("I/O scheduler of the device")
+        .status(Rejected("it changes the whole system: set it yourself in /sys/block/DEVICE/queue/scheduler")),
+];
+
+/// `filename` written again adds files. What `directory` was set by then goes before the names.
+fn set_names(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
+    let names = value::names(text);
+    if names.is_empty() {
+        return Err(Refusal::new("no file name"));
+    }
+    if draft.job.files.directories.is_empty() {
+        draft.written.named_without_directory = true;
+    } else {
+        draft.written.named_in_directory = true;
+    }
+    draft.job.files.names.extend(names);
+    Ok(())
+}
+
+fn set_service(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
+    let per_file = match &word.tail {
+        Some(tail) => value::size(tail, &mut value::Reading::default())?,
+        None => 1,
+    };
+    let per_file = u32::try_from(per_file).unwrap_or(u32::MAX).max(1);
+    draft.job.files.service = match word.choice.word {
+        "random" => FileService::Random { per_file },
+        "sequential" => FileService::Sequential,
+        _ => FileService::RoundRobin { per_file },
+    };
+    Ok(())
+}
+
+fn set_fallocate(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
+    draft.job.files.fallocate = match word.choice.word {
+        "native" => Fallocate::Native,
+        "posix" | "1" => Fallocate::Posix,
+        "keep" => Fallocate::Keep,
+        "truncate" => Fallocate::Truncate,
+        _ => Fallocate::None,
+    };
+    Ok(())
+}
+
+fn set_fadvise(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
+    draft.job.files.fadvise = match word.choice.word {
+        "1" => Fadvise::ByPattern,
+        "random" => Fadvise::Random,
+        "sequential" => Fadvise::Sequential,
+        "noreuse" => Fadvise::NoReuse,
+        _ => Fadvise::Off,
+    };
+    Ok(())
+}

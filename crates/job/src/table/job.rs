@@ -1,0 +1,67 @@
+//! Jobs, their order and their time.
+
+use super::JobRow;
+use super::build::*;
+use crate::option::{Choice, Status::*};
+
+const EXIT_WHAT: &[Choice] = &[
+    Choice::new("group", "The jobs of the same group"),
+    Choice::new("stonewall", "What runs now; jobs after the next stonewall still start")
+        .status(NotYet("only exit_what=group is built")),
+    Choice::new("all", "Everything, later jobs too").status(NotYet("only exit_what=group is built")),
+];
+
+const CLOCKS: &[Choice] = &[
+    Choice::new("gettimeofday", "The wall clock"),
+    Choice::new("clock_gettime", "The monotonic clock"),
+    Choice::new("cpu", "The time stamp counter"),
+];
+
+const OWN_CLOCK: &str = "the clock is chosen by measurement: the time stamp counter where it is invariant, else \
+                         clock_gettime; every record names it";
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[JobRow] = &[
+    option("name", text(|d, text| { d.job.name = text.to_owned(); Ok(()) }))
+        .tier(1).help("Label of the job; on the command line it begins a new job"),
+    option("description", text(|d, text| { d.job.description = Some(text.to_owned()); Ok(()) }))
+        .help("Free text that the reports repeat"),
+    option("numjobs", integer(1, 1 << 20, |d, n| d.job.clones = count(n)))
+        .tier(1).default("1").help("Clones of this job, each with its own worker and file names"),
+    option("thread", flag(|d, on| d.job.process.thread = on))
+        .tier(1).help("Threads instead of processes; workers are threads here in any case"),
+    option("runtime", seconds(|d, ns| d.job.extent.runtime_ns = ns))
+        .tier(1).aliases(&["timeout"]).default("0").help("Upper limit of the run after the ramp; 0 is none"),
+    option("time_based", flag(|d, on| d.job.extent.time_based = on))
+        .tier(1).help("Begin the size again until the runtime is over"),
+    option("ramp_time", seconds(|d, ns| d.job.extent.ramp_ns = ns))
+        .tier(1).default("0").help("Warm-up before the measured time, not reported"),
+    option("ramp_size", size(0, ignore))
+        .tier(3).default("0").help("Warm-up by bytes instead of time").status(NotYet("use ramp_time")),
+    option("startdelay", crate::option::Kind::TimeRange {
+        unit: crate::value::TimeUnit::Seconds,
+        set: |d, low, high| d.job.extent.start_delay_ns = (low, high),
+    }).default("0").help("Wait so long before this job starts, or a random time of a range"),
+    option("loops", integer(0, COUNT_MAX, |d, n| d.job.extent.loops = count(n).max(1)))
+        .default("1").help("Repetitions of the whole job within one report"),
+    option("stonewall", flag(|d, on| d.job.stonewall = on))
+        .tier(1).aliases(&["wait_for_previous"]).help("Wait for all earlier jobs and begin a report group"),
+    option("new_group", flag(|d, on| d.job.new_group = on))
+        .help("Begin a report group without waiting"),
+    option("wait_for", text(ignore_text))
+        .tier(3).help("Start after the job of this name").status(NotYet("use stonewall")),
+    option("exitall", flag(|d, on| d.job.exit_all = on))
+        .help("When this job ends, end the others of its group"),
+    option("exit_what", word(EXIT_WHAT, ignore_word))
+        .tier(3).default("group").help("Whom exitall ends").status(Partial("group only")),
+    option("exitall_on_error", flag(|d, on| d.job.exit_all_on_error = on))
+        .help("When this job fails, end all others"),
+    option("clocksource", word(CLOCKS, ignore_word))
+        .tier(3).help("Where times come from").status(WithoutEffect(OWN_CLOCK)),
+    option("gtod_cpu", integer(0, COUNT_MAX, ignore))
+        .tier(3).help("A processor that does nothing but read the clock")
+        .status(WithoutEffect("reading the clock is cheap enough without a processor of its own")),
+    option("job_start_clock_id", integer(0, COUNT_MAX, ignore))
+        .tier(3).default("0").help("Clock of the job_start field in JSON")
+        .status(WithoutEffect("job_start is the wall clock")),
+];

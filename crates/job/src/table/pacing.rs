@@ -1,0 +1,79 @@
+//! Slower than flat out, and limits on latency.
+
+use super::JobRow;
+use super::build::*;
+use crate::option::{Choice, Kind, Status::*};
+use crate::value::TimeUnit;
+
+const TARGETS: &str = "the search for the depth that keeps a latency is not built";
+const FLOW: &str = "jobs do not exchange tokens; limit each with rate or rate_iops";
+
+const PROCESSES: &[Choice] =
+    &[Choice::new("linear", "Even gaps"), Choice::new("poisson", "Exponential gaps, as independent clients make them")];
+
+const THINK_SIDES: &[Choice] =
+    &[Choice::new("complete", "Completed blocks count"), Choice::new("issue", "Issued blocks count")];
+
+/// A rate of 0 is no limit.
+fn limit(number: u64) -> Option<u64> {
+    Some(number).filter(|number| *number > 0)
+}
+
+fn limit_iops(number: u64) -> Option<u32> {
+    limit(number).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[JobRow] = &[
+    option("rate", numbers(0, u64::MAX, |d, list| merge(&mut d.job.pacing.rate, list, limit)))
+        .tier(1).help("Bytes per second of each clone: reads,writes,trims"),
+    option("rate_iops", numbers(0, u32::MAX as u64, |d, list| merge(&mut d.job.pacing.rate_iops, list, limit_iops)))
+        .tier(1).help("I/Os per second of each clone: reads,writes,trims"),
+    option("rate_min", numbers(0, u64::MAX, |d, list| merge(&mut d.job.pacing.rate_min, list, limit)))
+        .aliases(&["ratemin"]).help("Fail the job below so many bytes per second"),
+    option("rate_iops_min", numbers(0, u32::MAX as u64, |d, list| {
+        merge(&mut d.job.pacing.rate_iops_min, list, limit_iops);
+    })).help("Fail the job below so many I/Os per second"),
+    option("rate_cycle", integer(0, COUNT_MAX, |d, n| d.job.pacing.rate_cycle_ms = count(n)))
+        .aliases(&["ratecycle"]).default("1000").help("Window of rate_min and rate_iops_min in milliseconds"),
+    option("rate_process", word(PROCESSES, |d, word| { d.job.pacing.poisson = word.choice.word == "poisson"; Ok(()) }))
+        .default("linear").help("How the gaps between I/Os under a rate are spread"),
+    option("rate_ignore_thinktime", boolean(|d, on| d.job.pacing.ignore_think_time = on))
+        .tier(3).default("0").help("Do not catch up what think time cost")
+        .status(NotYet("think time counts as time under a rate")),
+    option("thinktime", microseconds(|d, ns| d.job.pacing.think_ns = ns))
+        .default("0").help("Pause after each group of blocks"),
+    option("thinktime_spin", microseconds(|d, ns| d.job.pacing.think_spin_ns = ns))
+        .default("0").help("Part of the pause that burns the processor"),
+    option("thinktime_blocks", integer(0, COUNT_MAX, |d, n| d.job.pacing.think_blocks = count(n).max(1)))
+        .default("1").help("Blocks between two pauses"),
+    option("thinktime_blocks_type", word(THINK_SIDES, |d, word| {
+        d.job.pacing.think_on_issue = word.choice.word == "issue";
+        Ok(())
+    })).tier(3).default("complete").help("What counts as a block for thinktime_blocks"),
+    option("thinktime_iotime", microseconds(ignore))
+        .tier(3).default("0").help("Time of I/O between two pauses").status(NotYet("use thinktime_blocks")),
+    option("thinkcycles", integer(0, COUNT_MAX, ignore))
+        .tier(3).default("0").help("Processor cycles burnt between blocks").status(NotYet("use thinktime_spin")),
+    option("max_latency", Kind::Times {
+        unit: TimeUnit::Microseconds,
+        set: |d, list| merge(&mut d.job.pacing.max_latency_ns, list, |ns| ns),
+    }).help("Fail the job on an I/O slower than this: reads,writes,trims"),
+    option("latency_target", microseconds(|d, ns| d.written.latency_target.target_ns = ns))
+        .default("0").help("Find the depth that keeps this latency").status(NotYet(TARGETS)),
+    option("latency_window", microseconds(|d, ns| d.written.latency_target.window_ns = ns))
+        .default("0").help("How long a depth is tried for latency_target").status(NotYet(TARGETS)),
+    option("latency_percentile", floats(0.0, 100.0, 1, |d, list| {
+        d.written.latency_target.percentile = list.first().copied().unwrap_or(100.0);
+    })).default("100").help("Percent of I/Os that must keep latency_target").status(NotYet(TARGETS)),
+    option("latency_run", boolean(|d, on| d.written.latency_target.run = on))
+        .default("0").help("Go on adjusting the depth while the job runs").status(NotYet(TARGETS)),
+    option("flow", integer(0, 1000, ignore))
+        .tier(3).default("0").help("Weight of this job among those of one flow_id").status(NotYet(FLOW)),
+    option("flow_id", integer(0, COUNT_MAX, ignore))
+        .tier(3).default("0").help("Which jobs share a flow").status(NotYet(FLOW)),
+    option("flow_sleep", integer(0, COUNT_MAX, ignore))
+        .tier(3).default("0").help("Microseconds to wait when the flow holds a job back").status(NotYet(FLOW)),
+    option("flow_watermark", integer(0, COUNT_MAX, ignore))
+        .tier(4).help("Once the slack of a flow").status(WithoutEffect("deprecated in fio")),
+];

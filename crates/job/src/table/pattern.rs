@@ -1,0 +1,277 @@
+//! Directions, offsets and sizes.
+
+use super::JobRow;
+use super::build::*;
+use crate::direction::PerDirection;
+use crate::draft::Draft;
+use crate::option::{Choice, Kind, Status::*};
+use crate::typed::{Access, Distribution, RandomGenerator};
+use crate::value::{self, Reading, Refusal, Word};
+
+const TRIMS: &str = "trims need a block device; only reads and writes are built";
+const SEQUENTIAL_TAIL: &str = "bytes to skip after each I/O, negative for backwards";
+const RANDOM_TAIL: &str = "I/Os per random offset";
+
+const ACCESSES: &[Choice] = &[
+    Choice::new("read", "Sequential read").tail(SEQUENTIAL_TAIL),
+    Choice::new("write", "Sequential write").tail(SEQUENTIAL_TAIL),
+    Choice::new("trim", "Sequential trim").tail(SEQUENTIAL_TAIL).status(NotYet(TRIMS)),
+    Choice::new("randread", "Random read").tail(RANDOM_TAIL),
+    Choice::new("randwrite", "Random write").tail(RANDOM_TAIL),
+    Choice::new("randtrim", "Random trim").tail(RANDOM_TAIL).status(NotYet(TRIMS)),
+    Choice::new("rw", "Sequential mix of reads and writes").tail(SEQUENTIAL_TAIL),
+    Choice::new("readwrite", "Another name of rw").tail(SEQUENTIAL_TAIL),
+    Choice::new("randrw", "Random mix of reads and writes").tail(RANDOM_TAIL),
+    Choice::new("trimwrite", "Trim each block, then write it").tail(SEQUENTIAL_TAIL).status(NotYet(TRIMS)),
+    Choice::new("randtrimwrite", "Trim a random block, then write it").tail(RANDOM_TAIL).status(NotYet(TRIMS)),
+];
+
+const SEQUENCERS: &[Choice] = &[
+    Choice::new("sequential", "The I/Os of one random draw follow each other"),
+    Choice::new("identical", "The I/Os of one random draw hit the same offset"),
+];
+
+const GENERATORS: &[Choice] = &[
+    Choice::new("tausworthe", "fio's 32-bit generator and its block map"),
+    Choice::new("lfsr", "A shift register that covers every block without a map"),
+    Choice::new("tausworthe64", "fio's 64-bit generator"),
+];
+
+const DISTRIBUTIONS: &[Choice] = &[
+    Choice::new("random", "Every block alike"),
+    Choice::new("zipf", "Zipf").tail("theta[:centre]"),
+    Choice::new("pareto", "Pareto").tail("h[:centre]"),
+    Choice::new("normal", "Normal").tail("deviation in percent[:centre]"),
+    Choice::new("zoned", "Shares of I/O for shares of the range")
+        .tail("percent/percent:...")
+        .status(NotYet("random, zipf, pareto and normal are built")),
+    Choice::new("zoned_abs", "Shares of I/O for sizes of the range")
+        .tail("percent/size:...")
+        .status(NotYet("random, zipf, pareto and normal are built")),
+];
+
+const PRECONDITION: &str = "made for filling one kind of SSD";
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[JobRow] = &[
+    option("rw", word(ACCESSES, set_access))
+        .tier(1).aliases(&["readwrite"]).default("read").help("Which way the data goes, in which order"),
+    option("rw_sequencer", word(SEQUENCERS, |d, word| {
+        d.job.pattern.access.identical = word.choice.word == "identical";
+        Ok(())
+    })).tier(3).default("sequential").help("What happens between the N of rw=randread:N"),
+    option("bs", numbers(1, u32::MAX as u64, |d, list| merge(&mut d.written.block_size, list, narrow)))
+        .tier(1).aliases(&["blocksize"]).default("4096").help("Bytes per I/O: reads,writes,trims"),
+    option("bsrange", Kind::SizeRanges(|d, list| {
+        merge(&mut d.written.block_range, list, |(low, high)| Some((narrow(low), narrow(high))));
+    })).aliases(&["blocksize_range"]).help("Random block sizes between two ends, multiples of the smaller"),
+    option("bssplit", text(set_split))
+        .help("Block sizes with their shares, such as 4k/60:64k/40"),
+    option("ba", numbers(1, u64::MAX, |d, list| merge(&mut d.written.block_align, list, Some)))
+        .tier(3).aliases(&["blockalign"]).help("Offsets are multiples of this; turns the random map off"),
+    option("bs_unaligned", flag(|d, on| d.job.pattern.unaligned_sizes = on))
+        .tier(3).aliases(&["blocksize_unaligned"]).help("Do not round random block sizes"),
+    option("bs_is_seq_rand", boolean(|d, on| d.job.pattern.sizes_by_sequence = on))
+        .tier(3).default("0").help("bs=A,B gives sequential and random I/O their sizes, not reads and writes")
+        .status(NotYet("give one block size per direction")),
+    option("rwmixread", integer(0, 100, |d, n| d.job.pattern.read_percent = count(n)))
+        .tier(1).default("50").help("Percent of reads in a mix"),
+    option("rwmixwrite", integer(0, 100, |d, n| d.job.pattern.read_percent = 100 - count(n)))
+        .default("50").help("Percent of writes in a mix; the last of rwmixread and rwmixwrite holds"),
+    option("rwmixcycle", integer(0, COUNT_MAX, ignore))
+        .tier(4).help("Once the length of a mix cycle").status(Rejected("deprecated in fio: it never had an effect")),
+    option("randrepeat", boolean(|d, on| d.written.repeat_random = on))
+        .tier(1).aliases(&["allrandrepeat"]).default("1").help("The same random sequence in every run"),
+    option("randseed", size(0, |d, seed| d.written.seed = Some(seed)))
+        .default("0x89").help("Where the random sequence starts; outranks randrepeat"),
+    option("norandommap", flag(|d, off| d.job.pattern.random_map = !off))
+        .help("Let random I/O hit a block again before all were hit"),
+    option("softrandommap", boolean(ignore))
+        .tier(3).default("0").help("Go on without the random map if there is no memory for it")
+        .status(WithoutEffect("the random map takes no memory")),
+    option("random_generator", word(GENERATORS, set_generator))
+        .help("Where random offsets come from; not written, each block comes once per pass in constant memory"),
+    option("random_distribution", word(DISTRIBUTIONS, set_distribution))
+        .default("random").help("How random offsets are spread").status(Partial("zoned and zoned_abs are not built")),
+    option("percentage_random", numbers(0, 100, |d, list| merge(&mut d.job.pattern.random_percent, list, narrow)))
+        .default("100").help("Percent of random offsets in random patterns: reads,writes,trims"),
+    option("percentage_sequential", integer(0, 100, ignore))
+        .tier(4).help("Once the opposite of percentage_random")
+        .status(Rejected("deprecated in fio: use percentage_random")),
+    option("random_sequence_stride", size(0, ignore))
+        .tier(4).help("Distance between random sequences").status(NotYet("a new option of fio, for special devices")),
+    option("sprandom", boolean(ignore))
+        .tier(4).default("0").help("Random writes that bring an SSD to its steady state").status(NotYet(PRECONDITION)),
+    option("spr_num_regions", integer(0, COUNT_MAX, ignore))
+        .tier(4).default("100").help("Regions of sprandom").status(NotYet(PRECONDITION)),
+    option("spr_op", floats(0.0, 1.0, 1, ignore_floats))
+        .tier(4).default("0.15").help("Over-provisioning that sprandom assumes").status(NotYet(PRECONDITION)),
+    option("spr_cs", size(0, ignore))
+        .tier(4).default("0").help("Cache size that sprandom assumes").status(NotYet(PRECONDITION)),
+    option("num_range", integer(0, COUNT_MAX, ignore))
+        .tier(4).default("1").help("Ranges in one trim").status(NotYet(TRIMS)),
+    option("write_barrier", integer(0, COUNT_MAX, ignore))
+        .tier(4).default("0").help("Every N-th write as a barrier").status(Rejected("Linux has no barrier writes any more")),
+];
+
+/// A number whose range the grammar has checked.
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn set_access(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
+    let name = word.choice.word;
+    let random = name.starts_with("rand");
+    let kind = name.trim_start_matches("rand");
+    let modifier = match &word.tail {
+        Some(tail) => Some(value::integer(tail, &mut Reading::new(draft.job.reporting.kb_base))?).filter(|n| *n != 0),
+        None => None,
+    };
+    if random && modifier.is_some_and(|count| count < 0) {
+        return Err(Refusal::new("a count of I/Os per random offset cannot be negative"));
+    }
+    draft.job.pattern.access = Access {
+        random,
+        reads: matches!(kind, "read" | "rw" | "readwrite"),
+        writes: matches!(kind, "write" | "rw" | "readwrite" | "trimwrite"),
+        trims: matches!(kind, "trim" | "trimwrite"),
+        trim_then_write: kind == "trimwrite",
+        modifier,
+        identical: draft.job.pattern.access.identical,
+    };
+    Ok(())
+}
+
+fn set_generator(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
+    draft.job.pattern.generator = Some(match word.choice.word {
+        "lfsr" => RandomGenerator::Lfsr,
+        "tausworthe64" => RandomGenerator::Tausworthe64,
+        _ => RandomGenerator::Tausworthe,
+    });
+    Ok(())
+}
+
+fn set_distribution(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
+    let tail = word.tail.as_deref();
+    draft.job.pattern.distribution = match word.choice.word {
+        "zipf" => {
+            let (theta, centre) = shape(tail, 1.1)?;
+            if theta <= 0.0 || theta == 1.0 {
+                return Err(Refusal::new("zipf theta must be above 0 and different from 1.0"));
+            }
+            Distribution::Zipf(theta, centre)
+        }
+        "pareto" => {
+            let (h, centre) = shape(tail, 0.2)?;
+            if h <= 0.0 || h >= 1.0 {
+                return Err(Refusal::new("pareto input out of range (0 < input < 1.0)"));
+            }
+            Distribution::Pareto(h, centre)
+        }
+        "normal" => {
+            let (deviation, centre) = shape(tail, 0.0)?;
+            if !(0.0..100.0).contains(&deviation) {
+                return Err(Refusal::new("normal deviation out of range (0 <= input < 100.0)"));
+            }
+            Distribution::Normal(deviation, centre)
+        }
+        // The zoned words are refused by their status before this setter runs; this keeps their grammar checked.
+        "zoned" => Distribution::Zoned(zones_of(tail.unwrap_or_default(), |text| {
+            value::size(text, &mut Reading::default()).map(narrow)
+        })?),
+        "zoned_abs" => Distribution::ZonedAbsolute(zones_of(tail.unwrap_or_default(), |text| {
+            value::size(text, &mut Reading::default())
+        })?),
+        _ => Distribution::Uniform,
+    };
+    Ok(())
+}
+
+fn shape(tail: Option<&str>, default: f64) -> Result<(f64, Option<f64>), Refusal> {
+    let Some(tail) = tail else {
+        return Ok((default, None));
+    };
+    let numbers = value::float_list(tail, 0.0, f64::MAX, 2)?;
+    let centre = numbers.get(1).copied();
+    if centre.is_some_and(|centre| centre > 1.0) {
+        return Err(Refusal::new("the centre is a share of the range (0 to 1)"));
+    }
+    Ok((numbers.first().copied().unwrap_or(default), centre))
+}
+
+type Zones<V> = PerDirection<Vec<(u32, V)>>;
+
+fn zones_of<V: Clone>(text: &str, read: impl Fn(&str) -> Result<V, Refusal>) -> Result<Zones<V>, Refusal> {
+    let lists = value::per_direction(text, |item| {
+        let zones = value::zones(item, true, &read)?;
+        Ok(zones.into_iter().map(|(size, percent)| (percent.unwrap_or(0), size)).collect::<Vec<_>>())
+    })?;
+    Ok(PerDirection {
+        read: lists.read.unwrap_or_default(),
+        write: lists.write.unwrap_or_default(),
+        trim: lists.trim.unwrap_or_default(),
+    })
+}
+
+/// `bssplit=size/percent:...`. Percentages left out share what remains alike.
+fn set_split(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
+    const MOST: usize = 64;
+    let kb_base = draft.job.reporting.kb_base;
+    let lists = value::per_direction(text, |item| {
+        let parts = value::zones(item, false, |size| {
+            let bytes = value::size(size, &mut Reading::new(kb_base))?;
+            u32::try_from(bytes)
+                .ok()
+                .filter(|bytes| *bytes > 0)
+                .ok_or_else(|| Refusal::new(format!("{size} is no block size (1 byte to 4 GiB)")))
+        })?;
+        if parts.len() > MOST {
+            return Err(Refusal::new(format!("{} sizes, but at most {MOST} are kept", parts.len())));
+        }
+        share_rest(&parts)
+    })?;
+    for (direction, list) in lists.iter() {
+        if let Some(parts) = list {
+            draft.written.block_split[direction] = Some(parts.clone());
+        }
+    }
+    Ok(())
+}
+
+fn share_rest(parts: &[(u32, Option<u32>)]) -> Result<Vec<(u32, u32)>, Refusal> {
+    let given: u32 = parts.iter().filter_map(|part| part.1).sum();
+    let missing = parts.iter().filter(|part| part.1.is_none()).count() as u32;
+    if given > 100 || (given < 100 && missing == 0) {
+        return Err(Refusal::new(format!("the percentages add up to {given}"))
+            .advise("make them add up to 100, or leave some out to share the rest"));
+    }
+    let rest = 100 - given;
+    // The first sizes take what does not divide evenly.
+    let mut left_over = rest.checked_rem(missing).unwrap_or(0);
+    let mut shared = Vec::new();
+    for (size, percent) in parts {
+        let percent = percent.unwrap_or_else(|| {
+            let extra = left_over.min(1);
+            left_over -= extra;
+            rest / missing.max(1) + extra
+        });
+        if percent > 0 {
+            shared.push((*size, percent));
+        }
+    }
+    Ok(shared)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_shares_divide_the_rest() {
+        assert_eq!(share_rest(&[(1, Some(50)), (2, None), (3, None)]), Ok(vec![(1, 50), (2, 25), (3, 25)]));
+        assert_eq!(share_rest(&[(1, None), (2, None), (3, None)]), Ok(vec![(1, 34), (2, 33), (3, 33)]));
+        assert_eq!(share_rest(&[(1, Some(100)), (2, None)]), Ok(vec![(1, 100)]));
+        assert!(share_rest(&[(1, Some(50)), (2, Some(30))]).is_err());
+        assert!(share_rest(&[(1, Some(50)), (2, Some(60))]).is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! Options of the program itself. Job files cannot hold them.
+
+use super::ProgramRow;
+use super::build::*;
+use crate::help;
+use crate::option::{Kind, Row, Status, Status::*};
+use crate::settings::{Action, Eta, Formats, Settings};
+use crate::value::{self, Refusal, TimeUnit};
+
+const NETWORK: Status = Rejected("there is no server and no client; many nodes are planned over MPI");
+const TRIGGERS: Status = Rejected("it simulates power cuts through fio's server");
+const SELF_TEST: Status = Rejected("it tests fio itself");
+const NO_LOGS: Status = NotYet("log files are not built");
+
+const fn program(name: &'static str, kind: Kind<Settings>) -> Row<Settings> {
+    Row::new(name, kind)
+}
+
+/// fio's single letters, for the options that people use them for. `-r` is readonly, not read.
+pub const SHORT_OPTIONS: &[(char, &str)] = &[
+    ('E', "eta-newline"),
+    ('F', "output-format"),
+    ('L', "status-interval"),
+    ('O', "eta-interval"),
+    ('P', "parse-only"),
+    ('V', "terse-version"),
+    ('c', "cmdhelp"),
+    ('d', "debug"),
+    ('e', "eta"),
+    ('f', "append-terse"),
+    ('h', "help"),
+    ('i', "enghelp"),
+    ('m', "minimal"),
+    ('o', "output"),
+    ('r', "readonly"),
+    ('s', "showcmd"),
+    ('v', "version"),
+    ('w', "warnings-fatal"),
+    ('x', "section"),
+];
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[ProgramRow] = &[
+    program("output", text(|s, path| { s.output = Some(path.into()); Ok(()) }))
+        .tier(1).help("Write reports into this file"),
+    program("output-format", text(set_formats))
+        .tier(1).default("normal").help("Reports to write: normal, terse, json, json+, with commas"),
+    program("minimal", Kind::Switch(|s| s.formats = Formats { terse: true, ..Formats::NONE }))
+        .help("Only the terse report"),
+    program("append-terse", Kind::OptionalText(|s, _| { s.formats.terse = true; Ok(()) }))
+        .help("The terse report too"),
+    program("terse-version", text(set_terse_version))
+        .default("3").help("Version of the terse report, 2 to 5"),
+    program("bandwidth-log", Kind::OptionalText(|s, stem| {
+        s.bandwidth_log = Some(stem.unwrap_or("agg").to_owned());
+        Ok(())
+    })).help("Log the bandwidth of all jobs together").status(NO_LOGS),
+    program("eta", text(set_eta))
+        .tier(1).default("auto").help("Progress line: auto (on a terminal), always or never"),
+    program("eta-interval", text(|s, text| {
+        s.eta_interval_ms = milliseconds(text, TimeUnit::Milliseconds)?;
+        match s.eta_interval_ms {
+            250.. => Ok(()),
+            _ => Err(Refusal::new("fio: eta interval time too short (250msec min)")),
+        }
+    })).default("1000").help("Time between two progress lines, at least 250ms"),
+    program("eta-newline", text(|s, text| {
+        s.eta_newline_ms = Some(milliseconds(text, TimeUnit::Seconds)?);
+        match s.eta_newline_ms {
+            Some(0) => Err(Refusal::new("fio: eta new line time too short")),
+            _ => Ok(()),
+        }
+    })).tier(1).help("Begin a new progress line after so long"),
+    program("status-interval", text(|s, text| {
+        s.status_interval_ms = Some(milliseconds(text, TimeUnit::Seconds)?);
+        match s.status_interval_ms {
+            Some(0) => Err(Refusal::new("fio: status interval too small")),
+            _ => Ok(()),
+        }
+    })).tier(1).help("Report what was done so far, every so often"),
+    program("section", text(|s, name| {
+        if name.starts_with("global") {
+            return Err(Refusal::new("fio: can't use global as only section"));
+        }
+        s.sections.push(name.to_owned());
+        Ok(())
+    })).help("Run only this section of job files; may be repeated"),
+    program("showcmd", Kind::Switch(|s| s.show_command = true))
+        .help("Print the jobs as a command line and stop"),
+    program("parse-only", Kind::Switch(|s| s.parse_only = true))
+        .help("Check the options and stop"),
+    program("readonly", Kind::Switch(|s| s.read_only = true))
+        .help("Refuse jobs that write or trim"),
+    program("warnings-fatal", Kind::Switch(|s| s.warnings_fatal = true))
+        .tier(3).help("Treat warnings about jobs as errors"),
+    program("max-jobs", text(ignore_text))
+        .help("Once the largest number of jobs").status(WithoutEffect("there is no such limit; fio ignores it too")),
+    program("cmdhelp", Kind::OptionalText(|s, name| { s.action = Some(help::command_help(name)); Ok(()) }))
+        .help("Help on an option, or on \"all\""),
+    program("enghelp", Kind::OptionalText(|s, name| { s.action = Some(help::engine_help(name)); Ok(()) }))
+        .help("The engines, the options of one, or help on one: ENGINE,OPTION"),
+    program("version", Kind::Switch(|s| s.action = Some(Action::Version)))
+        .tier(1).help("Print the version and stop"),
+    program("help", Kind::Switch(|s| s.action = Some(Action::Help)))
+        .tier(1).help("Print this page and stop"),
+    program("debug", text(|s, text| { s.debug.extend(text.split(',').map(str::to_owned)); Ok(()) }))
+        .tier(3).help("Print what the program does").status(WithoutEffect("there is no such output yet")),
+    program("alloc-size", text(ignore_text))
+        .tier(4).help("Size of fio's memory pool").status(WithoutEffect("there is no such pool")),
+    program("aux-path", text(ignore_text))
+        .tier(4).help("Directory for saved states").status(NotYet("no states are saved")),
+    program("idle-prof", text(ignore_text))
+        .tier(4).help("Measure how idle the processors are").status(NotYet("use mpstat beside the run")),
+    program("inflate-log", text(ignore_text))
+        .tier(4).help("Print a compressed log").status(NotYet("logs are not compressed")),
+    program("latency-log", text(ignore_text))
+        .tier(4).help("Once a switch for latency logs").status(Rejected("deprecated in fio: use write_lat_log")),
+    program("trigger-file", text(ignore_text)).tier(4).help("Run the trigger when this file appears").status(TRIGGERS),
+    program("trigger-timeout", text(ignore_text)).tier(4).help("Run the trigger after so long").status(TRIGGERS),
+    program("trigger", text(ignore_text)).tier(4).help("Command to run").status(TRIGGERS),
+    program("trigger-remote", text(ignore_text)).tier(4).help("Command to run on the server").status(TRIGGERS),
+    program("merge-blktrace-only", Kind::Switch(ignore_switch)).tier(4).help("Merge traces and stop")
+        .status(NotYet("recorded I/O is not built")),
+    program("cpuclock-test", Kind::Switch(ignore_switch)).tier(4).help("Test the clock").status(SELF_TEST),
+    program("crctest", Kind::OptionalText(|_, _| Ok(()))).tier(4).help("Time the checksums").status(SELF_TEST),
+    program("memcpytest", Kind::OptionalText(|_, _| Ok(()))).tier(4).help("Time copies of memory").status(SELF_TEST),
+    program("server", Kind::OptionalText(|_, _| Ok(()))).tier(4).help("Take jobs from the network").status(NETWORK),
+    program("daemonize", text(ignore_text)).tier(4).help("Run the server in the background").status(NETWORK),
+    program("client", text(ignore_text)).tier(4).help("Send jobs to a server").status(NETWORK),
+    program("remote-config", text(ignore_text)).tier(4).help("Job file on the server").status(NETWORK),
+    // Ours: written in full only, so that they make no abbreviation of fio's ambiguous.
+    program("record", text(|s, path| { s.record = Some(path.into()); Ok(()) }))
+        .help("Save the record of the run into this file (not in fio)"),
+    program("fsdyno-json", Kind::Switch(|s| s.fsdyno_json = true))
+        .help("Print the record of the run (not in fio)").status(NotYet("use --record")),
+    program("findings", Kind::Switch(|s| s.findings = true))
+        .help("Print findings after the report (not in fio)").status(NotYet("findings come with the guided face")),
+];
+
+fn ignore_switch(_: &mut Settings) {}
+
+fn milliseconds(text: &str, unit: TimeUnit) -> Result<u64, Refusal> {
+    value::time(text, unit).map(|ns| ns / 1_000_000).map_err(|refusal| Refusal {
+        reason: format!("fio: failed parsing time {text}\n{}", refusal.reason),
+        advice: refusal.advice,
+    })
+}
+
+fn set_formats(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
+    let mut formats = Formats::NONE;
+    for name in text.split(',').map(str::trim) {
+        match name {
+            "normal" => formats.normal = true,
+            "terse" | "minimal" | "csv" => formats.terse = true,
+            "json" => formats.json = true,
+            "json+" => {
+                formats.json = true;
+                formats.json_plus = true;
+            }
+            _ => {
+                return Err(Refusal::new(format!(
+                    "fio: invalid output format {name}\nfio: failed parsing output-format"
+                ))
+                .advise("formats are normal, terse, json and json+, with commas between"));
+            }
+        }
+    }
+    settings.formats = formats;
+    Ok(())
+}
+
+fn set_terse_version(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
+    match text.parse::<u8>() {
+        Ok(version @ 2..=5) => {
+            settings.terse_version = version;
+            Ok(())
+        }
+        _ => Err(Refusal::new("fio: bad terse version format").advise("versions are 2, 3, 4 and 5")),
+    }
+}
+
+fn set_eta(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
+    settings.eta = match text {
+        "always" => Eta::Always,
+        "never" => Eta::Never,
+        "auto" => Eta::Auto,
+        other => {
+            settings.remarks.push(format!("--eta={other} is none of auto, always, never; auto is used, as fio does"));
+            Eta::Auto
+        }
+    };
+    Ok(())
+}
+
+/// Options that fio does not have.
+pub const OWN_OPTIONS: &[&str] = &["record", "fsdyno-json", "findings"];

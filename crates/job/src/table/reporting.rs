@@ -1,0 +1,200 @@
+//! What is measured and how it is shown.
+
+use super::JobRow;
+use super::build::*;
+use crate::draft::Draft;
+use crate::option::{Choice, Kind, Status, Status::*};
+use crate::typed::Unified;
+use crate::value::{self, Refusal, Word};
+
+const LOGS: Status = NotYet("log files are not built");
+const STEADY: Status = NotYet("stopping at steady state is not built");
+
+const UNIFIED: &[Choice] = &[
+    Choice::new("none", "Each direction by itself"),
+    Choice::new("mixed", "Only the sum of the directions"),
+    Choice::new("both", "Each direction, then their sum"),
+    Choice::new("0", "Another name of none"),
+    Choice::new("1", "Another name of mixed"),
+    Choice::new("2", "Another name of both"),
+];
+
+const CONTINUE: &[Choice] = &[
+    Choice::new("none", "Any error ends the job"),
+    Choice::new("read", "Go on after read errors"),
+    Choice::new("write", "Go on after write errors"),
+    Choice::new("io", "Go on after read and write errors"),
+    Choice::new("verify", "Go on after verify errors"),
+    Choice::new("all", "Go on after all of these"),
+    Choice::new("0", "Another name of none"),
+    Choice::new("1", "Another name of all"),
+];
+
+const KB_BASES: &[Choice] = &[
+    Choice::new("1024", "k is 1024, kib is 1000 (as fio always had it)"),
+    Choice::new("1000", "k is 1000, kib is 1024 (as the standards have it)"),
+];
+
+const UNIT_BASES: &[Choice] =
+    &[Choice::new("0", "As suits the engine"), Choice::new("8", "Bytes"), Choice::new("1", "Bits")];
+
+const STEADY_STATES: &[Choice] = &[
+    Choice::new("iops", "Largest deviation of IOPS from their mean").tail("limit, or limit%"),
+    Choice::new("iops_slope", "Slope of IOPS").tail("limit, or limit%"),
+    Choice::new("bw", "Largest deviation of bandwidth from its mean").tail("limit, or limit%"),
+    Choice::new("bw_slope", "Slope of bandwidth").tail("limit, or limit%"),
+];
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[JobRow] = &[
+    option("group_reporting", flag(|d, on| d.job.reporting.group = on))
+        .tier(1).help("One block for all clones and jobs of a group"),
+    option("gtod_reduce", boolean(set_gtod_reduce))
+        .tier(1).default("0").help("Read the clock less often: no latency lines; one I/O in 64 is timed and noted"),
+    option("disable_lat", boolean(|d, off| d.job.reporting.total_latency = !off))
+        .default("0").help("Leave total latency out"),
+    option("disable_clat", boolean(|d, off| d.job.reporting.completion_latency = !off))
+        .default("0").help("Leave completion latency out"),
+    option("disable_slat", boolean(|d, off| d.job.reporting.submission_latency = !off))
+        .default("0").help("Leave submission latency out"),
+    option("disable_bw_measurement", boolean(|d, off| d.job.reporting.bandwidth = !off))
+        .aliases(&["disable_bw"]).default("0").help("Leave bandwidth samples out"),
+    option("clat_percentiles", boolean(|d, on| d.job.reporting.clat_percentiles = on))
+        .default("1").help("Percentiles of completion latency"),
+    option("lat_percentiles", boolean(|d, on| d.job.reporting.lat_percentiles = on))
+        .default("0").help("Percentiles of total latency"),
+    option("slat_percentiles", boolean(|d, on| d.job.reporting.slat_percentiles = on))
+        .default("0").help("Percentiles of submission latency"),
+    option("percentile_list", floats(0.0, 100.0, 20, |d, list| {
+        d.job.reporting.percentiles = list.to_vec();
+        d.job.reporting.percentiles.sort_by(f64::total_cmp);
+    })).default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99")
+        .help("Which percentiles are reported, at most 20"),
+    option("unified_rw_reporting", word(UNIFIED, set_unified))
+        .default("none").help("Whether reads and writes are reported together"),
+    option("stats", boolean(|d, on| d.job.reporting.shown = on))
+        .default("1").help("Off: leave the job out of the reports"),
+    option("disk_util", boolean(|d, on| d.job.reporting.disk_util = on))
+        .default("1").help("Report the counters of the devices"),
+    option("significant_figures", integer(1, 10, |d, n| d.job.reporting.significant_figures = count(n)))
+        .tier(3).default("4").help("Digits of numbers in the normal report"),
+    option("kb_base", word(KB_BASES, |d, word| {
+        d.job.reporting.kb_base = if word.choice.word == "1000" { 1000 } else { 1024 };
+        Ok(())
+    })).default("1024").help("What k means, here and in the reports"),
+    option("unit_base", word(UNIT_BASES, |d, word| {
+        d.job.reporting.unit_base = word.choice.word.parse().unwrap_or(0);
+        Ok(())
+    })).default("0").help("Whether reports count bytes or bits"),
+    option("bwavgtime", integer(1, COUNT_MAX, |d, n| d.job.reporting.bandwidth_window_ms = count(n)))
+        .default("500").help("Milliseconds of one bandwidth sample"),
+    option("iopsavgtime", integer(1, COUNT_MAX, |d, n| d.job.reporting.iops_window_ms = count(n)))
+        .default("500").help("Milliseconds of one IOPS sample"),
+    option("block_error_percentiles", boolean(ignore))
+        .tier(4).default("0").help("Histogram of errors per block of trims").status(NotYet("trims are not built")),
+    option("continue_on_error", word(CONTINUE, set_continue))
+        .default("none").help("Errors that are counted and survived"),
+    option("ignore_error", text(|d, text| { d.job.errors.ignored = value::error_lists(text)?; Ok(()) }))
+        .tier(3).help("Errors that count as success: lists with colons, for read,write,verify"),
+    option("error_dump", boolean(ignore))
+        .tier(3).default("0").help("Print each error as it comes").status(WithoutEffect("errors are always printed")),
+    option("write_bw_log", Kind::OptionalText(|d, text| {
+        d.job.reporting.bandwidth_log = Some(text.unwrap_or_default().to_owned());
+        Ok(())
+    })).help("Write the bandwidth over time into files of this name").status(LOGS),
+    option("write_lat_log", Kind::OptionalText(|d, text| {
+        d.job.reporting.latency_log = Some(text.unwrap_or_default().to_owned());
+        Ok(())
+    })).help("Write latencies over time into files of this name").status(LOGS),
+    option("write_iops_log", Kind::OptionalText(|d, text| {
+        d.job.reporting.iops_log = Some(text.unwrap_or_default().to_owned());
+        Ok(())
+    })).help("Write IOPS over time into files of this name").status(LOGS),
+    option("write_hist_log", Kind::OptionalText(|d, text| {
+        d.job.reporting.histogram_log = Some(text.unwrap_or_default().to_owned());
+        Ok(())
+    })).help("Write latency histograms over time into files of this name").status(LOGS),
+    option("log_avg_msec", integer(0, COUNT_MAX, |d, n| d.job.reporting.log_window_ms = count(n)))
+        .default("0").help("Average logs over so many milliseconds; 0 logs every I/O").status(LOGS),
+    option("log_window_value", text(ignore_text))
+        .tier(3).aliases(&["log_max_value"]).default("avg").help("Mean or largest value of a log window").status(LOGS),
+    option("log_offset", boolean(|d, on| d.job.reporting.log_offset = on))
+        .default("0").help("Add the offset to log lines").status(LOGS),
+    option("log_prio", boolean(ignore)).tier(3).default("0").help("Add the I/O priority to log lines").status(LOGS),
+    option("log_issue_time", boolean(ignore)).tier(3).default("0").help("Add the time of issue to log lines").status(LOGS),
+    option("per_job_logs", boolean(|d, on| d.job.reporting.per_job_logs = on))
+        .default("1").help("One log file per clone").status(LOGS),
+    option("log_entries", integer(1024, 1_048_576, ignore))
+        .tier(3).default("1024").help("Log lines to reserve memory for").status(WithoutEffect("logs grow as needed")),
+    option("log_hist_msec", integer(0, COUNT_MAX, ignore))
+        .tier(3).default("0").help("Milliseconds between two logged histograms").status(LOGS),
+    option("log_hist_coarseness", integer(0, 6, ignore))
+        .tier(3).default("0").help("Merge neighbouring buckets of logged histograms so many times").status(LOGS),
+    option("log_alternate_epoch", boolean(ignore))
+        .tier(3).aliases(&["log_unix_epoch"]).default("0").help("Count log times from another epoch").status(LOGS),
+    option("log_alternate_epoch_clock_id", integer(0, COUNT_MAX, ignore))
+        .tier(3).default("0").help("Clock whose epoch log times count from").status(LOGS),
+    option("log_compression", size(1024, ignore))
+        .tier(4).help("Compress logs in chunks of this size").status(NotYet("compress them afterwards")),
+    option("log_compression_cpus", text(ignore_text))
+        .tier(4).help("Processors that compress logs").status(NotYet("compress them afterwards")),
+    option("log_store_compressed", boolean(ignore))
+        .tier(4).default("0").help("Keep logs compressed").status(NotYet("compress them afterwards")),
+    option("steadystate", word(STEADY_STATES, set_steady_state))
+        .aliases(&["ss"]).default("iops_slope:0.01%").help("What must stay within which limit to call it steady")
+        .status(STEADY),
+    option("steadystate_duration", seconds(|d, ns| d.written.steady_state.duration_ns = ns))
+        .aliases(&["ss_dur"]).default("0").help("Stop when steady for so long; 0 never").status(STEADY),
+    option("steadystate_ramp_time", seconds(|d, ns| d.written.steady_state.ramp_ns = ns))
+        .aliases(&["ss_ramp"]).default("0").help("Wait so long before the first sample").status(STEADY),
+    option("steadystate_check_interval", seconds(|d, ns| d.written.steady_state.interval_ns = ns))
+        .aliases(&["ss_interval"]).default("1").help("Time between samples").status(STEADY),
+];
+
+/// Sets what fio sets; options after it in the command may set them back.
+fn set_gtod_reduce(draft: &mut Draft, on: bool) {
+    let reporting = &mut draft.job.reporting;
+    reporting.sampled_clock = on;
+    if on {
+        reporting.total_latency = false;
+        reporting.completion_latency = false;
+        reporting.submission_latency = false;
+        reporting.bandwidth = false;
+        reporting.clat_percentiles = false;
+        reporting.lat_percentiles = false;
+        reporting.slat_percentiles = false;
+    }
+}
+
+fn set_unified(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
+    draft.job.reporting.unified = match word.choice.word {
+        "mixed" | "1" => Unified::Mixed,
+        "both" | "2" => Unified::Both,
+        _ => Unified::None,
+    };
+    Ok(())
+}
+
+fn set_continue(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
+    let name = word.choice.word;
+    let all = matches!(name, "all" | "1");
+    draft.job.errors.on_read = all || matches!(name, "read" | "io");
+    draft.job.errors.on_write = all || matches!(name, "write" | "io");
+    draft.job.errors.on_verify = all || name == "verify";
+    Ok(())
+}
+
+fn set_steady_state(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
+    let steady = &mut draft.written.steady_state;
+    steady.iops = word.choice.word.starts_with("iops");
+    steady.slope = word.choice.word.ends_with("_slope");
+    let Some(limit) = &word.tail else {
+        return Err(Refusal::new("the limit is missing").advise(format!("write {}:2%", word.choice.word)));
+    };
+    steady.percent = limit.ends_with('%');
+    steady.limit = match limit.trim_end_matches('%').parse::<f64>() {
+        Ok(number) if number >= 0.0 => number,
+        _ => return Err(Refusal::new(format!("{limit} is no limit")).advise("a number, or a number with %")),
+    };
+    Ok(())
+}

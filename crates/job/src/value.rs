@@ -1,0 +1,69 @@
+//! The grammar of values: sizes, times, lists, ranges, words.
+//!
+//! Every reader takes the text as written and gives back a typed value or a [`Refusal`]. Where fio drops a part
+//! of the text without a word (`1.5g` is one byte to it), the text is refused with advice instead: see
+//! [`crate::differences`].
+
+mod list;
+mod number;
+mod pattern;
+mod time;
+mod word;
+
+pub use list::{cpu_list, error_lists, float_list, names, per_direction, range, sim_faults, zones};
+pub(crate) use list::{refuse_list, refuse_range_look_alike};
+pub use number::{amount, integer, size};
+pub use pattern::buffer_pattern;
+pub use time::{TimeUnit, time};
+pub(crate) use word::valid_values;
+pub use word::{Word, word};
+
+/// Why a text is no value of its option, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is wrong, without the option's name.
+    pub reason: String,
+    /// What to write instead, when that can be told.
+    pub advice: Option<String>,
+}
+
+impl Refusal {
+    /// A refusal without advice.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Refusal { reason: reason.into(), advice: None }
+    }
+
+    /// The same refusal with the next step.
+    pub fn advise(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
+        self
+    }
+}
+
+/// What a reader needs to know besides the text, and what it found remarkable.
+#[derive(Debug)]
+pub struct Reading {
+    /// What `k` means: 1024 unless `kb_base=1000` was written earlier.
+    pub kb_base: u64,
+    /// Readings that are as documented and yet not what most people expect.
+    pub notes: Vec<String>,
+}
+
+impl Reading {
+    /// A reading under this `kb_base`, with nothing noted.
+    pub fn new(kb_base: u32) -> Self {
+        Reading { kb_base: u64::from(kb_base), notes: Vec::new() }
+    }
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Reading::new(1024)
+    }
+}
+
+/// Takes leading blanks off and says whether there were any: they change what fio makes of a suffix.
+fn split_leading_blank(text: &str) -> (bool, &str) {
+    let trimmed = text.trim_start();
+    (trimmed.len() != text.len(), trimmed)
+}

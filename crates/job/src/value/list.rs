@@ -1,0 +1,277 @@
+//! Lists: per direction, ranges, names, floats, processors, error numbers, scripted faults.
+
+use super::{Reading, Refusal, TimeUnit, number, time};
+use crate::direction::PerDirection;
+use crate::errno;
+use crate::typed::{SimFault, SimFaultKind};
+
+/// Reads `read[,write[,trim]]`. One item is for all three, two give the second to trims as well, an empty item
+/// leaves its direction as it was.
+pub fn per_direction<T: Clone>(
+    text: &str,
+    mut read: impl FnMut(&str) -> Result<T, Refusal>,
+) -> Result<PerDirection<Option<T>>, Refusal> {
+    let items = text
+        .split(',')
+        .map(|item| if item.trim().is_empty() { Ok(None) } else { read(item).map(Some) })
+        .collect::<Result<Vec<_>, _>>()?;
+    match items.as_slice() {
+        [all] => Ok(PerDirection::all(all.clone())),
+        [reads, rest] => Ok(PerDirection { read: reads.clone(), write: rest.clone(), trim: rest.clone() }),
+        [reads, writes, trims] => Ok(PerDirection { read: reads.clone(), write: writes.clone(), trim: trims.clone() }),
+        more => Err(Refusal::new(format!("{} items, but there are three directions: read,write,trim", more.len()))),
+    }
+}
+
+/// Refuses a list where one number is asked for: fio keeps one of them without saying which.
+pub(crate) fn refuse_list(text: &str) -> Result<(), Refusal> {
+    if text.contains([',', ':']) {
+        return Err(Refusal::new("one number only: fio would silently keep one of these"));
+    }
+    Ok(())
+}
+
+/// Refuses `4k-16k` and `4k:16k` where fio reads a list of directions, not a range.
+pub(crate) fn refuse_range_look_alike(name: &str, item: &str) -> Result<(), Refusal> {
+    match item.trim_start().char_indices().skip(1).find(|(_, c)| matches!(c, '-' | ':')) {
+        Some((at, _)) => {
+            let item = item.trim_start();
+            let (first, second) = (&item[..at], &item[at + 1..]);
+            let refusal = Refusal::new(format!("fio reads {item} as {first} for reads and {second} for writes"));
+            Err(match name {
+                "bs" => refusal.advise(format!("write bsrange={item} for a range, bs={first},{second} for the list")),
+                _ => refusal.advise(format!("write {name}={first},{second}")),
+            })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Reads `low-high` or `low:high`; with `single` one value stands for both ends.
+pub fn range<T: PartialOrd + Copy>(
+    text: &str,
+    single: bool,
+    mut read: impl FnMut(&str) -> Result<T, Refusal>,
+) -> Result<(T, T), Refusal> {
+    match text.split_once(['-', ':']) {
+        Some((low, high)) => {
+            let (low, high) = (read(low)?, read(high)?);
+            Ok(if low <= high { (low, high) } else { (high, low) })
+        }
+        None if single => read(text).map(|value| (value, value)),
+        None => Err(Refusal::new("a range has two ends").advise("write the smallest and the largest as in 4k-16k")),
+    }
+}
+
+/// Splits names at colons; `\:` is a colon of the name, empty items are dropped.
+pub fn names(text: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut characters = text.trim().chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' if characters.peek() == Some(&':') => {
+                characters.next();
+                if let Some(name) = names.last_mut() {
+                    name.push(':');
+                }
+            }
+            ':' => names.push(String::new()),
+            other => {
+                if let Some(name) = names.last_mut() {
+                    name.push(other);
+                }
+            }
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// Reads `a:b:c`, each a float from `min` to `max`, at most `count` of them.
+pub fn float_list(text: &str, min: f64, max: f64, count: usize) -> Result<Vec<f64>, Refusal> {
+    let mut floats = Vec::new();
+    for item in text.split(':') {
+        let value: f64 = item.trim().parse().map_err(|_| {
+            let refusal = Refusal::new(format!("not a floating point value: {item}"));
+            if item.contains(',') { refusal.advise("items are separated by colons") } else { refusal }
+        })?;
+        if !(min..=max).contains(&value) {
+            return Err(Refusal::new(format!("value out of range: {value} ({min} to {max})")));
+        }
+        floats.push(value);
+    }
+    if floats.len() > count {
+        return Err(Refusal::new(format!("{} values, but at most {count} are kept", floats.len())));
+    }
+    Ok(floats)
+}
+
+/// Reads processors: `0-3,8`. Ascending, without repeats.
+pub fn cpu_list(text: &str) -> Result<Vec<u32>, Refusal> {
+    const MOST: u32 = 1 << 16;
+    let mut processors = Vec::new();
+    for item in text.split([',', ':']).map(str::trim) {
+        let (first, last) = range(item, true, |number| {
+            number.trim().parse::<u32>().map_err(|_| Refusal::new(format!("{item} is no processor number")))
+        })?;
+        if last >= MOST {
+            return Err(Refusal::new(format!("processor {last} is out of range (below {MOST})")));
+        }
+        processors.extend(first..=last);
+    }
+    processors.sort_unstable();
+    processors.dedup();
+    Ok(processors)
+}
+
+/// Reads `ignore_error`: lists of error numbers or names separated by colons, for reads, writes and verify,
+/// separated by commas.
+pub fn error_lists(text: &str) -> Result<[Vec<i32>; 3], Refusal> {
+    let mut lists: [Vec<i32>; 3] = Default::default();
+    for (index, list) in text.split(',').enumerate() {
+        let Some(slot) = lists.get_mut(index) else {
+            return Err(Refusal::new("more than three lists").advise("the lists are for read,write,verify"));
+        };
+        for item in list.split(':').map(str::trim).filter(|item| !item.is_empty()) {
+            slot.push(error_number(item)?);
+        }
+    }
+    Ok(lists)
+}
+
+fn error_number(item: &str) -> Result<i32, Refusal> {
+    let number = item.parse::<i32>().ok().filter(|number| *number > 0).or_else(|| errno::number(item));
+    number.ok_or_else(|| {
+        let refusal = Refusal::new(format!("{item} is no error number and no error name such as ENOSPC"));
+        match crate::lookup::nearest(item, errno::names()) {
+            Some(near) => refusal.advise(format!("did you mean {near}?")),
+            None => refusal,
+        }
+    })
+}
+
+/// Reads `percent/size` items separated by colons, as `bssplit`, `zoned` and `zoned_abs` have them. `None` is a
+/// percentage left out.
+pub fn zones<T>(
+    text: &str,
+    percent_first: bool,
+    mut read: impl FnMut(&str) -> Result<T, Refusal>,
+) -> Result<Vec<(T, Option<u32>)>, Refusal> {
+    let mut parts = Vec::new();
+    for item in text.split(':') {
+        let (first, second) = item.split_once('/').map_or((item, None), |(first, second)| (first, Some(second)));
+        let (size, percent) = if percent_first { (second.unwrap_or(""), Some(first)) } else { (first, second) };
+        let percent = match percent.filter(|text| !text.is_empty()) {
+            None => None,
+            Some(text) => {
+                let number = number::size(text, &mut Reading::default())?;
+                Some(
+                    u32::try_from(number)
+                        .ok()
+                        .filter(|percent| *percent <= 100)
+                        .ok_or_else(|| Refusal::new(format!("{text} is no percentage (0 to 100)")))?,
+                )
+            }
+        };
+        parts.push((read(size)?, percent));
+    }
+    Ok(parts)
+}
+
+/// Reads the script of the `sim` engine: `error:EIO@3,short:512@5,stall:1s@7,eof@9`.
+pub fn sim_faults(text: &str) -> Result<Vec<SimFault>, Refusal> {
+    let mut faults = Vec::new();
+    for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        let form = || {
+            Refusal::new(format!("{item} is no fault"))
+                .advise("write error:EIO@3, short:512@5, stall:1s@7 or eof@9: kind, how much, @ number of the request")
+        };
+        let (what, request) = item.rsplit_once('@').ok_or_else(form)?;
+        let number = request.parse::<u64>().ok().filter(|number| *number > 0).ok_or_else(form)?;
+        let kind = match what.split_once(':') {
+            Some(("error", name)) => SimFaultKind::Error(error_number(name)?),
+            Some(("short", bytes)) => {
+                let bytes = number::size(bytes, &mut Reading::default())?;
+                SimFaultKind::Short(u32::try_from(bytes).map_err(|_| form())?)
+            }
+            Some(("stall", length)) => SimFaultKind::Stall(time::time(length, TimeUnit::Microseconds)?),
+            None if what == "eof" => SimFaultKind::EndOfFile,
+            _ => return Err(form()),
+        };
+        faults.push(SimFault { number, kind });
+    }
+    faults.sort_by_key(|fault| fault.number);
+    Ok(faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(text: &str) -> Result<u64, Refusal> {
+        number::size(text, &mut Reading::default())
+    }
+
+    fn three(text: &str) -> [Option<u64>; 3] {
+        let list = per_direction(text, bytes).unwrap();
+        [list.read, list.write, list.trim]
+    }
+
+    #[test]
+    fn lists_per_direction() {
+        assert_eq!(three("4k"), [Some(4096); 3]);
+        assert_eq!(three("4k,8k"), [Some(4096), Some(8192), Some(8192)]);
+        assert_eq!(three(",8k"), [None, Some(8192), Some(8192)]);
+        assert_eq!(three("8k,"), [Some(8192), None, None]);
+        assert_eq!(three(",,8k"), [None, None, Some(8192)]);
+        assert!(per_direction("1,2,3,4", bytes).is_err());
+        let advice = refuse_range_look_alike("bs", "4k-16k").unwrap_err().advice.unwrap();
+        assert!(advice.contains("bsrange=4k-16k"), "{advice}");
+    }
+
+    #[test]
+    fn ranges_put_the_smaller_first() {
+        assert_eq!(range("4k-1k", false, bytes), Ok((1024, 4096)));
+        assert_eq!(range("1k:4k", false, bytes), Ok((1024, 4096)));
+        assert_eq!(range("4k", true, bytes), Ok((4096, 4096)));
+        assert!(range("4k", false, bytes).is_err());
+    }
+
+    #[test]
+    fn names_split_at_colons_that_are_not_escaped() {
+        assert_eq!(names("a:b"), ["a", "b"]);
+        assert_eq!(names(r"f1\:x"), ["f1:x"]);
+        assert_eq!(names(":a:b"), ["a", "b"]);
+        assert_eq!(names(r"Z\:\"), [r"Z:\"]);
+        assert_eq!(names(" /tmp/x"), ["/tmp/x"]);
+    }
+
+    #[test]
+    fn floats_processors_and_errors() {
+        assert_eq!(float_list("50:99:99.9", 0.0, 100.0, 20), Ok(vec![50.0, 99.0, 99.9]));
+        assert!(float_list("50,99", 0.0, 100.0, 20).is_err());
+        assert!(float_list("199", 0.0, 100.0, 20).is_err());
+        assert_eq!(cpu_list("0-2,8"), Ok(vec![0, 1, 2, 8]));
+        assert!(cpu_list("a").is_err());
+        assert_eq!(error_lists("EIO,ENOSPC:28"), Ok([vec![5], vec![28, 28], vec![]]));
+        assert!(error_lists("BOGUS").is_err());
+    }
+
+    #[test]
+    fn scripted_faults() {
+        let faults = sim_faults("error:EIO@3,short:512@5,stall:1s@7,eof@9").unwrap();
+        let kinds: Vec<_> = faults.iter().map(|fault| (fault.number, fault.kind)).collect();
+        assert_eq!(
+            kinds,
+            [
+                (3, SimFaultKind::Error(5)),
+                (5, SimFaultKind::Short(512)),
+                (7, SimFaultKind::Stall(1_000_000_000)),
+                (9, SimFaultKind::EndOfFile),
+            ]
+        );
+        for text in ["error:EIO", "eof@0", "bogus@3", "short:x@3"] {
+            assert!(sim_faults(text).is_err(), "{text}");
+        }
+    }
+}
