@@ -10,7 +10,22 @@ struct Document {
 
 /// All of them.
 fn documents() -> Vec<Document> {
-    Vec::new()
+    vec![Document { path: "COMPAT.md", text: compat() }]
+}
+
+const COMPAT_HEAD: &str = "\
+# Compatibility with fio 3.42
+
+Every option of fio 3.42 and what becomes of it here. **full**: as in fio. **partial**: as far as the text says.
+**accepted without effect**: read, checked and noted, and nothing depends on it. **not yet**: ends the run by name
+before the first byte. **rejected**: likewise, for good. Nothing is ignored in silence.
+
+Made from the option table by `cargo xtask docs --write`; do not edit.
+";
+
+fn compat() -> String {
+    let text = format!("{COMPAT_HEAD}\n{}\n{}", job::compat::summary(), job::compat::markdown());
+    format!("{}\n", text.trim_end())
 }
 
 /// Compares each document with what is on the disk, or writes it (`--write`).
