@@ -1,7 +1,7 @@
 //! The project's chores: `cargo xtask` lists them.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
-#![expect(clippy::disallowed_methods, reason = "it times other programs from outside, where no clock of theirs reaches")]
+#![expect(clippy::disallowed_methods, reason = "it times other programs, from outside")]
 
 mod bench;
 mod ci;
