@@ -87,17 +87,20 @@ impl Reader<'_> {
             self.errors.push(Diagnostic::new(Some(origin), "fio: No new sections in included files"));
             return;
         }
-        match header.rsplit_once(']') {
-            Some((name, "")) => self.sections.push(Section { name: name.to_owned(), lines: Vec::new() }),
-            Some((_, rest)) => {
-                let message = format!("fio: {rest} follows the name of a section");
-                self.errors.push(Diagnostic::new(Some(origin), message).help("options stand on lines of their own"));
-            }
-            None => {
-                let message = format!("fio: section [{header} has no closing bracket");
-                self.errors.push(Diagnostic::new(Some(origin), message).help(format!("write [{header}]")));
-            }
+        let (name, problem) = match header.rsplit_once(']') {
+            Some((name, "")) => (name, None),
+            Some((name, rest)) => (name, Some((format!("fio: {rest} follows the name of a section"), rest))),
+            None => (header, Some((format!("fio: section [{header} has no closing bracket"), ""))),
+        };
+        if let Some((message, rest)) = problem {
+            let help = match rest {
+                "" => format!("write [{name}]"),
+                rest => format!("write {rest} on a line of its own"),
+            };
+            self.errors.push(Diagnostic::new(Some(origin), message).help(help));
         }
+        // The options below belong to it even if its header is broken.
+        self.sections.push(Section { name: name.to_owned(), lines: Vec::new() });
     }
 
     fn include(&mut self, path: &str, file: &str, origin: Origin, depth: usize) {

@@ -220,7 +220,7 @@ fn finish_alignment(pattern: &mut Pattern, written: &Written, rules: &mut Rules<
     };
     let differs = Direction::ALL.into_iter().any(|direction| whole[direction] != smallest(direction));
     pattern.block_align = Some(whole);
-    if differs && pattern.random_map {
+    if differs && pattern.random_map && pattern.access.random {
         pattern.random_map = false;
         rules.warn(WarningCode::BlockAlignWithoutMap, "ba", "fio: Any use of blockalign= turns off randommap");
     }

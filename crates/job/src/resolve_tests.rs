@@ -118,9 +118,11 @@ fn what_turns_the_random_map_off() {
     assert!(!job("--norandommap").pattern.random_map);
     assert!(job("--norandommap=0").pattern.random_map);
     assert!(!job("--random_distribution=zipf:1.2").pattern.random_map);
-    assert!(!job("--ba=512").pattern.random_map);
-    assert_eq!(codes("--ba=512"), [WarningCode::BlockAlignWithoutMap]);
-    assert!(job("--ba=4k").pattern.random_map);
+    assert!(!job("--rw=randread --ba=512").pattern.random_map);
+    assert_eq!(codes("--rw=randread --ba=512"), [WarningCode::BlockAlignWithoutMap]);
+    assert_eq!(codes("--rw=randread --ba=512 --norandommap"), []);
+    assert_eq!(codes("--rw=read --ba=512"), []);
+    assert!(job("--rw=randread --ba=4k").pattern.random_map);
 }
 
 #[test]

@@ -45,6 +45,9 @@ const DISTRIBUTIONS: &[Choice] = &[
     Choice::new("zoned", "Shares of I/O for shares of the range")
         .tail("percent/percent:...")
         .status(NotYet("random, zipf, pareto and normal are built")),
+    Choice::new("sequence", "These block numbers, in this order")
+        .tail("block,block,...")
+        .status(NotYet("random, zipf, pareto and normal are built")),
     Choice::new("zoned_abs", "Shares of I/O for sizes of the range")
         .tail("percent/size:...")
         .status(NotYet("random, zipf, pareto and normal are built")),
@@ -92,14 +95,15 @@ pub(super) const ROWS: &[JobRow] = &[
     option("random_generator", word(GENERATORS, set_generator))
         .help("Where random offsets come from; not written, each block comes once per pass in constant memory"),
     option("random_distribution", word(DISTRIBUTIONS, set_distribution))
-        .default("random").help("How random offsets are spread").status(Partial("zoned and zoned_abs are not built")),
+        .default("random").help("How random offsets are spread").status(Partial("zoned, zoned_abs and sequence are not built")),
     option("percentage_random", numbers(0, 100, |d, list| merge(&mut d.job.pattern.random_percent, list, narrow)))
         .default("100").help("Percent of random offsets in random patterns: reads,writes,trims"),
     option("percentage_sequential", integer(0, 100, ignore))
         .tier(4).help("Once the opposite of percentage_random")
         .status(Rejected("deprecated in fio: use percentage_random")),
     option("random_sequence_stride", size(0, ignore))
-        .tier(4).help("Distance between random sequences").status(NotYet("a new option of fio, for special devices")),
+        .tier(4).default("0").help("Move random_distribution=sequence on after each pass")
+        .status(NotYet("random_distribution=sequence is not built")),
     option("sprandom", boolean(ignore))
         .tier(4).default("0").help("Random writes that bring an SSD to its steady state").status(NotYet(PRECONDITION)),
     option("spr_num_regions", integer(0, COUNT_MAX, ignore))

@@ -58,21 +58,21 @@ pub(super) const ROWS: &[ProgramRow] = &[
     program("eta", text(set_eta))
         .tier(1).default("auto").help("Progress line: auto (on a terminal), always or never"),
     program("eta-interval", text(|s, text| {
-        s.eta_interval_ms = milliseconds(text, TimeUnit::Milliseconds)?;
+        s.eta_interval_ms = milliseconds(text)?;
         match s.eta_interval_ms {
             250.. => Ok(()),
             _ => Err(Refusal::new("fio: eta interval time too short (250msec min)")),
         }
-    })).default("1000").help("Time between two progress lines, at least 250ms"),
+    })).default("1").help("Time between two progress lines, at least 250ms; in seconds without a unit"),
     program("eta-newline", text(|s, text| {
-        s.eta_newline_ms = Some(milliseconds(text, TimeUnit::Seconds)?);
+        s.eta_newline_ms = Some(milliseconds(text)?);
         match s.eta_newline_ms {
             Some(0) => Err(Refusal::new("fio: eta new line time too short")),
             _ => Ok(()),
         }
     })).tier(1).help("Begin a new progress line after so long"),
     program("status-interval", text(|s, text| {
-        s.status_interval_ms = Some(milliseconds(text, TimeUnit::Seconds)?);
+        s.status_interval_ms = Some(milliseconds(text)?);
         match s.status_interval_ms {
             Some(0) => Err(Refusal::new("fio: status interval too small")),
             _ => Ok(()),
@@ -139,8 +139,9 @@ pub(super) const ROWS: &[ProgramRow] = &[
 
 fn ignore_switch(_: &mut Settings) {}
 
-fn milliseconds(text: &str, unit: TimeUnit) -> Result<u64, Refusal> {
-    value::time(text, unit).map(|ns| ns / 1_000_000).map_err(|refusal| Refusal {
+/// A time whose bare number counts seconds, in milliseconds.
+fn milliseconds(text: &str) -> Result<u64, Refusal> {
+    value::time(text, TimeUnit::Seconds).map(|ns| ns / 1_000_000).map_err(|refusal| Refusal {
         reason: format!("fio: failed parsing time {text}\n{}", refusal.reason),
         advice: refusal.advice,
     })

@@ -7,8 +7,6 @@ use super::{Refusal, split_leading_blank};
 pub enum TimeUnit {
     /// `runtime`, `ramp_time`, ...
     Seconds,
-    /// `--eta-interval`.
-    Milliseconds,
     /// `thinktime`, `max_latency`, `latency_target`, ...
     Microseconds,
 }
@@ -18,17 +16,7 @@ impl TimeUnit {
     pub const fn nanoseconds(self) -> u64 {
         match self {
             TimeUnit::Seconds => 1_000_000_000,
-            TimeUnit::Milliseconds => 1_000_000,
             TimeUnit::Microseconds => 1_000,
-        }
-    }
-
-    /// Its name in sentences.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TimeUnit::Seconds => "seconds",
-            TimeUnit::Milliseconds => "milliseconds",
-            TimeUnit::Microseconds => "microseconds",
         }
     }
 }
