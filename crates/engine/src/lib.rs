@@ -7,6 +7,7 @@
 //! A worker describes what it needs in an [`EngineSetup`] and passes its loop to [`with_engine`] as an
 //! [`EngineVisitor`]: the loop is compiled once per engine and the engine is chosen once per worker.
 
+mod advice;
 pub mod buffers;
 pub mod clock;
 mod completions;
@@ -26,6 +27,7 @@ use linux as system;
 #[cfg(not(target_os = "linux"))]
 compile_error!("no engines for this system yet: they would be a folder beside src/linux with the same names");
 
+pub use advice::explain;
 pub use contract::*;
 pub use setup::{EngineSetup, EngineSetupError, EngineVisitor, availability, io_uring_features, with_engine};
 pub use slot::{Slot, Slots};

@@ -74,6 +74,33 @@ fn io_uring_options_that_exclude_each_other_are_refused() {
 }
 
 #[test]
+fn failures_are_explained_by_what_was_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    std::fs::write(&path, b"content").unwrap();
+    let files = open(&path, FileAccess::Read);
+    let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0 };
+    let text = |name, options: EngineOptions, errno: Errno| {
+        engine::explain(&setup(name, &files, options), &op, errno.raw_os_error())
+    };
+    let polled = EngineOptions { hipri: true, ..EngineOptions::default() };
+    assert!(text(EngineName::IoUring, polled, Errno::OPNOTSUPP).unwrap().contains("poll_queues"));
+    let uncached = EngineOptions { uncached: true, ..EngineOptions::default() };
+    assert!(text(EngineName::Pvsync2, uncached, Errno::OPNOTSUPP).unwrap().contains("uncached"));
+    let nowait = EngineOptions { nowait: true, ..EngineOptions::default() };
+    assert!(text(EngineName::Libaio, nowait, Errno::AGAIN).unwrap().contains("nowait"));
+    assert!(text(EngineName::Mmap, EngineOptions::default(), Errno::FBIG).unwrap().contains("full size"));
+    assert_eq!(text(EngineName::Psync, EngineOptions::default(), Errno::INVAL), None, "buffered: nothing to add");
+    let direct = OpenMode { direct: true, ..OpenMode::buffered(FileAccess::Read) };
+    if let Ok(file) = OpenFile::open(&path, direct) {
+        let files = [file];
+        let setup = setup(EngineName::Psync, &files, EngineOptions::default());
+        let text = engine::explain(&setup, &Op { length: 100, ..op }, Errno::INVAL.raw_os_error()).unwrap();
+        assert!(text.contains("direct=0"), "{text}");
+    }
+}
+
+#[test]
 fn a_depth_beyond_the_kernels_limit_names_the_sysctl() {
     let beyond = EngineSetup { depth: 1 << 24, ..setup(EngineName::Libaio, &[], EngineOptions::default()) };
     let text = with_engine(&beyond, Nothing).expect_err("no kernel allows so many").to_string();

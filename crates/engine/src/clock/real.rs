@@ -9,7 +9,7 @@ use crate::system;
 
 /// How long the two ends of a calibration lie apart. At this length the two readings' uncertainty (some tens of
 /// nanoseconds) leaves an error in the order of one part per million.
-const CALIBRATION_NS: u64 = 4_500_000;
+const CALIBRATION_NS: u64 = 2_000_000;
 
 /// Shortest span over which a drift means something: readings are uncertain by some tens of nanoseconds.
 const DRIFT_SPAN_NS_MIN: u64 = 50_000_000;

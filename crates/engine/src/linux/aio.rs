@@ -353,6 +353,74 @@ pub(crate) fn availability() -> Result<(), EngineSetupError> {
 mod tests {
     use super::*;
 
+    fn setup(files: &[OpenFile]) -> EngineSetup<'_> {
+        EngineSetup {
+            name: EngineName::Libaio,
+            files,
+            depth: 8,
+            block_bytes_max: 4096,
+            memory_align: 0,
+            memory: job::Memory::Anonymous,
+            sync_range_flags: 0,
+            advice: crate::files::Advice::Normal,
+            options: job::EngineOptions::default(),
+            clock: RealClock::shared(),
+        }
+    }
+
+    fn open(path: &str) -> [OpenFile; 1] {
+        let mode = crate::files::OpenMode::buffered(crate::files::FileAccess::Read);
+        [OpenFile::open(std::path::Path::new(path), mode).unwrap()]
+    }
+
+    /// Performs one request of each kind and answers the results in the order of the slots.
+    fn perform(engine: &mut Aio<'_>, kinds: &[OpKind]) -> Vec<i64> {
+        let mut slots = crate::slot::Slots::new(8);
+        let mut completions = Vec::with_capacity(8);
+        for kind in kinds {
+            let op = Op { kind: *kind, offset: 0, length: 4096, file: 0 };
+            match engine.queue(slots.take().unwrap(), &op, 0) {
+                Queued::Done(completion) => completions.push(completion),
+                Queued::Staged => {}
+                Queued::Full(_) => panic!("room for eight"),
+            }
+        }
+        while !engine.staged.is_empty() {
+            engine.submit().unwrap();
+        }
+        while completions.len() < kinds.len() {
+            engine.reap(0, 8, None, &mut completions).unwrap();
+        }
+        completions.sort_by_key(|completion| completion.slot.index());
+        completions.iter().map(|completion| completion.result).collect()
+    }
+
+    #[test]
+    fn completions_come_by_calls_when_the_ring_is_not_as_known() {
+        let files = open("/dev/zero");
+        let Ok(mut engine) = Aio::new(&setup(&files)) else { return println!("skipped: no libaio here") };
+        assert!(engine.context.peek().is_some(), "this kernel's ring is as known");
+        engine.context.leave_ring_unread();
+        for _ in 0..5 {
+            assert_eq!(perform(&mut engine, &[OpKind::Read; 8]), [4096; 8]);
+        }
+        assert_eq!(engine.in_flight, 0);
+    }
+
+    #[test]
+    fn syncs_that_the_kernel_does_not_queue_are_carried_out_all_the_same() {
+        // /dev/zero has no fsync: io_submit refuses the request, and so does fsync itself.
+        let files = open("/dev/zero");
+        let Ok(mut engine) = Aio::new(&setup(&files)) else { return println!("skipped: no libaio here") };
+        let refused = -i64::from(libc::EINVAL);
+        let kinds = [OpKind::Read, OpKind::Sync, OpKind::Read, OpKind::DataSync, OpKind::Read];
+        for queued in [true, false] {
+            assert_eq!(engine.sync_queued, queued);
+            assert_eq!(perform(&mut engine, &kinds), [4096, refused, 4096, refused, 4096]);
+        }
+        assert_eq!(engine.in_flight, 0);
+    }
+
     #[test]
     fn an_exhausted_limit_names_the_sysctl() {
         let text = setup_refused(libc::EAGAIN, 4096).to_string();
