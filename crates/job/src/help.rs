@@ -126,7 +126,9 @@ mod tests {
 
     #[test]
     fn one_option_in_fios_layout() {
-        insta::assert_snapshot!(printed(command_help(Some("readwrite"))).0.lines().take(6).collect::<Vec<_>>().join("\n"), @r"
+        let (text, _) = printed(command_help(Some("readwrite")));
+        let head: Vec<&str> = text.lines().take(6).collect();
+        insta::assert_snapshot!(head.join("\n"), @r"
                   rw: Which way the data goes, in which order
                alias: readwrite
                 type: word of the list below

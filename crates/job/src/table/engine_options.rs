@@ -45,11 +45,13 @@ pub(super) const ROWS: &[JobRow] = &[
     option("uncached", integer(0, 1, |d, n| d.job.submission.engine_options.uncached = n == 1))
         .tier(3).engines(&["io_uring", "io_uring_cmd", "pvsync2"]).default("0").help("Drop pages after buffered I/O"),
     option("nowait", boolean(|d, on| d.job.submission.engine_options.nowait = on))
-        .tier(3).engines(&["io_uring", "io_uring_cmd", "libaio", "pvsync2"]).default("0").help("Fail with EAGAIN instead of waiting"),
+        .tier(3).engines(&["io_uring", "io_uring_cmd", "libaio", "pvsync2"])
+        .default("0").help("Fail with EAGAIN instead of waiting"),
     option("userspace_reap", flag(|d, on| d.job.submission.engine_options.userspace_reap = on))
         .tier(3).engines(&["libaio"]).help("Read completions from the ring without a system call"),
     option("libaio_vectored", boolean(ignore))
-        .tier(3).engines(&["libaio"]).default("0").help("readv and writev requests").status(NotYet("requests have one buffer")),
+        .tier(3).engines(&["libaio"]).default("0").help("readv and writev requests")
+        .status(NotYet("requests have one buffer")),
     option("cmdprio_percentage", numbers(0, 100, ignore))
         .tier(3).engines(ASYNCHRONOUS).help("Percent of I/Os of high priority").status(PRIORITY),
     option("cmdprio_class", numbers(1, 3, ignore))
@@ -63,7 +65,8 @@ pub(super) const ROWS: &[JobRow] = &[
     option("cmd_type", word(COMMANDS, ignore_word))
         .tier(4).engines(URINGS).default("nvme").help("Commands of io_uring_cmd"),
     option("thp", integer(0, 1, ignore))
-        .tier(3).engines(&["mmap"]).default("0").help("Ask for huge pages of the mapping").status(NotYet("the system decides")),
+        .tier(3).engines(&["mmap"]).default("0").help("Ask for huge pages of the mapping")
+        .status(NotYet("the system decides")),
     option("no_completion_thread", boolean(ignore))
         .tier(3).engines(&["windowsaio"]).default("0").help("Take completions in the worker").status(ABSENT),
     // Ours.
@@ -105,7 +108,8 @@ pub(super) const ROWS: &[JobRow] = &[
     absent("ttl", &["net", "netsplice"], "Hops of multicast packets"),
     absent("window_size", &["net", "netsplice"], "Size of socket buffers"),
     absent("mss", &["net", "netsplice"], "Segment size of TCP"),
-    option("verb", text(ignore_text)).tier(4).aliases(&["proto"]).engines(&["rdma"]).help("RDMA operation").status(ABSENT),
+    option("verb", text(ignore_text))
+        .tier(4).aliases(&["proto"]).engines(&["rdma"]).help("RDMA operation").status(ABSENT),
     absent("bindname", &["rdma"], "Local name to bind"),
     absent("serverip", &["librpma_apm", "librpma_gpspm"], "Server address"),
     absent("direct_write_to_pmem", &["librpma_apm", "librpma_gpspm"], "The server's memory is persistent"),

@@ -106,7 +106,8 @@ pub(super) const ROWS: &[JobRow] = &[
     option("create_fsync", boolean(|d, on| d.job.files.create_fsync = on))
         .default("1").help("fsync each file after layout"),
     option("create_on_open", boolean(|d, on| d.job.files.create_on_open = on))
-        .default("0").help("Make files when they are opened, not before").status(NotYet("files are laid out before the run")),
+        .default("0").help("Make files when they are opened, not before")
+        .status(NotYet("files are laid out before the run")),
     option("create_only", boolean(|d, on| d.job.files.create_only = on))
         .default("0").help("Lay the files out and stop"),
     option("allow_file_create", boolean(|d, on| d.job.files.allow_create = on))

@@ -95,7 +95,8 @@ pub(super) const ROWS: &[JobRow] = &[
     option("random_generator", word(GENERATORS, set_generator))
         .help("Where random offsets come from; not written, each block comes once per pass in constant memory"),
     option("random_distribution", word(DISTRIBUTIONS, set_distribution))
-        .default("random").help("How random offsets are spread").status(Partial("zoned, zoned_abs and sequence are not built")),
+        .default("random").help("How random offsets are spread")
+        .status(Partial("zoned, zoned_abs and sequence are not built")),
     option("percentage_random", numbers(0, 100, |d, list| merge(&mut d.job.pattern.random_percent, list, narrow)))
         .default("100").help("Percent of random offsets in random patterns: reads,writes,trims"),
     option("percentage_sequential", integer(0, 100, ignore))
@@ -115,7 +116,8 @@ pub(super) const ROWS: &[JobRow] = &[
     option("num_range", integer(0, COUNT_MAX, ignore))
         .tier(4).default("1").help("Ranges in one trim").status(NotYet(TRIMS)),
     option("write_barrier", integer(0, COUNT_MAX, ignore))
-        .tier(4).default("0").help("Every N-th write as a barrier").status(Rejected("Linux has no barrier writes any more")),
+        .tier(4).default("0").help("Every N-th write as a barrier")
+        .status(Rejected("Linux has no barrier writes any more")),
 ];
 
 /// A number whose range the grammar has checked.

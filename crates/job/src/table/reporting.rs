@@ -121,7 +121,8 @@ pub(super) const ROWS: &[JobRow] = &[
     option("log_offset", boolean(|d, on| d.job.reporting.log_offset = on))
         .default("0").help("Add the offset to log lines").status(LOGS),
     option("log_prio", boolean(ignore)).tier(3).default("0").help("Add the I/O priority to log lines").status(LOGS),
-    option("log_issue_time", boolean(ignore)).tier(3).default("0").help("Add the time of issue to log lines").status(LOGS),
+    option("log_issue_time", boolean(ignore))
+        .tier(3).default("0").help("Add the time of issue to log lines").status(LOGS),
     option("per_job_logs", boolean(|d, on| d.job.reporting.per_job_logs = on))
         .default("1").help("One log file per clone").status(LOGS),
     option("log_entries", integer(1024, 1_048_576, ignore))
