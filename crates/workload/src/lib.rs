@@ -1,9 +1,34 @@
-//! What to do next: offsets, sizes, directions, pacing and content. Pure, seeded, integers only.
+//! What to do next: offsets, sizes, directions, pacing and content. Pure and seeded.
 //!
 //! A [`Generator`] fills blocks of 64 [`Op`]s, so that whatever a pattern costs is paid once per block, outside
-//! the loop that submits them.
+//! the loop that submits them. The plain cases (one file, one block size) have loops of their own; everything else
+//! goes through a general one that makes one request at a time.
+//!
+//! Sequences are fio 3.42's wherever its choice is not the point: the mix of reads and writes, drawn sizes, uneven
+//! spreads, and all offsets under `random_generator=tausworthe` or `lfsr` or `norandommap`. Only the default random
+//! order is our own: a keyed permutation in place of fio's map of used blocks.
 #![forbid(unsafe_code)]
 
+mod block_map;
+mod content;
+mod durability;
+mod extent;
+mod general;
+mod generator;
+mod lfsr;
+mod mix;
 mod op;
+mod pacing;
+mod permutation;
+mod place;
+mod plain;
+mod random;
+mod service;
+mod sizes;
+mod spread;
+mod workload;
 
+pub use content::Content;
+pub use generator::{Generator, Refill};
 pub use op::{BLOCK_OPS, Block, Op, OpKind};
+pub use workload::{FileRange, Workload, WorkloadError};

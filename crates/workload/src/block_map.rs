@@ -1,0 +1,124 @@
+//! Which blocks of a range have been used: one bit a block, with summaries above, so that the next free block is
+//! found in a few steps however full the map is.
+
+/// The map. Memory is asked for zeroed, so the system provides pages only as they are touched.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockMap {
+    blocks: u64,
+    /// `levels[0]` has one bit a block, set when used; a bit of each higher level says that 64 bits below are set.
+    levels: Vec<Vec<u64>>,
+}
+
+impl BlockMap {
+    /// All `blocks` free.
+    pub(crate) fn new(blocks: u64) -> Self {
+        let mut levels = Vec::new();
+        let mut bits = blocks;
+        loop {
+            let words = bits.div_ceil(64);
+            levels.push(vec![0; words as usize]);
+            if words <= 1 {
+                break;
+            }
+            bits = words;
+        }
+        BlockMap { blocks, levels }
+    }
+
+    /// Frees all blocks.
+    pub(crate) fn clear(&mut self) {
+        self.levels.iter_mut().for_each(|level| level.fill(0));
+    }
+
+    /// The free block next above `block` (itself included), going on from the start after the end.
+    pub(crate) fn free_from(&self, block: u64) -> Option<u64> {
+        self.free_above(block).or_else(|| self.free_above(0))
+    }
+
+    /// Marks `wanted` blocks from `block` on as used, but stops before one that is, and at the end. Returns how many
+    /// were marked.
+    pub(crate) fn mark(&mut self, block: u64, wanted: u64) -> u64 {
+        let end = self.blocks.min(block.saturating_add(wanted));
+        let mut at = block;
+        while at < end && !self.is_used(at) {
+            self.set(at);
+            at += 1;
+        }
+        at - block
+    }
+
+    fn is_used(&self, block: u64) -> bool {
+        self.levels[0][(block / 64) as usize] >> (block % 64) & 1 == 1
+    }
+
+    fn set(&mut self, block: u64) {
+        let mut bit = block;
+        for level in &mut self.levels {
+            let word = &mut level[(bit / 64) as usize];
+            *word |= 1 << (bit % 64);
+            if *word != u64::MAX {
+                break;
+            }
+            bit /= 64;
+        }
+    }
+
+    /// Climbs until a word has a clear bit at or above the place, then descends along the first clear bits.
+    fn free_above(&self, block: u64) -> Option<u64> {
+        let mut bit = block;
+        let mut height = 0;
+        loop {
+            let level = self.levels.get(height)?;
+            let clear = level.get((bit / 64) as usize).map_or(0, |word| !word & (u64::MAX << (bit % 64)));
+            if clear != 0 {
+                bit = bit / 64 * 64 + u64::from(clear.trailing_zeros());
+                break;
+            }
+            bit = bit / 64 + 1;
+            height += 1;
+        }
+        for level in self.levels[..height].iter().rev() {
+            // A clear bit may stand for words past the end of the level below.
+            let word = level.get(bit as usize)?;
+            bit = bit * 64 + u64::from(word.trailing_ones());
+        }
+        (bit < self.blocks).then_some(bit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_a_plain_list_of_flags() {
+        for blocks in [1_u64, 2, 63, 64, 65, 127, 128, 4095, 4096, 4097, 5000, 300_000] {
+            let mut map = BlockMap::new(blocks);
+            let mut flags = vec![false; blocks as usize];
+            let mut state = blocks;
+            for _ in 0..2000 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let block = (state >> 33) % blocks;
+                let plain = (block..blocks).chain(0..block).find(|&at| !flags[at as usize]);
+                let free = map.free_from(block);
+                assert_eq!(free, plain, "{blocks} blocks, from {block}");
+                let Some(free) = free else { break };
+                let wanted = 1 + (state >> 50) % 100;
+                let run = (free..blocks.min(free + wanted)).take_while(|&at| !flags[at as usize]).count() as u64;
+                assert_eq!(map.mark(free, wanted), run);
+                flags[free as usize..(free + run) as usize].fill(true);
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_map_has_nothing_free_until_it_is_cleared() {
+        for blocks in [1, 64, 100, 4096, 5000] {
+            let mut map = BlockMap::new(blocks);
+            assert_eq!(map.mark(0, u64::MAX), blocks);
+            assert_eq!(map.free_from(blocks / 2), None);
+            map.clear();
+            assert_eq!(map.free_from(blocks / 2), Some(blocks / 2));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What the writes carry.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::op::Op;
+
+/// The content of a worker's write buffers.
+#[derive(Clone, Debug)]
+pub struct Content {
+    mode: Mode,
+    initial: Initial,
+    stream: Xoshiro256PlusPlus,
+}
+
+/// What happens to a buffer before each write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Keep,
+    Scramble,
+    Refill,
+}
+
+/// What a buffer begins with.
+#[derive(Clone, Debug)]
+enum Initial {
+    Zero,
+    Repeat(Vec<u8>),
+    Random,
+}
+
+/// Bytes between the scrambled places: a device that looks for equal blocks compares at least so many.
+const SECTOR: usize = 512;
+
+impl Content {
+    /// `seed` is the worker's. `compress` and `dedupe_percent` are not honoured here; the language refuses them.
+    pub fn new(content: &job::Content, seed: u64) -> Content {
+        let initial = match &content.pattern {
+            _ if content.zero => Initial::Zero,
+            Some(bytes) if !bytes.is_empty() => Initial::Repeat(bytes.clone()),
+            _ => Initial::Random,
+        };
+        let mode = match initial {
+            Initial::Random if content.refill => Mode::Refill,
+            Initial::Random if content.scramble => Mode::Scramble,
+            _ => Mode::Keep,
+        };
+        Content { mode, initial, stream: Xoshiro256PlusPlus::seed_from_u64(seed) }
+    }
+
+    /// The first content of a buffer.
+    pub fn fill(&mut self, buffer: &mut [u8]) {
+        match &self.initial {
+            Initial::Zero => buffer.fill(0),
+            Initial::Repeat(bytes) => {
+                for chunk in buffer.chunks_mut(bytes.len()) {
+                    chunk.copy_from_slice(&bytes[..chunk.len()]);
+                }
+            }
+            Initial::Random => self.refill(buffer),
+        }
+    }
+
+    /// Whether [`prepare`](Content::prepare) leaves buffers as they are.
+    pub fn keeps(&self) -> bool {
+        self.mode == Mode::Keep
+    }
+
+    /// Makes the buffer ready for this write. The buffer is as long as the request.
+    #[inline]
+    pub fn prepare(&mut self, buffer: &mut [u8], op: &Op) {
+        match self.mode {
+            Mode::Keep => {}
+            Mode::Scramble => self.scramble(buffer, op.offset),
+            Mode::Refill => self.refill(buffer),
+        }
+    }
+
+    /// 16 of every 512 bytes change: the place in the file, and a number that no other write has.
+    fn scramble(&mut self, buffer: &mut [u8], offset: u64) {
+        let mut number = self.stream.next_u64();
+        let mut offset = offset;
+        for sector in buffer.chunks_mut(SECTOR) {
+            let mut mark = [0; 16];
+            mark[..8].copy_from_slice(&offset.to_le_bytes());
+            mark[8..].copy_from_slice(&number.to_le_bytes());
+            let len = sector.len().min(mark.len());
+            sector[..len].copy_from_slice(&mark[16 - len..]);
+            offset += SECTOR as u64;
+            number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+
+    fn refill(&mut self, buffer: &mut [u8]) {
+        let mut words = buffer.chunks_exact_mut(8);
+        for word in &mut words {
+            word.copy_from_slice(&self.stream.next_u64().to_le_bytes());
+        }
+        let rest = words.into_remainder();
+        let last = self.stream.next_u64().to_le_bytes();
+        rest.copy_from_slice(&last[..rest.len()]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::OpKind;
+
+    const PLAIN: job::Content =
+        job::Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe_percent: 0 };
+    const OP: Op = Op { offset: 8192, length: 4096, file: 0, kind: OpKind::Write };
+
+    fn filled(content: &job::Content) -> (Content, Vec<u8>) {
+        let mut content = Content::new(content, 1);
+        let mut buffer = vec![0xaa; 4096];
+        content.fill(&mut buffer);
+        (content, buffer)
+    }
+
+    #[test]
+    fn scrambling_changes_sixteen_bytes_of_each_sector_and_nothing_else() {
+        let (mut content, before) = filled(&PLAIN);
+        let mut first = before.clone();
+        content.prepare(&mut first, &OP);
+        let mut second = first.clone();
+        content.prepare(&mut second, &OP);
+        for ((old, first), second) in before.chunks(512).zip(first.chunks(512)).zip(second.chunks(512)) {
+            assert_eq!(old[16..], first[16..]);
+            assert_ne!(old[..16], first[..16]);
+            assert_ne!(first[..16], second[..16], "two writes to one place differ");
+        }
+        let sectors: std::collections::HashSet<&[u8]> = first.chunks(512).collect();
+        assert_eq!(sectors.len(), 8, "no two sectors alike");
+    }
+
+    #[test]
+    fn zero_and_pattern_are_kept() {
+        let (mut content, mut buffer) = filled(&job::Content { zero: true, ..PLAIN });
+        content.prepare(&mut buffer, &OP);
+        assert!(content.keeps() && buffer.iter().all(|&byte| byte == 0));
+
+        let (mut content, mut buffer) = filled(&job::Content { pattern: Some(b"abc".to_vec()), ..PLAIN });
+        content.prepare(&mut buffer, &OP);
+        assert!(content.keeps() && buffer.starts_with(b"abcabc") && buffer.ends_with(b"a"));
+
+        let (mut content, mut buffer) = filled(&job::Content { scramble: false, ..PLAIN });
+        let before = buffer.clone();
+        content.prepare(&mut buffer, &OP);
+        assert_eq!(before, buffer);
+    }
+
+    #[test]
+    fn refilling_leaves_nothing_as_it_was() {
+        let (mut content, mut buffer) = filled(&job::Content { refill: true, ..PLAIN });
+        let before = buffer.clone();
+        content.prepare(&mut buffer, &OP);
+        let same = before.iter().zip(&buffer).filter(|pair| pair.0 == pair.1).count();
+        assert!(same < 60, "{same} of 4096 bytes are the same; 16 are to be expected by chance");
+    }
+
+    #[test]
+    fn random_content_is_random_to_the_last_byte() {
+        let mut content = Content::new(&PLAIN, 1);
+        for len in [0, 1, 7, 9, 4097] {
+            let mut buffer = vec![0; len];
+            content.fill(&mut buffer);
+            content.prepare(&mut buffer, &OP);
+        }
+        let mut buffer = vec![0; 1 << 20];
+        content.fill(&mut buffer);
+        let mut counts = [0_u32; 256];
+        buffer.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+        assert!(counts.iter().all(|&count| (3700..4500).contains(&count)), "each value about 4096 times");
+    }
+}

@@ -1,0 +1,64 @@
+//! Syncs among the writes.
+
+use job::Durability;
+
+use crate::op::{Op, OpKind};
+
+/// One sync after every so many writes; it goes to the file that was written last.
+#[derive(Clone, Debug)]
+pub(crate) struct Syncs {
+    /// Intervals in writes; the first one that is due wins. 0: never.
+    every: [(u64, OpKind); 3],
+    writes: u64,
+    /// The file of the last write, while no sync has been considered for it.
+    written: Option<u32>,
+    /// First byte and end of what was written to each file since its last sync_file_range(2); empty when not asked
+    /// for.
+    ranges: Vec<(u64, u64)>,
+}
+
+const CLEAN: (u64, u64) = (u64::MAX, 0);
+
+impl Syncs {
+    pub(crate) fn new(durability: &Durability, files: usize) -> Self {
+        let range_every = durability.sync_file_range.map_or(0, |(_, every)| every);
+        Syncs {
+            every: [
+                (durability.fsync_every.into(), OpKind::Sync),
+                (durability.fdatasync_every.into(), OpKind::DataSync),
+                (range_every.into(), OpKind::SyncRange),
+            ],
+            writes: 0,
+            written: None,
+            ranges: if range_every > 0 { vec![CLEAN; files] } else { Vec::new() },
+        }
+    }
+
+    /// Whether `durability` asks for syncs among the writes at all.
+    pub(crate) fn asked_for(durability: &Durability) -> bool {
+        Syncs::new(durability, 0).every.iter().any(|&(every, _)| every > 0)
+    }
+
+    /// Counts a write.
+    pub(crate) fn wrote(&mut self, op: &Op) {
+        self.writes += 1;
+        self.written = Some(op.file);
+        if let Some((start, end)) = self.ranges.get_mut(op.file as usize) {
+            *start = op.offset.min(*start);
+            *end = (op.offset + u64::from(op.length)).max(*end);
+        }
+    }
+
+    /// The sync that comes before the next request, if one is due. Asked once per write.
+    pub(crate) fn due(&mut self) -> Option<Op> {
+        let file = self.written.take()?;
+        let is_due = |&&(every, _): &&(u64, OpKind)| every > 0 && self.writes.is_multiple_of(every);
+        let kind = self.every.iter().find(is_due)?.1;
+        if kind != OpKind::SyncRange {
+            return Some(Op { offset: 0, length: 0, file, kind });
+        }
+        let (start, end) = std::mem::replace(&mut self.ranges[file as usize], CLEAN);
+        // What does not fit into the length becomes 0, which sync_file_range(2) takes as the end of the file.
+        Some(Op { offset: start, length: u32::try_from(end - start).unwrap_or(0), file, kind })
+    }
+}

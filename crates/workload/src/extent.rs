@@ -1,0 +1,141 @@
+//! When a worker's requests end, and when its files start over.
+
+use crate::workload::Workload;
+
+/// What was issued so far, and how much is still to come.
+#[derive(Clone, Debug)]
+pub(crate) struct Extent {
+    /// Bytes of one loop, and of all.
+    bytes_of_loop: u64,
+    bytes: u64,
+    /// Requests of all loops.
+    ios: u64,
+    loops_left: u32,
+    starts_over: bool,
+    time_based: bool,
+    largest_block: u64,
+    issued_bytes: u64,
+    issued_ios: u64,
+    /// What was issued when this pass began: a pass that issues nothing is the last.
+    issued_before: u64,
+}
+
+impl Extent {
+    pub(crate) fn new(workload: &Workload) -> Self {
+        let loops = workload.loops.max(1);
+        let ios = match workload.number_ios {
+            0 => u64::MAX,
+            number => number.saturating_mul(loops.into()),
+        };
+        let largest_block = job::Direction::ALL.map(|direction| workload.pattern.block_size[direction].max());
+        Extent {
+            bytes_of_loop: workload.bytes,
+            bytes: workload.bytes.saturating_mul(loops.into()),
+            ios,
+            loops_left: loops - 1,
+            starts_over: workload.starts_over,
+            time_based: workload.time_based,
+            largest_block: u64::from(largest_block.into_iter().max().unwrap_or(0)),
+            issued_bytes: 0,
+            issued_ios: 0,
+            issued_before: 0,
+        }
+    }
+
+    pub(crate) fn time_based(&self) -> bool {
+        self.time_based
+    }
+
+    /// No further request.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        !self.time_based && (self.issued_bytes >= self.bytes || self.issued_ios >= self.ios)
+    }
+
+    /// How many requests of `size` bytes are still to come.
+    pub(crate) fn left(&self, size: u64) -> u64 {
+        if self.time_based {
+            return u64::MAX;
+        }
+        let by_bytes = self.bytes.saturating_sub(self.issued_bytes).div_ceil(size);
+        by_bytes.min(self.ios - self.issued_ios.min(self.ios))
+    }
+
+    #[inline]
+    pub(crate) fn issue(&mut self, ios: u64, bytes: u64) {
+        self.issued_ios += ios;
+        self.issued_bytes += bytes;
+    }
+
+    /// The files are done: whether they start over. A rest smaller than the largest block is left out, and so is any
+    /// rest without `io_size`.
+    pub(crate) fn starts_over(&mut self) -> bool {
+        if self.issued_ios == self.issued_before || self.is_over() {
+            return false;
+        }
+        self.issued_before = self.issued_ios;
+        if self.time_based {
+            return true;
+        }
+        if self.loops_left > 0 {
+            self.loops_left -= 1;
+            return true;
+        }
+        let rest = self.bytes_of_loop.saturating_sub(self.issued_bytes);
+        self.starts_over && rest > 0 && rest >= self.largest_block
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extent(bytes: u64, loops: u32, starts_over: bool) -> Extent {
+        let bytes_of_loop = bytes;
+        Extent {
+            bytes_of_loop,
+            bytes: bytes * u64::from(loops),
+            ios: u64::MAX,
+            loops_left: loops - 1,
+            starts_over,
+            time_based: false,
+            largest_block: 4096,
+            issued_bytes: 0,
+            issued_ios: 0,
+            issued_before: 0,
+        }
+    }
+
+    #[test]
+    fn a_rest_of_the_size_is_left_out() {
+        let mut extent = extent(22 << 10, 1, false);
+        extent.issue(5, 20 << 10);
+        assert!(!extent.is_over() && !extent.starts_over());
+    }
+
+    #[test]
+    fn io_size_starts_over_for_a_rest_of_a_block() {
+        for (bytes, expected) in [(24 << 10, true), (23 << 10, false)] {
+            let mut extent = extent(bytes, 1, true);
+            extent.issue(5, 20 << 10);
+            assert_eq!(extent.starts_over(), expected, "{bytes} bytes");
+        }
+    }
+
+    #[test]
+    fn a_pass_without_a_request_is_the_last() {
+        let mut extent = extent(1 << 20, 3, true);
+        assert!(!extent.starts_over());
+        extent.issue(1, 4096);
+        assert!(extent.starts_over());
+        assert!(!extent.starts_over());
+    }
+
+    #[test]
+    fn the_last_request_may_exceed_the_bytes() {
+        let mut extent = extent(10 << 10, 1, false);
+        assert_eq!(extent.left(4096), 3);
+        extent.issue(3, 12 << 10);
+        assert!(extent.is_over());
+    }
+}

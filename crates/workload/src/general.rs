@@ -1,0 +1,189 @@
+//! Everything the plain cases leave out: several files, drawn sizes, skips, uneven spreads, syncs, two rates.
+
+use job::{Direction, Seed};
+
+use crate::durability::Syncs;
+use crate::extent::Extent;
+use crate::generator::Refill;
+use crate::mix::Mix;
+use crate::op::{BLOCK_OPS, Block, Op, OpKind};
+use crate::pacing::Deadlines;
+use crate::place::Placement;
+use crate::random::{Seeds, Slot};
+use crate::service::Service;
+use crate::workload::Workload;
+
+/// One request at a time, in every way the language has.
+#[derive(Clone, Debug)]
+pub(crate) struct General {
+    placement: Placement,
+    service: Service,
+    chooser: Chooser,
+    syncs: Syncs,
+    extent: Extent,
+    repeats: bool,
+    /// `trimwrite`: the write that follows its trim.
+    trimmed: Option<Op>,
+    /// Made, but held back behind a pass.
+    held: Option<Op>,
+    /// A range started over before the last request made.
+    passed: bool,
+}
+
+/// Which direction is next.
+#[derive(Clone, Debug)]
+enum Chooser {
+    Only(Direction),
+    /// Reads and another direction; with a rate for each of them, the one that is due first goes first.
+    Mixed(Mix, Direction, Option<Deadlines>),
+    /// Each block is trimmed, then written.
+    TrimThenWrite,
+}
+
+impl Chooser {
+    fn new(workload: &Workload, seeds: &Seeds) -> Self {
+        let access = workload.pattern.access;
+        if access.trim_then_write {
+            return Chooser::TrimThenWrite;
+        }
+        let second = if access.writes { Direction::Write } else { Direction::Trim };
+        match (access.reads, access.writes || access.trims) {
+            (true, true) => {
+                let mix = Mix::new(seeds.of(Slot::Mix), workload.pattern.read_percent, kind_of(second));
+                Chooser::Mixed(mix, second, Deadlines::of_both(&workload.pacing, second))
+            }
+            (true, false) => Chooser::Only(Direction::Read),
+            _ => Chooser::Only(second),
+        }
+    }
+
+    fn choose(&mut self) -> Direction {
+        match self {
+            Chooser::Only(direction) => *direction,
+            Chooser::TrimThenWrite => Direction::Trim,
+            Chooser::Mixed(mix, second, deadlines) => {
+                let drawn = mix.choose();
+                let chosen = deadlines.as_mut().map_or(drawn, |deadlines| deadlines.first_due(drawn));
+                [Direction::Read, *second][chosen]
+            }
+        }
+    }
+
+    fn issue(&mut self, direction: Direction, length: u32) {
+        if let Chooser::Mixed(mix, _, deadlines) = self {
+            let number = usize::from(direction != Direction::Read);
+            mix.issue(number);
+            if let Some(deadlines) = deadlines {
+                deadlines.issue(number, length);
+            }
+        }
+    }
+
+    fn start_over(&mut self, repeats: bool) {
+        if let Chooser::Mixed(mix, ..) = self {
+            if repeats {
+                mix.restart();
+            } else {
+                mix.forget();
+            }
+        }
+    }
+}
+
+/// The request that moves data in this direction.
+pub(crate) fn kind_of(direction: Direction) -> OpKind {
+    match direction {
+        Direction::Read => OpKind::Read,
+        Direction::Write => OpKind::Write,
+        Direction::Trim => OpKind::Trim,
+    }
+}
+
+impl General {
+    pub(crate) fn new(workload: &Workload, seeds: Seeds) -> Self {
+        let wide = workload.pattern.generator == Some(job::RandomGenerator::Tausworthe64);
+        General {
+            placement: Placement::new(workload, seeds),
+            service: Service::new(workload.service, seeds.of(Slot::File), wide),
+            chooser: Chooser::new(workload, &seeds),
+            syncs: Syncs::new(&workload.durability, workload.files.len()),
+            extent: Extent::new(workload),
+            repeats: matches!(workload.pattern.seed, Seed::Fixed(_)),
+            trimmed: None,
+            held: None,
+            passed: false,
+        }
+    }
+
+    pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
+        block.len = 0;
+        while block.len < BLOCK_OPS {
+            let Some(op) = self.held.take().or_else(|| self.step()) else {
+                return if block.len > 0 { Refill::Ops } else { Refill::Done };
+            };
+            if std::mem::take(&mut self.passed) {
+                self.held = Some(op);
+                // With requests before it, the pass is told in the next call.
+                self.passed = block.len > 0;
+                return if block.len > 0 { Refill::Ops } else { Refill::Pass };
+            }
+            block.ops[block.len] = op;
+            block.len += 1;
+        }
+        Refill::Ops
+    }
+
+    /// The next request; `None` at the end.
+    fn step(&mut self) -> Option<Op> {
+        loop {
+            if let Some(write) = self.trimmed.take() {
+                return Some(self.issue(Direction::Write, write));
+            }
+            if self.extent.is_over() {
+                return None;
+            }
+            if let Some(sync) = self.syncs.due() {
+                return Some(sync);
+            }
+            if let Some(op) = self.attempt() {
+                return Some(op);
+            }
+            if !self.extent.starts_over() {
+                return None;
+            }
+            self.passed = true;
+            self.placement.start_over(self.repeats);
+            self.chooser.start_over(self.repeats);
+            self.service.start_over(self.repeats);
+        }
+    }
+
+    /// A transfer; `None` when all files are done.
+    fn attempt(&mut self) -> Option<Op> {
+        loop {
+            let files = &self.placement.files;
+            let file = self.service.choose(files.len(), |file| files[file].done)?;
+            let direction = self.chooser.choose();
+            let Some(spot) = self.placement.place(file, direction) else {
+                self.placement.files[file].done = true;
+                continue;
+            };
+            self.passed |= spot.wrapped;
+            let op = Op { offset: spot.offset, length: spot.length, file: file as u32, kind: kind_of(direction) };
+            if matches!(self.chooser, Chooser::TrimThenWrite) {
+                self.trimmed = Some(Op { kind: OpKind::Write, ..op });
+                return Some(op);
+            }
+            return Some(self.issue(direction, op));
+        }
+    }
+
+    fn issue(&mut self, direction: Direction, op: Op) -> Op {
+        self.extent.issue(1, op.length.into());
+        self.chooser.issue(direction, op.length);
+        if op.kind == OpKind::Write {
+            self.syncs.wrote(&op);
+        }
+        op
+    }
+}

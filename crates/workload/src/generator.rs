@@ -1,0 +1,132 @@
+//! The generator: one of the plain cases or the general one, and the pace on top.
+
+use job::{BlockSize, Direction, Seed};
+
+use crate::durability::Syncs;
+use crate::extent::Extent;
+use crate::general::{General, kind_of};
+use crate::mix::Mix;
+use crate::op::Block;
+use crate::pacing::{Deadlines, Pacer};
+use crate::permutation::{Lookahead, Permutation};
+use crate::place::permutation_seed;
+use crate::plain::{Directions, Order, Plain};
+use crate::random::{Seeds, Slot, Tausworthe};
+use crate::workload::{Workload, WorkloadError};
+
+/// What [`Generator::refill`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refill {
+    /// The block holds at least one request.
+    Ops,
+    /// A range starts over before the next request: drop what is cached of it, then call again. The block is empty.
+    Pass,
+    /// Nothing more comes. The block is empty.
+    Done,
+}
+
+/// Makes the requests of one worker, a block at a time. After its construction it allocates nothing but, once per
+/// block, the place for intended times of a paced job.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    source: Source,
+    pacer: Option<Pacer>,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    Plain(Box<Plain>),
+    General(Box<General>),
+}
+
+impl Generator {
+    /// Checks the workload and prepares its streams; maps, where one is needed, are allocated here.
+    pub fn new(workload: &Workload) -> Result<Generator, WorkloadError> {
+        workload.check()?;
+        let seeds = Seeds::new(workload.seed, workload.thread_number);
+        let source = match plain(workload, &seeds) {
+            Some(plain) => Source::Plain(Box::new(plain)),
+            None => Source::General(Box::new(General::new(workload, seeds))),
+        };
+        Ok(Generator { source, pacer: Pacer::new(&workload.pacing, seeds.of(Slot::Arrival)) })
+    }
+
+    /// Fills the block with up to 64 requests, never across the end of a pass.
+    pub fn refill(&mut self, block: &mut Block) -> Refill {
+        block.len = 0;
+        let refill = match &mut self.source {
+            Source::Plain(plain) => plain.refill(block),
+            Source::General(general) => general.refill(block),
+        };
+        if let Some(pacer) = &mut self.pacer {
+            pacer.stamp(block, 0);
+        }
+        refill
+    }
+
+    /// The ramp is over: intended times count from now on. The requests of `block` from number `next` on, not yet
+    /// started, are stamped anew.
+    pub fn restart_pacing(&mut self, block: &mut Block, next: usize) {
+        if let Some(pacer) = &mut self.pacer {
+            pacer.restart();
+            pacer.stamp(block, next);
+        }
+    }
+}
+
+/// The plain case of this workload, if it is one.
+fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
+    let [file] = workload.files.as_slice() else { return None };
+    let size = plain_size(workload)?;
+    let blocks = file.length / u64::from(size);
+    let access = workload.pattern.access;
+    let mixed = access.reads && (access.writes || access.trims);
+    let second = if access.writes { Direction::Write } else { Direction::Trim };
+    let seed = seeds.of(Slot::Offset);
+    let order = match (access.random, mixed) {
+        (true, _) if workload.covers_each_block_once() => {
+            let permutation = Permutation::new(blocks, permutation_seed(seed, 0));
+            Order::Permuted { blocks: Lookahead::new(permutation), left: blocks }
+        }
+        (true, _) if workload.wide_offsets(blocks) => return None,
+        (true, _) => Order::Uniform { stream: Tausworthe::new(seed), seed },
+        (false, true) => Order::SequentialMix { next: [0; 2], chosen: None },
+        (false, false) => Order::Sequential { next: 0 },
+    };
+    let directions = if mixed {
+        Directions::Mixed(Mix::new(seeds.of(Slot::Mix), workload.pattern.read_percent, kind_of(second)))
+    } else {
+        Directions::Only(kind_of(if access.reads { Direction::Read } else { second }))
+    };
+    Some(Plain {
+        start: file.start,
+        length: file.length,
+        size,
+        order,
+        directions,
+        extent: Extent::new(workload),
+        repeats: matches!(workload.pattern.seed, Seed::Fixed(_)),
+    })
+}
+
+/// The one size of all requests, if nothing about the workload is rare.
+fn plain_size(workload: &Workload) -> Option<u32> {
+    let pattern = &workload.pattern;
+    let mut sizes = workload.directions().map(|direction| match pattern.block_size[direction] {
+        BlockSize::Fixed(size) => Some(size),
+        _ => None,
+    });
+    let size = sizes.next()??;
+    let second = if pattern.access.writes { Direction::Write } else { Direction::Trim };
+    let rare = !sizes.all(|other| other == Some(size))
+        || pattern.access.modifier.is_some()
+        || pattern.access.trim_then_write
+        || pattern.sizes_by_sequence
+        || pattern.generator.is_some()
+        || pattern.distribution != job::Distribution::Uniform
+        || pattern.access.random && pattern.block_align.is_some()
+        || pattern.access.random && workload.directions().any(|direction| pattern.random_percent[direction] < 100)
+        || Syncs::asked_for(&workload.durability)
+        || Deadlines::of_both(&workload.pacing, second).is_some();
+    (!rare).then_some(size)
+}

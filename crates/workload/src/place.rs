@@ -1,0 +1,340 @@
+//! Where a request of the general case goes within its file.
+
+use job::{Direction, PerDirection, RandomGenerator};
+
+use crate::block_map::BlockMap;
+use crate::lfsr::Lfsr;
+use crate::permutation::Permutation;
+use crate::random::{Seeds, Slot, Stream};
+use crate::sizes::Sizes;
+use crate::spread::{Ranks, Zones};
+use crate::workload::{FileRange, Workload};
+
+/// One file and how far its requests are.
+#[derive(Clone, Debug)]
+pub(crate) struct File {
+    start: u64,
+    length: u64,
+    /// Where the last request of each direction ended, and where it began; relative to the range.
+    position: PerDirection<u64>,
+    last_start: PerDirection<u64>,
+    cover: Cover,
+    ranks: Option<Ranks>,
+    /// No further request fits, until the files start over.
+    pub(crate) done: bool,
+}
+
+/// How random blocks are kept from repeating.
+#[derive(Clone, Debug)]
+enum Cover {
+    /// Not at all.
+    None,
+    /// One size: the permutation.
+    Permutation(Permutation),
+    /// Several sizes, or fio's own order.
+    Map(BlockMap),
+    Lfsr(Lfsr),
+}
+
+impl Cover {
+    fn restart(&mut self, repeats: bool) {
+        match self {
+            Cover::None => {}
+            Cover::Permutation(permutation) if repeats => permutation.first_pass(),
+            Cover::Permutation(permutation) => permutation.next_pass(),
+            Cover::Map(map) => map.clear(),
+            Cover::Lfsr(register) => register.reset(),
+        }
+    }
+
+    /// A block that has not come yet; `None` when all have.
+    fn draw(&mut self, stream: &mut Stream, blocks: u64) -> Option<u64> {
+        match self {
+            Cover::None => Some(stream.below(blocks)),
+            Cover::Permutation(permutation) => permutation.draw(),
+            Cover::Map(map) => map.free_from(stream.below(blocks)),
+            Cover::Lfsr(register) => register.draw(),
+        }
+    }
+}
+
+impl File {
+    fn new(range: &FileRange) -> Self {
+        File {
+            start: range.start,
+            length: range.length,
+            position: PerDirection::default(),
+            last_start: PerDirection::default(),
+            cover: Cover::None,
+            ranks: None,
+            done: false,
+        }
+    }
+
+    fn rewind(&mut self) {
+        self.position = PerDirection::default();
+        self.last_start = PerDirection::default();
+    }
+}
+
+/// Where a request goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    /// Bytes from the start of the file.
+    pub(crate) offset: u64,
+    /// Bytes.
+    pub(crate) length: u32,
+    /// A range was used up on the way and starts over.
+    pub(crate) wrapped: bool,
+}
+
+/// Chooses offsets and sizes in all the ways the language has.
+#[derive(Clone, Debug)]
+pub(crate) struct Placement {
+    pub(crate) files: Vec<File>,
+    random: bool,
+    time_based: bool,
+    sizes_by_sequence: bool,
+    identical: bool,
+    /// Bytes skipped after each sequential request; negative: backwards.
+    skip: i64,
+    /// Requests per random draw, and how many until the next.
+    per_draw: u64,
+    until_draw: u64,
+    random_percent: PerDirection<u32>,
+    sizes: PerDirection<Sizes>,
+    /// Random offsets are multiples of this.
+    units: PerDirection<u64>,
+    offsets: Stream,
+    order: PerDirection<Stream>,
+    zones: Option<Zones>,
+    seeds: Seeds,
+    wide_offsets: bool,
+    wide: bool,
+}
+
+/// An offset within the range, and how it was found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    offset: u64,
+    random: bool,
+    wrapped: bool,
+}
+
+impl Placement {
+    pub(crate) fn new(workload: &Workload, seeds: Seeds) -> Self {
+        let pattern = &workload.pattern;
+        let wide = pattern.generator == Some(RandomGenerator::Tausworthe64);
+        let sizes = per_direction(|direction| {
+            let seed = seeds.of_sizes(direction);
+            Sizes::new(&pattern.block_size[direction], pattern.unaligned_sizes, seed, wide)
+        });
+        let modifier = pattern.access.modifier;
+        let random = pattern.access.random;
+        let mut placement = Placement {
+            files: workload.files.iter().map(File::new).collect(),
+            random,
+            time_based: workload.time_based,
+            sizes_by_sequence: pattern.sizes_by_sequence,
+            identical: pattern.access.identical,
+            skip: if random { 0 } else { modifier.unwrap_or(0) },
+            per_draw: if random { modifier.map_or(1, |number| number.max(1) as u64) } else { 1 },
+            until_draw: 1,
+            random_percent: pattern.random_percent,
+            units: PerDirection::default(),
+            sizes,
+            offsets: Stream::new(0, false),
+            order: PerDirection::all(Stream::new(0, false)),
+            zones: Zones::new(&pattern.distribution, &seeds),
+            seeds,
+            wide_offsets: false,
+            wide,
+        };
+        placement.units = placement.units(workload);
+        placement.cover(workload);
+        placement.restart_streams();
+        placement
+    }
+
+    /// Random offsets are multiples of `blockalign` or the smallest size; with a map all directions share one unit.
+    fn units(&self, workload: &Workload) -> PerDirection<u64> {
+        let smallest = |direction| u64::from(self.sizes[self.sized_as(direction, true)].min());
+        if workload.covers_each_block_once() {
+            return PerDirection::all(workload.directions().map(smallest).min().unwrap_or(1));
+        }
+        per_direction(|direction| workload.pattern.block_align.map_or(smallest(direction), |align| align[direction]))
+    }
+
+    /// Gives each file what keeps its random blocks apart.
+    fn cover(&mut self, workload: &Workload) {
+        let pattern = &workload.pattern;
+        let unit = *self.units.iter().map(|(_, unit)| unit).min().unwrap_or(&1);
+        let blocks_max = workload.files.iter().map(|file| file.length / unit).max().unwrap_or(0);
+        self.wide_offsets = workload.wide_offsets(blocks_max);
+        if !pattern.access.random {
+            return;
+        }
+        let seed = self.seeds.of(Slot::Offset);
+        let one_size = workload.directions().all(|direction| {
+            let sizes = &self.sizes[self.sized_as(direction, true)];
+            u64::from(sizes.min()) == unit && u64::from(sizes.max()) == unit
+        });
+        for (number, (file, range)) in (0_u64..).zip(self.files.iter_mut().zip(&workload.files)) {
+            let blocks = file.length / unit;
+            if blocks == 0 {
+                continue;
+            }
+            file.ranks = Ranks::new(&pattern.distribution, blocks, &range.name, &self.seeds);
+            if workload.covers_each_block_once() {
+                file.cover = match pattern.generator {
+                    Some(RandomGenerator::Lfsr) => Cover::Lfsr(Lfsr::new(blocks, seed)),
+                    None if one_size => Cover::Permutation(Permutation::new(blocks, permutation_seed(seed, number))),
+                    _ => Cover::Map(BlockMap::new(blocks)),
+                };
+            }
+        }
+    }
+
+    fn restart_streams(&mut self) {
+        self.offsets = Stream::new(self.seeds.of(Slot::Offset), self.wide_offsets);
+        self.order = PerDirection::all(Stream::new(self.seeds.of(Slot::Order), self.wide));
+    }
+
+    /// All files start over; `repeats`: with the random sequence of the first time.
+    pub(crate) fn start_over(&mut self, repeats: bool) {
+        for file in &mut self.files {
+            file.rewind();
+            file.done = false;
+            file.cover.restart(repeats);
+            if let Some(ranks) = file.ranks.as_mut().filter(|_| repeats) {
+                ranks.restart();
+            }
+        }
+        if repeats {
+            self.restart_streams();
+            Direction::ALL.iter().for_each(|&direction| self.sizes[direction].restart());
+            if let Some(zones) = &mut self.zones {
+                zones.restart();
+            }
+        }
+    }
+
+    /// Where the next request of this direction goes in this file; `None` when nothing fits any more.
+    pub(crate) fn place(&mut self, file: usize, direction: Direction) -> Option<Spot> {
+        let found = self.find(file, direction)?;
+        let sizes = &mut self.sizes[sized_as(self.sizes_by_sequence, direction, found.random)];
+        let file = &mut self.files[file];
+        let room = file.length.checked_sub(found.offset)?;
+        let mut length = match (&mut file.cover, sizes.draw(room)) {
+            (Cover::Map(map), drawn) if found.random => {
+                // The free run may be shorter than the size, and so may be the rest of the range.
+                let length = drawn.map_or(room, u64::from);
+                let unit = self.units[direction];
+                length.min(map.mark(found.offset / unit, length.div_ceil(unit)) * unit) as u32
+            }
+            (_, drawn) => drawn?,
+        };
+        length = length.min(room.min(u64::from(u32::MAX)) as u32);
+        file.last_start[direction] = found.offset;
+        file.position[direction] = found.offset + u64::from(length);
+        Some(Spot { offset: file.start + found.offset, length, wrapped: found.wrapped })
+    }
+
+    fn find(&mut self, file: usize, direction: Direction) -> Option<Found> {
+        self.until_draw -= 1;
+        let draws = self.until_draw == 0;
+        if draws {
+            self.until_draw = self.per_draw;
+        }
+        if !self.random {
+            return self.sequential(file, direction);
+        }
+        if draws && self.is_random(direction) {
+            return self.at_random(file, direction);
+        }
+        if !draws && self.identical {
+            let offset = self.files[file].last_start[direction];
+            return Some(Found { offset, ..Found::default() });
+        }
+        self.sequential(file, direction).or_else(|| self.at_random(file, direction))
+    }
+
+    fn is_random(&mut self, direction: Direction) -> bool {
+        let percent = self.random_percent[direction];
+        percent >= 100 || self.order[direction].percent() <= percent
+    }
+
+    fn sequential(&mut self, file: usize, direction: Direction) -> Option<Found> {
+        let alone = self.files.len() == 1;
+        let file = &mut self.files[file];
+        let mut offset = file.position[direction];
+        let wrapped = self.time_based && alone && offset == file.length;
+        if wrapped {
+            offset = 0;
+        }
+        if offset >= file.length {
+            return None;
+        }
+        if offset > 0 && self.skip != 0 {
+            offset = match offset.checked_add_signed(self.skip) {
+                Some(ahead) if ahead < file.length => ahead,
+                Some(_) => 0,
+                // Backwards past the start: on from the end.
+                None => file.length.checked_add_signed(self.skip)?,
+            };
+        }
+        Some(Found { offset, random: false, wrapped })
+    }
+
+    fn at_random(&mut self, file: usize, direction: Direction) -> Option<Found> {
+        let unit = self.units[direction];
+        let smallest = u64::from(self.sizes[self.sized_as(direction, true)].min());
+        let file = &mut self.files[file];
+        let blocks = match file.cover {
+            Cover::None => file.length.checked_sub(smallest)? / unit + 1,
+            _ => file.length / unit,
+        };
+        if let Some(ranks) = &mut file.ranks {
+            let offset = ranks.draw().min(blocks - 1) * unit;
+            return Some(Found { offset, random: true, wrapped: false });
+        }
+        if let Some(zones) = &mut self.zones {
+            let (start, size) = zones.draw(direction, blocks, unit);
+            let offset = (start + self.offsets.below(size)) * unit;
+            return Some(Found { offset, random: true, wrapped: false });
+        }
+        let mut wrapped = false;
+        let block = match file.cover.draw(&mut self.offsets, blocks) {
+            None if self.time_based => {
+                wrapped = true;
+                file.rewind();
+                file.cover.restart(false);
+                file.cover.draw(&mut self.offsets, blocks)
+            }
+            block => block,
+        };
+        Some(Found { offset: block? * unit, random: true, wrapped })
+    }
+
+    fn sized_as(&self, direction: Direction, random: bool) -> Direction {
+        sized_as(self.sizes_by_sequence, direction, random)
+    }
+}
+
+/// `bs_is_seq_rand`: the sizes of reads serve sequential requests, those of writes random ones.
+fn sized_as(by_sequence: bool, direction: Direction, random: bool) -> Direction {
+    match (by_sequence, random) {
+        (false, _) => direction,
+        (true, false) => Direction::Read,
+        (true, true) => Direction::Write,
+    }
+}
+
+/// The key of one file's permutation.
+pub(crate) fn permutation_seed(seed: u64, file: u64) -> u64 {
+    seed ^ file.wrapping_mul(0xd134_2543_de82_ef95)
+}
+
+fn per_direction<T>(value: impl Fn(Direction) -> T) -> PerDirection<T> {
+    PerDirection { read: value(Direction::Read), write: value(Direction::Write), trim: value(Direction::Trim) }
+}

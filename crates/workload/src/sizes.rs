@@ -1,0 +1,110 @@
+//! How long the next request is.
+
+use job::BlockSize;
+
+use crate::random::Stream;
+
+/// Draws the sizes of one direction.
+#[derive(Clone, Debug)]
+pub(crate) struct Sizes {
+    kind: Kind,
+    seed: u64,
+    wide: bool,
+    stream: Stream,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Fixed(u32),
+    Range {
+        min: u32,
+        max: u32,
+        unaligned: bool,
+    },
+    /// Sizes with the upper end of their share (from 0 to 1), the smallest share first.
+    Split {
+        parts: Vec<(f64, u32)>,
+        min: u32,
+    },
+}
+
+impl Sizes {
+    pub(crate) fn new(size: &BlockSize, unaligned: bool, seed: u64, wide: bool) -> Self {
+        let kind = match size {
+            BlockSize::Fixed(size) => Kind::Fixed(*size),
+            BlockSize::Range(min, max) if min == max => Kind::Fixed(*min),
+            BlockSize::Range(min, max) => Kind::Range { min: *min, max: *max, unaligned },
+            BlockSize::Split(parts) => split(parts),
+        };
+        Sizes { kind, seed, wide, stream: Stream::new(seed, wide) }
+    }
+
+    /// Begins the same sequence again.
+    pub(crate) fn restart(&mut self) {
+        self.stream = Stream::new(self.seed, self.wide);
+    }
+
+    /// The smallest size, bytes.
+    pub(crate) fn min(&self) -> u32 {
+        match self.kind {
+            Kind::Fixed(size) => size,
+            Kind::Range { min, .. } | Kind::Split { min, .. } => min,
+        }
+    }
+
+    /// The largest size, bytes.
+    pub(crate) fn max(&self) -> u32 {
+        match &self.kind {
+            Kind::Fixed(size) => *size,
+            Kind::Range { max, .. } => *max,
+            Kind::Split { parts, .. } => parts.iter().map(|part| part.1).max().unwrap_or(0),
+        }
+    }
+
+    /// The next size that fits into `room` bytes: sizes too large are drawn again. `None` if not even the smallest
+    /// fits.
+    pub(crate) fn draw(&mut self, room: u64) -> Option<u32> {
+        if u64::from(self.min()) > room {
+            return None;
+        }
+        loop {
+            let size = self.draw_once(room);
+            if u64::from(size) <= room {
+                return Some(size);
+            }
+        }
+    }
+
+    fn draw_once(&mut self, room: u64) -> u32 {
+        match &self.kind {
+            Kind::Fixed(size) => *size,
+            Kind::Range { min, max, unaligned } => {
+                // The sum goes past the maximum, which is therefore drawn more often than the other sizes.
+                let size = min.saturating_add(self.stream.below(u64::from(*max)) as u32);
+                let size = if *unaligned { size } else { size / min * min };
+                size.min(*max)
+            }
+            Kind::Split { parts, .. } => {
+                let fraction = self.stream.fraction();
+                // A size that does not fit gives way to the next one with a larger share.
+                let fits = |part: &&(f64, u32)| fraction < part.0 && u64::from(part.1) <= room;
+                parts.iter().find(fits).map_or(u32::MAX, |part| part.1)
+            }
+        }
+    }
+}
+
+fn split(parts: &[(u32, u32)]) -> Kind {
+    let mut shares: Vec<(u32, u32)> = parts.iter().copied().filter(|part| part.1 > 0).collect();
+    shares.sort_by_key(|part| part.1);
+    let min = shares.iter().map(|part| part.0).min().unwrap_or(0);
+    let mut sum = 0;
+    let parts = shares
+        .into_iter()
+        .map(|(size, percent)| {
+            sum += percent;
+            (f64::from(sum) / 100.0, size)
+        })
+        .collect();
+    Kind::Split { parts, min }
+}

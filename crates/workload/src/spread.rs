@@ -1,0 +1,276 @@
+//! Offsets that are not spread evenly: zipf, pareto, normal and zones, as fio draws them.
+
+use job::{Direction, Distribution, PerDirection};
+
+use crate::random::{Seeds, Slot, Tausworthe, name_hash};
+
+/// Draws the ranks of one file and scatters them over its blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranks {
+    curve: Curve,
+    blocks: u64,
+    seed: u64,
+    stream: Tausworthe,
+    /// Added to every block, so that the hottest one is not always the first.
+    rotation: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Curve {
+    /// The published method for zipf ranks with two precomputed sums (Gray and others, 1994).
+    Zipf { theta: f64, sum: f64, eta: f64 },
+    /// `u` to this power.
+    Pareto { power: f64 },
+    /// The mean of twelve uniform draws, moved by a further one of this width in blocks.
+    Normal { width: u64 },
+}
+
+/// Neighbouring ranks land far apart: a multiplication by the golden ratio of 64 bits.
+const SCATTER: u64 = 0x61c8_8646_80b5_83eb;
+
+impl Ranks {
+    /// The ranks of `distribution` over `blocks` blocks of the file of this name; `None` for a distribution without
+    /// ranks.
+    pub(crate) fn new(distribution: &Distribution, blocks: u64, name: &str, seeds: &Seeds) -> Option<Self> {
+        let seed = u64::from(name_hash(name.as_bytes())).wrapping_mul(seeds.of(Slot::Offset));
+        Ranks::seeded(distribution, blocks, seed)
+    }
+
+    fn seeded(distribution: &Distribution, blocks: u64, seed: u64) -> Option<Self> {
+        let mut stream = Tausworthe::new(seed);
+        let (curve, centre) = match *distribution {
+            Distribution::Zipf(theta, centre) => (zipf(theta, blocks), centre),
+            Distribution::Pareto(h, centre) => (Curve::Pareto { power: h.ln() / (1.0 - h).ln() }, centre),
+            Distribution::Normal(deviation, centre) => {
+                let width = (blocks as f64 * deviation / 100.0).ceil() as u64;
+                (Curve::Normal { width }, centre)
+            }
+            _ => return None,
+        };
+        let rotation = match (curve, centre) {
+            (Curve::Normal { .. }, None) => 0,
+            (Curve::Normal { .. }, Some(percent)) => {
+                let moved = (blocks as f64 * (percent / 100.0 - 0.5)) as i64;
+                moved.rem_euclid(blocks as i64) as u64
+            }
+            (_, None) => stream.draw().into(),
+            (_, Some(percent)) => {
+                stream.draw();
+                (blocks as f64 * (percent / 100.0)) as u64
+            }
+        };
+        Some(Ranks { curve, blocks, seed, stream, rotation })
+    }
+
+    /// Begins the same sequence again.
+    pub(crate) fn restart(&mut self) {
+        self.stream = Tausworthe::new(self.seed);
+        if !matches!(self.curve, Curve::Normal { .. }) {
+            self.stream.draw();
+        }
+    }
+
+    /// The next block.
+    pub(crate) fn draw(&mut self) -> u64 {
+        let rank = match self.curve {
+            Curve::Zipf { theta, sum, eta } => {
+                let uniform = self.uniform();
+                let area = uniform * sum;
+                if area < 1.0 {
+                    0
+                } else if area < 1.0 + 0.5_f64.powf(theta) {
+                    1
+                } else {
+                    (self.blocks as f64 * (eta * uniform - eta + 1.0).powf(1.0 / (1.0 - theta))) as u64
+                }
+            }
+            Curve::Pareto { power } => ((self.blocks - 1) as f64 * self.uniform().powf(power)) as u64,
+            Curve::Normal { width } => self.normal(width),
+        };
+        (rank.wrapping_mul(SCATTER).wrapping_add(self.rotation)) % self.blocks
+    }
+
+    fn uniform(&mut self) -> f64 {
+        f64::from(self.stream.draw()) / f64::from(u32::MAX)
+    }
+
+    fn normal(&mut self, width: u64) -> u64 {
+        let sum: u64 = (0..12).map(|_| u64::from(self.stream.draw()) % (self.blocks + 1)).sum();
+        let mean = sum.div_ceil(12) as i64;
+        if width == 0 {
+            return mean as u64;
+        }
+        let mut shift = self.stream.below(width) as i64 - (width / 2) as i64;
+        while mean + shift >= self.blocks as i64 {
+            if shift == 0 {
+                return self.blocks - 1;
+            }
+            shift /= 2;
+        }
+        (mean + shift).max(0) as u64
+    }
+}
+
+fn zipf(theta: f64, blocks: u64) -> Curve {
+    let sum = generalized_harmonic(blocks.min(10_000_000), theta);
+    let first_two = 1.0 + 0.5_f64.powf(theta);
+    let eta = (1.0 - (2.0 / blocks as f64).powf(1.0 - theta)) / (1.0 - first_two / sum);
+    Curve::Zipf { theta, sum, eta }
+}
+
+/// The sum of i^-theta for i from 1 to n: a part term by term, the rest by the Euler-Maclaurin formula.
+fn generalized_harmonic(n: u64, theta: f64) -> f64 {
+    const EXACT: u64 = 10_000;
+    let term = |i: u64| (i as f64).powf(-theta);
+    let head: f64 = (1..=n.min(EXACT)).map(term).sum();
+    if n <= EXACT {
+        return head;
+    }
+    let (from, to) = (EXACT as f64, n as f64);
+    let integral = (to.powf(1.0 - theta) - from.powf(1.0 - theta)) / (1.0 - theta);
+    let slope = |x: f64| -theta * x.powf(-theta - 1.0);
+    head + integral + (term(n) - term(EXACT)) / 2.0 + (slope(to) - slope(from)) / 12.0
+}
+
+/// Zones of one direction: a share of the I/O goes to each.
+#[derive(Clone, Debug)]
+pub(crate) struct Zones {
+    stream: Tausworthe,
+    seed: u64,
+    parts: PerDirection<Vec<Zone>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Zone {
+    /// Draws up to this (1 to 100) and above that of the zone before.
+    draws_to: u32,
+    start: Edge,
+    size: Edge,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Edge {
+    Percent(u64),
+    Bytes(u64),
+}
+
+impl Edge {
+    fn blocks(self, blocks: u64, block_bytes: u64) -> u64 {
+        match self {
+            Edge::Percent(percent) => (u128::from(blocks) * u128::from(percent) / 100) as u64,
+            Edge::Bytes(bytes) => bytes / block_bytes,
+        }
+    }
+}
+
+impl Zones {
+    /// The zones of `distribution`; `None` for one without zones.
+    pub(crate) fn new(distribution: &Distribution, seeds: &Seeds) -> Option<Self> {
+        let parts = match distribution {
+            Distribution::Zoned(parts) => each(parts, u64::from, Edge::Percent),
+            Distribution::ZonedAbsolute(parts) => each(parts, |size| size, Edge::Bytes),
+            _ => return None,
+        };
+        let seed = seeds.of(Slot::Zone);
+        Some(Zones { stream: Tausworthe::new(seed), seed, parts })
+    }
+
+    /// Begins the same sequence again.
+    pub(crate) fn restart(&mut self) {
+        self.stream = Tausworthe::new(self.seed);
+    }
+
+    /// The first block and the number of blocks of the zone that the next I/O goes to.
+    pub(crate) fn draw(&mut self, direction: Direction, blocks: u64, block_bytes: u64) -> (u64, u64) {
+        let percent = self.stream.percent();
+        let zones = &self.parts[direction];
+        let Some(zone) = zones.iter().find(|zone| percent <= zone.draws_to).or(zones.last()) else {
+            return (0, blocks);
+        };
+        // A zone past the end of the file keeps its last block.
+        let start = zone.start.blocks(blocks, block_bytes).min(blocks - 1);
+        let size = zone.size.blocks(blocks, block_bytes).clamp(1, blocks - start);
+        (start, size)
+    }
+}
+
+fn each<T: Copy>(
+    parts: &PerDirection<Vec<(u32, T)>>,
+    number: impl Fn(T) -> u64,
+    edge: impl Fn(u64) -> Edge,
+) -> PerDirection<Vec<Zone>> {
+    let zones = |list: &Vec<(u32, T)>| {
+        let (mut draws_to, mut start) = (0, 0);
+        list.iter()
+            .map(|&(share, size)| {
+                draws_to += share;
+                let zone = Zone { draws_to, start: edge(start), size: edge(number(size)) };
+                start += number(size);
+                zone
+            })
+            .collect()
+    };
+    PerDirection { read: zones(&parts.read), write: zones(&parts.write), trim: zones(&parts.trim) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Recorded from fio with its offset seed of `randseed=7`, 1024 blocks.
+    #[test]
+    #[rustfmt::skip]
+    fn fio_s_sequences() {
+        let seed = Seeds::new(7, 1).of(Slot::Offset);
+        for (distribution, expected) in [
+            (Distribution::Zipf(1.2, None), [1004, 663, 489, 106, 22, 106, 831, 276, 773, 899, 374, 408]),
+            (Distribution::Zipf(1.2, Some(30.0)), [181, 864, 690, 307, 223, 307, 8, 477, 974, 76, 575, 609]),
+            (Distribution::Pareto(0.2, None), [899, 501, 694, 106, 22, 106, 963, 582, 80, 521, 637, 362]),
+            (Distribution::Pareto(0.2, Some(50.0)), [281, 907, 76, 512, 428, 512, 345, 988, 486, 927, 19, 768]),
+            (Distribution::Normal(10.0, None), [155, 901, 391, 512, 439, 759, 680, 775, 66, 313, 433, 459]),
+            (Distribution::Normal(2.0, None), [953, 444, 916, 927, 66, 29, 638, 45, 171, 82, 706, 664]),
+            (Distribution::Normal(10.0, Some(30.0)), [975, 697, 187, 308, 235, 555, 476, 571, 886, 109, 229, 255]),
+            (Distribution::Normal(10.0, Some(70.0)), [359, 81, 595, 716, 643, 963, 884, 979, 270, 517, 637, 663]),
+        ] {
+            let mut ranks = Ranks::seeded(&distribution, 1024, seed).unwrap();
+            assert_eq!(std::array::from_fn(|_| ranks.draw()), expected, "{distribution:?}");
+            ranks.restart();
+            assert_eq!(std::array::from_fn(|_| ranks.draw()), expected, "{distribution:?}, again");
+        }
+    }
+
+    #[test]
+    fn the_short_sum_is_the_long_sum() {
+        for theta in [0.5, 0.9, 1.2, 2.0] {
+            let long: f64 = (1..=300_000_u64).rev().map(|i| (i as f64).powf(-theta)).sum();
+            assert!((generalized_harmonic(300_000, theta) / long - 1.0).abs() < 1e-12, "theta {theta}");
+        }
+    }
+
+    #[test]
+    fn zones_get_their_share_and_stay_inside() {
+        let zones = PerDirection::all(vec![(60, 10), (30, 20), (8, 30), (2, 40)]);
+        let mut zones = Zones::new(&Distribution::Zoned(zones), &Seeds::new(7, 1)).unwrap();
+        let mut counts = [0; 4];
+        for _ in 0..10_000 {
+            let zone = zones.draw(Direction::Read, 1000, 4096);
+            counts[[(0, 100), (100, 200), (300, 300), (600, 400)].iter().position(|&z| z == zone).unwrap()] += 1;
+        }
+        for (count, percent) in counts.iter().zip([60, 30, 8, 2]) {
+            assert!((count - percent * 100_i32).abs() < 300, "{counts:?}");
+        }
+        let absolute = PerDirection::all(vec![(100, 1 << 40)]);
+        let mut zones = Zones::new(&Distribution::ZonedAbsolute(absolute), &Seeds::new(7, 1)).unwrap();
+        assert_eq!(zones.draw(Direction::Write, 10, 4096), (0, 10));
+    }
+
+    #[test]
+    fn one_block_is_enough() {
+        for distribution in
+            [Distribution::Zipf(1.2, None), Distribution::Pareto(0.2, None), Distribution::Normal(5.0, None)]
+        {
+            let mut ranks = Ranks::seeded(&distribution, 1, 1).unwrap();
+            assert!((0..1000).all(|_| ranks.draw() == 0));
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What one worker is to do: plain data, made by the planner.
+
+use job::{Direction, Distribution, Durability, FileService, Pacing, Pattern, RandomGenerator};
+
+use crate::permutation::BLOCKS_MAX;
+
+/// The used range of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRange {
+    /// First byte.
+    pub start: u64,
+    /// Bytes.
+    pub length: u64,
+    /// The file's name as the job gives it. Zipf and pareto mix it into their seed, so that files differ.
+    pub name: String,
+}
+
+/// What one worker is to do. Bytes and nanoseconds throughout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// Offsets, sizes, directions.
+    pub pattern: Pattern,
+    /// Which file the next request goes to.
+    pub service: FileService,
+    /// The files, 1 and up; [`Op::file`](crate::Op::file) counts them from 0.
+    pub files: Vec<FileRange>,
+    /// Bytes of one loop: `size`, or `io_size` when that is given.
+    pub bytes: u64,
+    /// `bytes` comes from `io_size`: the files start over until so much is transferred. Otherwise bytes that no
+    /// request fits into are left out.
+    pub starts_over: bool,
+    /// Repetitions, 1 and up.
+    pub loops: u32,
+    /// Starts over for ever; the runtime ends the job. Neither `bytes` nor `number_ios` does.
+    pub time_based: bool,
+    /// Stop after so many requests per loop; 0: no limit. Syncs do not count.
+    pub number_ios: u64,
+    /// Syncs among the writes.
+    pub durability: Durability,
+    /// Intended start times.
+    pub pacing: Pacing,
+    /// The worker's number over all jobs, from 1.
+    pub thread_number: u32,
+    /// `randseed`, 0x89 unless given, or what the system gave when the pattern's seed is
+    /// [`Seed::System`](job::Seed::System). In that case a loop goes on with the random streams, otherwise each loop
+    /// repeats the first.
+    pub seed: u64,
+}
+
+/// Why a workload cannot be generated.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's sentence stands above it, and the fields are named in it")]
+pub enum WorkloadError {
+    #[error("no file to work on")]
+    NoFiles,
+    #[error("no direction: neither reads nor writes nor trims are asked for")]
+    NoDirection,
+    #[error("bs: a block size of 0 bytes for {}s; give at least 1", .direction.name())]
+    EmptyBlock { direction: Direction },
+    #[error("bsrange: the smallest block of {min} bytes exceeds the largest of {max}")]
+    InvertedRange { min: u32, max: u32 },
+    #[error("bssplit: no size has a share above 0 percent")]
+    EmptySplit,
+    #[error("size: the files have at most {longest} bytes, but one request takes {block}; raise size or lower bs")]
+    NothingFits { longest: u64, block: u32 },
+    #[error("blockalign: an alignment of 0 bytes; give at least 1")]
+    NoAlignment,
+    #[error("{blocks} blocks in one file: at most {BLOCKS_MAX} can be drawn at random; raise bs")]
+    TooManyBlocks { blocks: u64 },
+    #[error("random_distribution: {value} is not a usable {what}; {advice}")]
+    Distribution { what: &'static str, value: f64, advice: &'static str },
+}
+
+impl Workload {
+    /// The directions that can occur.
+    pub(crate) fn directions(&self) -> impl Iterator<Item = Direction> + '_ {
+        Direction::ALL.into_iter().filter(|&direction| self.pattern.access.has(direction))
+    }
+
+    /// Whether each block comes exactly once per pass. Uneven spreads and `blockalign` cannot keep that.
+    pub(crate) fn covers_each_block_once(&self) -> bool {
+        let pattern = &self.pattern;
+        pattern.access.random
+            && pattern.distribution == Distribution::Uniform
+            && (pattern.generator == Some(RandomGenerator::Lfsr) || pattern.random_map && pattern.block_align.is_none())
+    }
+
+    /// Whether offsets need 64 random bits: asked for, or more blocks than 32 bits can tell apart.
+    pub(crate) fn wide_offsets(&self, blocks_max: u64) -> bool {
+        self.pattern.generator == Some(RandomGenerator::Tausworthe64) || blocks_max > u64::from(u32::MAX)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), WorkloadError> {
+        let longest = self.files.iter().map(|file| file.length).max().ok_or(WorkloadError::NoFiles)?;
+        let mut smallest = u32::MAX;
+        for direction in self.directions() {
+            self.check_sizes(direction)?;
+            smallest = smallest.min(self.pattern.block_size[direction].min());
+        }
+        if smallest == u32::MAX {
+            return Err(WorkloadError::NoDirection);
+        }
+        if longest < u64::from(smallest) {
+            return Err(WorkloadError::NothingFits { longest, block: smallest });
+        }
+        if self.pattern.block_align.is_some_and(|align| align.iter().any(|(_, &bytes)| bytes == 0)) {
+            return Err(WorkloadError::NoAlignment);
+        }
+        let blocks = longest / u64::from(smallest);
+        if self.pattern.access.random && blocks > BLOCKS_MAX {
+            return Err(WorkloadError::TooManyBlocks { blocks });
+        }
+        check_distribution(&self.pattern.distribution)
+    }
+
+    fn check_sizes(&self, direction: Direction) -> Result<(), WorkloadError> {
+        let sizes = &self.pattern.block_size[direction];
+        match sizes {
+            job::BlockSize::Range(min, max) if min > max => {
+                return Err(WorkloadError::InvertedRange { min: *min, max: *max });
+            }
+            job::BlockSize::Split(parts) if parts.iter().all(|part| part.1 == 0) => {
+                return Err(WorkloadError::EmptySplit);
+            }
+            _ => {}
+        }
+        if sizes.min() == 0 { Err(WorkloadError::EmptyBlock { direction }) } else { Ok(()) }
+    }
+}
+
+fn check_distribution(distribution: &Distribution) -> Result<(), WorkloadError> {
+    let (what, value, usable, advice) = match *distribution {
+        Distribution::Zipf(theta, _) => {
+            ("zipf theta", theta, theta > 0.0 && theta != 1.0, "give a number above 0 other than 1, such as 1.1")
+        }
+        Distribution::Pareto(h, _) => ("pareto h", h, h > 0.0 && h < 1.0, "give a number between 0 and 1, such as 0.2"),
+        Distribution::Normal(deviation, _) => {
+            ("normal deviation", deviation, (0.0..=100.0).contains(&deviation), "give a percentage from 0 to 100")
+        }
+        _ => return Ok(()),
+    };
+    if usable { Ok(()) } else { Err(WorkloadError::Distribution { what, value, advice }) }
+}

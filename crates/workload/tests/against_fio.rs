@@ -1,0 +1,138 @@
+//! Sequences of requests against those of fio.
+//!
+//! `fio_sequences.txt` holds options and what fio made of them. It is written anew from an installed fio with
+//! `cargo test -p workload --test against_fio -- --ignored record`; many more cases run against an installed fio
+//! with `... --ignored installed`.
+
+mod sequence;
+
+use std::process::Command;
+
+use sequence::{Options, sequence, word, workload};
+
+/// So many requests of each case are compared.
+const MOST: usize = 200;
+
+fn recorded() -> Vec<(&'static str, Vec<&'static str>)> {
+    let lines: Vec<&str> =
+        include_str!("fio_sequences.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+    lines.chunks(2).map(|pair| (pair[0], pair[1].split_whitespace().collect())).collect()
+}
+
+/// What went wrong with this case, if anything.
+fn compare(line: &str, expected: &[impl AsRef<str>]) -> Option<String> {
+    let made = sequence(&workload(&Options::new(line)), MOST);
+    let expected: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
+    let differs = made.iter().zip(&expected).position(|(made, expected)| made != expected);
+    let at = differs.or((made.len() != expected.len()).then_some(made.len().min(expected.len())))?;
+    let from = at.saturating_sub(3);
+    let some = |words: Vec<String>| words[from.min(words.len())..words.len().min(at + 12)].join(" ");
+    Some(format!(
+        "{line}\n  request {at} of {} made, {} expected:\n  made     {}\n  expected {}\n",
+        made.len(),
+        expected.len(),
+        some(made.clone()),
+        some(expected.iter().map(|word| word.to_string()).collect())
+    ))
+}
+
+#[test]
+fn recorded_sequences() {
+    let cases = recorded();
+    assert!(cases.len() >= 50, "only {} cases", cases.len());
+    let failures: Vec<String> = cases.iter().filter_map(|(line, expected)| compare(line, expected)).collect();
+    assert!(failures.is_empty(), "{} of {} cases:\n{}", failures.len(), cases.len(), failures.concat());
+}
+
+/// The first requests that an installed fio makes.
+fn fio(line: &str) -> Vec<String> {
+    let directory = std::env::temp_dir().join(format!("fio-sequences-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let trace = directory.join("trace");
+    let _ = std::fs::remove_file(&trace);
+    let output = Command::new("fio")
+        .args(["--name=a", "--ioengine=null", "--output-format=terse"])
+        .arg(format!("--write_iolog={}", trace.display()))
+        .args(line.split_whitespace())
+        .current_dir(&directory)
+        .output()
+        .expect("fio is installed");
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = std::fs::read_to_string(&trace).unwrap();
+    std::fs::remove_dir_all(&directory).unwrap();
+    text.lines().filter_map(word_of_trace).take(MOST).collect()
+}
+
+/// `122 a.0.1 read 4096 4096`, with the time in front.
+fn word_of_trace(line: &str) -> Option<String> {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let [_, file, kind, offset, length] = fields.as_slice() else { return None };
+    let letter = match *kind {
+        "read" => 'r',
+        "write" => 'w',
+        "trim" => 't',
+        "sync" => 's',
+        "datasync" => 'd',
+        "sync_file_range" => 'g',
+        _ => return None,
+    };
+    let file = file.rsplit('.').next().unwrap().parse().unwrap();
+    Some(word(letter, offset.parse().unwrap(), length.parse().unwrap(), file))
+}
+
+#[test]
+#[ignore = "needs an installed fio; rewrites fio_sequences.txt"]
+fn record() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fio_sequences.txt");
+    let header: String = include_str!("fio_sequences.txt")
+        .lines()
+        .take_while(|line| line.starts_with('#'))
+        .fold(String::new(), |header, line| header + line + "\n");
+    let cases = recorded().into_iter().map(|(line, _)| format!("\n{line}\n{}\n", fio(line).join(" ")));
+    std::fs::write(path, header + &cases.collect::<String>()).unwrap();
+}
+
+/// Every combination of these, one from each row.
+const ROWS: [&[&str]; 5] = [
+    &[
+        "--rw=read",
+        "--rw=write",
+        "--rw=rw",
+        "--rw=randread",
+        "--rw=randrw --rwmixread=70",
+        "--rw=read:8k",
+        "--rw=write:-8k",
+        "--rw=randread:3",
+        "--rw=randrw:4 --rw_sequencer=identical",
+        "--rw=randwrite --percentage_random=40",
+        "--rw=randread --norandommap",
+        "--rw=randrw --random_generator=lfsr",
+        "--rw=randrw --norandommap --random_generator=tausworthe64",
+        "--rw=rw --rwmixread=90",
+    ],
+    &["--size=64k", "--size=90k", "--size=256k"],
+    &["--bs=4k", "--bs=1k", "--bsrange=1k-8k", "--bsrange=2k-16k --bs_unaligned", "--bssplit=1k/20:4k/50:8k/30"],
+    &["", "--nrfiles=3", "--nrfiles=2 --file_service_type=random:3", "--nrfiles=4 --file_service_type=sequential"],
+    &["", "--loops=2", "--io_size=150k", "--io_size=40k", "--number_ios=7"],
+];
+
+#[test]
+#[ignore = "needs an installed fio; takes minutes"]
+fn installed() {
+    let cases: usize = ROWS.iter().map(|row| row.len()).product();
+    let mut failures = Vec::new();
+    let mut compared = 0;
+    // A step that shares no factor with the number of cases visits a spread selection.
+    let share: usize = std::env::var("CASES").map_or(300, |text| text.parse().unwrap());
+    for number in 0..share.min(cases) {
+        let mut rest = number * 1009 % cases;
+        let mut line = String::from("--randrepeat=0 --randseed=7 --random_generator=tausworthe");
+        for row in ROWS {
+            line = format!("{line} {}", row[rest % row.len()]);
+            rest /= row.len();
+        }
+        compared += 1;
+        failures.extend(compare(&line, &fio(&line)));
+    }
+    assert!(failures.is_empty(), "{} of {compared} cases:\n{}", failures.len(), failures.concat());
+}
