@@ -5,7 +5,6 @@
 //! never has its full length before it is complete, so that a layout that was cut short, even by a power cut,
 //! is seen as too short and made again.
 
-mod content;
 mod meter;
 mod write_behind;
 
@@ -13,11 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::files::{FileAccess, FileCause, FileError, OpenFile, OpenMode, remove};
-use job::{Content, Fallocate};
+use job::Fallocate;
+use workload::Content;
 
-use content::Filler;
 pub(crate) use meter::{Meter, Progress};
 use write_behind::WriteBehind;
+
+/// Bytes made and written at a time, or a little less: whole blocks.
+const CHUNK_BYTES: usize = 1 << 20;
 
 /// EINTR: what an interrupted layout reports as its error.
 const EINTR: i32 = 4;
@@ -34,7 +36,7 @@ pub(crate) struct LayoutRequest<'job> {
     /// How its space is reserved.
     pub(crate) fallocate: Fallocate,
     /// What it is filled with.
-    pub(crate) content: &'job Content,
+    pub(crate) content: &'job job::Content,
     /// The job's block size for writes, bytes (1 and up): patterns begin anew with each block.
     pub(crate) block_bytes: u32,
     /// Seed of the random content.
@@ -229,8 +231,9 @@ fn fill(
     stop: &AtomicBool,
 ) -> Result<(), LayoutError> {
     reserve_for_filling(file, request)?;
-    let mut filler = Filler::new(request.content, request.block_bytes, request.seed);
-    let mut buffer = vec![0; filler.chunk_bytes()];
+    let mut content = Content::new(request.content, request.seed);
+    let block_bytes = request.block_bytes.max(1) as usize;
+    let mut buffer = vec![0; (CHUNK_BYTES / block_bytes).max(1) * block_bytes];
     let mut behind = WriteBehind::new(request.create_fsync);
     let mut offset = 0;
     while offset < request.bytes_needed {
@@ -239,7 +242,7 @@ fn fill(
         }
         let length = (request.bytes_needed - offset).min(buffer.len() as u64);
         let chunk = &mut buffer[..length as usize];
-        filler.fill(chunk);
+        chunk.chunks_mut(block_bytes).for_each(|block| content.fill(block));
         file.write_all_at(chunk, offset).map_err(in_call("write"))?;
         offset += length;
         behind.written_to(file, offset).map_err(in_call("write"))?;

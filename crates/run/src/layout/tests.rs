@@ -4,12 +4,12 @@ use super::*;
 
 const MIB: u64 = 1 << 20;
 
-fn content() -> Content {
-    Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe_percent: 0 }
+fn content() -> job::Content {
+    job::Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe_percent: 0 }
 }
 
 /// What a job that reads asks for.
-fn request<'job>(path: &'job Path, bytes_needed: u64, content: &'job Content) -> LayoutRequest<'job> {
+fn request<'job>(path: &'job Path, bytes_needed: u64, content: &'job job::Content) -> LayoutRequest<'job> {
     LayoutRequest {
         path,
         bytes_needed,
@@ -223,10 +223,36 @@ fn directories_that_cannot_be_made_are_named() {
 fn several_windows_are_written_behind() {
     let directory = directory();
     let path = directory.path().join("new");
-    let content = Content { pattern: Some(b"pattern!".to_vec()), ..content() };
+    let content = job::Content { pattern: Some(b"pattern!".to_vec()), ..content() };
     let bytes = 100 * MIB + 5;
     run(&request(&path, bytes, &content)).unwrap();
     let data = std::fs::read(&path).unwrap();
     assert_eq!(data.len() as u64, bytes);
     assert!(data.chunks(8).all(|piece| *piece == b"pattern!"[..piece.len()]));
+}
+
+#[test]
+fn no_two_blocks_are_alike() {
+    let directory = directory();
+    let path = directory.path().join("new");
+    run(&request(&path, 3 * MIB, &content())).unwrap();
+    let data = std::fs::read(&path).unwrap();
+    let blocks: std::collections::HashSet<&[u8]> = data.chunks(512).collect();
+    assert_eq!(blocks.len() as u64, 3 * MIB / 512);
+}
+
+#[test]
+fn a_pattern_begins_anew_with_each_block_whatever_its_size() {
+    let directory = directory();
+    let path = directory.path().join("new");
+    let content = job::Content { pattern: Some(b"0123456789".to_vec()), ..content() };
+    for block_bytes in [4_u32, 700_001, 1_500_003] {
+        let bytes = u64::from(block_bytes) * 2 + 3;
+        run(&LayoutRequest { block_bytes, ..request(&path, bytes, &content) }).unwrap();
+        let data = std::fs::read(&path).unwrap();
+        for block in data.chunks(block_bytes as usize) {
+            assert!(block.iter().zip((b'0'..=b'9').cycle()).all(|(byte, expected)| *byte == expected), "{block_bytes}");
+        }
+        std::fs::remove_file(&path).unwrap();
+    }
 }
