@@ -1,1 +1,25 @@
-fn main() {}
+//! fsdyno: how fast a filesystem really is. This binary has two faces over one engine: fio's command line, and
+//! subcommands of its own.
+#![forbid(unsafe_code)]
+
+mod fio;
+mod guided;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Version line; tools look for its beginning.
+const VERSION: &str = concat!("fio-3.42-fsdyno-", env!("CARGO_PKG_VERSION"));
+
+fn main() -> ExitCode {
+    let mut words = std::env::args_os();
+    let program = words.next().unwrap_or_default();
+    let words: Vec<OsString> = words.collect();
+    let called_fio = Path::new(&program).file_stem().is_some_and(|stem| stem == "fio");
+    match words.first().and_then(|word| word.to_str()) {
+        Some("fio") if !called_fio => fio::run(&words[1..]),
+        Some(word) if !called_fio && guided::knows(word) => guided::run(&words),
+        _ => fio::run(&words),
+    }
+}

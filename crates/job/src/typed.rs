@@ -84,7 +84,7 @@ pub struct Files {
     pub fallocate: Fallocate,
     /// Lay out also for write jobs.
     pub overwrite: bool,
-    /// Make and fill files before the run (off: `create_on_open`).
+    /// Create each file when it is opened, without a layout.
     pub create_on_open: bool,
     /// Stop after the layout.
     pub create_only: bool,

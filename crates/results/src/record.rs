@@ -68,11 +68,25 @@ pub struct ClockFacts {
     pub drift_ppm: Option<f64>,
 }
 
+/// How much a note matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// How something was done; shown when asked for.
+    Info,
+    /// Something is other than asked for, or than it looks.
+    Caution,
+    /// The figures do not answer the question.
+    Invalid,
+}
+
 /// Something the reader must know: an option that had another effect than asked for, a value that was clipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Note {
     /// Stable name, e.g. `depth-capped`.
     pub id: String,
+    /// How much it matters.
+    pub severity: Severity,
     /// The job it concerns; `None`: the run.
     pub job: Option<String>,
     /// One sentence.

@@ -1,1 +1,25 @@
-//! run
+//! From a plan to a record: layout, workers, the loop that drives I/O, and the conductor that watches them.
+//!
+//! The way of the data: [`plan::plan`] (pure) → layout → one thread per worker: generator → engine → recorder →
+//! [`results::RunRecord`]. Workers share nothing but a stop word and the totals they publish.
+#![forbid(unsafe_code)]
+
+mod account;
+mod conduct;
+mod control;
+mod drive;
+mod layout;
+mod layout_steps;
+mod names;
+mod phase;
+pub mod plan;
+mod progress;
+mod recorder;
+mod signals;
+mod wall;
+mod worker;
+
+pub use conduct::{Heading, Observer, View, conduct};
+pub use control::{Control, Published, WorkerCell, WorkerState};
+pub use progress::seconds_left;
+pub use signals::SignalWatch;

@@ -66,7 +66,9 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
         object.insert(lane.name().into(), direction::object(direction, *lane, setup, group, plus));
     }
     let SyncRecord { ios, lat } = sync;
-    object.insert("sync".into(), json!({ "total_ios": ios, "lat_ns": latency(lat, sync_percentiles, plus) }));
+    if setup.unified != results::UnifiedReporting::Mixed {
+        object.insert("sync".into(), json!({ "total_ios": ios, "lat_ns": latency(lat, sync_percentiles, plus) }));
+    }
     for (lane, direction) in &mixed {
         object.insert(lane.name().into(), direction::object(direction, *lane, setup, group, plus));
     }
@@ -84,14 +86,17 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
         object.insert("total_err".into(), json!(total));
         object.insert("first_error".into(), json!(first));
     }
-    object.extend(entries(json!({
-        "latency_depth": latency_depth,
-        "latency_target": setup.latency_target_ns,
-        "latency_target_ns": setup.latency_target_ns,
-        "latency_percentile": setup.latency_percentile,
-        "latency_window": setup.latency_window_ns / 1000,
-        "latency_window_us": setup.latency_window_ns / 1000,
-    })));
+    // fio leaves these out for a job that never began.
+    if *latency_depth > 0 {
+        object.extend(entries(json!({
+            "latency_depth": latency_depth,
+            "latency_target": setup.latency_target_ns,
+            "latency_target_ns": setup.latency_target_ns,
+            "latency_percentile": setup.latency_percentile,
+            "latency_window": setup.latency_window_ns / 1000,
+            "latency_window_us": setup.latency_window_ns / 1000,
+        })));
+    }
     if let Some(description) = description {
         object.insert("desc".into(), json!(description));
     }

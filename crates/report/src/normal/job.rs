@@ -200,7 +200,7 @@ fn write_distribution(out: &mut String, title: &str, labels: &[&str; 7], shares:
 
 fn write_survived(out: &mut String, survived: Option<&SurvivedErrors>) {
     let Some(SurvivedErrors { total, first }) = survived else { return };
-    let text = if *first == 0 { "no error".to_owned() } else { error_text(*first) };
+    let text = if *first == 0 { "Success".to_owned() } else { error_text(*first) };
     out.push_str(&format!("     errors    : total={total}, first_error={first}/<{text}>\n"));
 }
 

@@ -1,0 +1,241 @@
+//! fio's face: its command line, its reports, its exit statuses.
+
+mod formats;
+mod notes;
+mod output;
+mod progress_line;
+mod record_file;
+mod screen;
+mod sources;
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use job::{Action, Eta, Outcome, Rejection, Request, Settings, Warning};
+use probe::HostFacts;
+use results::{Note, RunRecord, Severity};
+use run::plan::Plan;
+use run::{Control, Heading, SignalWatch};
+
+pub(crate) use formats::Formats;
+pub(crate) use output::complain;
+use output::{LiveLine, Output};
+use record_file::RecordFile;
+use screen::{ProgressRules, Screen, ScreenState};
+use sources::MachineSources;
+
+/// Anything that is wrong before the first job starts.
+const REJECTED: u8 = 1;
+
+/// Added to the number of failed jobs when a signal ended the run.
+const BY_SIGNAL: u8 = 128;
+
+/// A text on stdout; false if it could not be written.
+pub(crate) fn print(text: &str) -> bool {
+    match Output::stdout().write(text) {
+        Ok(()) => true,
+        // Whoever reads a part of the output and goes away has what they wanted.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => true,
+        Err(error) => {
+            complain(&format!("fsdyno: cannot write to standard output: {error}"));
+            false
+        }
+    }
+}
+
+/// Runs a fio command line; `words` are those after the program's name.
+pub(crate) fn run(words: &[OsString]) -> ExitCode {
+    let Some(words) = words.iter().map(|word| word.to_str().map(str::to_owned)).collect::<Option<Vec<_>>>() else {
+        complain("fio: a word of the command line is not valid UTF-8");
+        return ExitCode::from(REJECTED);
+    };
+    let status = match job::parse_command_line(&words, &mut MachineSources) {
+        Outcome::Immediate(action) => immediate(action),
+        Outcome::Rejected(rejection) => rejected(&rejection),
+        Outcome::Run(request) => {
+            tell(&request.warnings);
+            if request.settings.parse_only { 0 } else { run_request(words, &request).unwrap_or_else(|status| status) }
+        }
+    };
+    ExitCode::from(status)
+}
+
+fn immediate(action: Action) -> u8 {
+    let (text, status) = match action {
+        Action::Version => (format!("{}\n", crate::VERSION), 0),
+        Action::Help => (format!("{}\n{}", crate::VERSION, job::help::usage()), 0),
+        Action::Print { text, status } => (text, status),
+    };
+    if print(&text) { status } else { REJECTED }
+}
+
+fn rejected(rejection: &Rejection) -> u8 {
+    tell(&rejection.warnings);
+    let colour = std::io::stderr().is_terminal();
+    for error in &rejection.errors {
+        complain(error.render(colour).trim_end());
+    }
+    if rejection.usage {
+        complain(&job::help::usage());
+    }
+    rejection.status
+}
+
+fn tell(warnings: &[Warning]) {
+    for warning in warnings {
+        complain(&warning.text);
+    }
+}
+
+/// Plans, runs and reports. An error is the exit status; it has been told.
+fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
+    let settings = &request.settings;
+    let formats = formats_of(settings);
+    let mut output = open_output(settings)?;
+    let record_file = claim_record(settings)?;
+    let facts = HostFacts::gather(run::plan::paths(&request.jobs));
+    let plan = run::plan::plan(&request.jobs, &facts, system_seed());
+    if !plan.rejections.is_empty() {
+        plan.rejections.iter().for_each(|sentence| output.error(sentence));
+        return Err(REJECTED);
+    }
+    announce(&plan, formats, &mut output).map_err(|error| output_lost(&error))?;
+    let control = Arc::new(Control::default());
+    let signals = SignalWatch::begin(Arc::clone(&control)).map_err(|error| {
+        complain(&format!("fio: cannot listen to signals: {error}"));
+        REJECTED
+    })?;
+    let heading = Heading {
+        version: crate::VERSION.to_owned(),
+        command: words,
+        global_options: request.global_options.clone(),
+        host: facts.host.clone(),
+        notes: request.warnings.iter().map(note_of).collect(),
+    };
+    let progress = progress_rules(settings, formats, &output);
+    let mut screen = Screen {
+        output: &mut output,
+        formats,
+        progress,
+        status_interval_ns: settings.status_interval_ms.map(|ms| ms * 1_000_000),
+        control: Arc::clone(&control),
+        signals,
+        record_file: record_file.as_ref(),
+        state: ScreenState::default(),
+    };
+    let record = run::conduct(plan, heading, control, &mut screen);
+    let lost = screen.state.output_failure.take();
+    drop(screen);
+    conclude(&record, formats, &mut output, record_file.as_ref(), lost)
+}
+
+/// The report, the notes, the saved record, the exit status.
+fn conclude(
+    record: &RunRecord,
+    formats: Formats,
+    output: &mut Output,
+    record_file: Option<&RecordFile>,
+    lost: Option<std::io::Error>,
+) -> Result<u8, u8> {
+    // The record first: it holds everything, should the report not get through.
+    if let Some(file) = record_file {
+        file.save_or_complain(record);
+    }
+    if let Some(error) = lost {
+        return Err(output_lost(&error));
+    }
+    output.write(&formats.report(record)).map_err(|error| output_lost(&error))?;
+    for line in notes::after_run(record) {
+        complain(&line);
+    }
+    let failed = record.jobs.iter().filter(|job| job.error.is_some()).count();
+    // fio's exit status is the number of failed jobs, as far as eight bits go.
+    let status = (failed + usize::from(record.signal.is_some()) * usize::from(BY_SIGNAL)) as u8;
+    Ok(if status == 0 && failed > 0 { u8::MAX } else { status })
+}
+
+fn output_lost(error: &std::io::Error) -> u8 {
+    if error.kind() != std::io::ErrorKind::BrokenPipe {
+        complain(&format!("fio: cannot write the report: {error}"));
+    }
+    REJECTED
+}
+
+fn formats_of(settings: &Settings) -> Formats {
+    let asked = settings.formats;
+    Formats {
+        normal: asked.normal,
+        json: asked.json,
+        json_plus: asked.json_plus,
+        terse: asked.terse.then(|| crate::guided::terse(settings.terse_version)),
+    }
+}
+
+fn open_output(settings: &Settings) -> Result<Output, u8> {
+    let Some(path) = &settings.output else { return Ok(Output::stdout()) };
+    Output::file(path).map_err(|error| {
+        complain(&format!("fio: output file open error: {error}\n  --output={}", path.display()));
+        REJECTED
+    })
+}
+
+fn claim_record(settings: &Settings) -> Result<Option<RecordFile>, u8> {
+    let Some(path) = &settings.record else { return Ok(None) };
+    RecordFile::claim(path).map(Some).map_err(|error| {
+        complain(&format!("fio: cannot write the record: {error}\n  --record={}", path.display()));
+        REJECTED
+    })
+}
+
+/// fio's lines before the run: one per job, the version, how many start.
+fn announce(plan: &Plan, formats: Formats, output: &mut Output) -> std::io::Result<()> {
+    let cautions = plan.notes.iter().filter(|note| note.severity > Severity::Info);
+    let cautions: Vec<String> = cautions.map(|note| format!("note: {}", note.text)).collect();
+    if !formats.normal {
+        cautions.iter().for_each(|line| complain(line));
+        return Ok(());
+    }
+    let mut text = String::new();
+    for worker in plan.workers.iter().filter(|worker| worker.clone == 0) {
+        text.push_str(&report::normal::banner(&worker.job.name, worker.group, &worker.setup));
+    }
+    let threads = plan.workers.iter().filter(|worker| worker.job.process.thread).count() as u32;
+    text.push_str(&format!("{}\n", crate::VERSION));
+    text.push_str(&report::normal::starting(threads, plan.workers.len() as u32 - threads));
+    for line in cautions {
+        text.push_str(&format!("{line}\n"));
+    }
+    output.write(&text)
+}
+
+fn note_of(warning: &Warning) -> Note {
+    Note {
+        id: format!("{:?}", warning.code),
+        severity: Severity::Caution,
+        job: warning.job.clone(),
+        text: warning.text.clone(),
+    }
+}
+
+/// Whether and how the progress line is shown: never into a machine format on stdout.
+fn progress_rules(settings: &Settings, formats: Formats, output: &Output) -> Option<ProgressRules> {
+    let shown = match settings.eta {
+        Eta::Never => false,
+        _ if !formats.normal && output.is_stdout() => false,
+        Eta::Always => true,
+        Eta::Auto => LiveLine::on_terminal(),
+    };
+    shown.then(|| ProgressRules {
+        interval_ns: settings.eta_interval_ms * 1_000_000,
+        newline_ns: settings.eta_newline_ms.map(|ms| ms * 1_000_000),
+    })
+}
+
+/// A seed that differs from run to run, for `randrepeat=0`.
+fn system_seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    // The standard library seeds each process's hashers from the system.
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}

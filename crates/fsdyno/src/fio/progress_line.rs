@@ -1,0 +1,121 @@
+//! From what the workers publish to the numbers of the progress line.
+
+use job::Direction;
+use report::{Progress, RateLimit};
+use run::plan::WorkerPlan;
+use run::{View, WorkerState};
+
+/// Totals at one moment, to take rates from.
+#[derive(Clone, Copy, Default)]
+struct Totals {
+    elapsed_ns: u64,
+    bytes: [u64; 3],
+    ios: [u64; 3],
+}
+
+/// Makes progress lines; remembers the totals of the last one.
+#[derive(Default)]
+pub(super) struct ProgressMeter {
+    last: Totals,
+}
+
+impl ProgressMeter {
+    pub(super) fn measure(&mut self, view: &View<'_>) -> Progress {
+        let mut now = Totals { elapsed_ns: view.elapsed_ns, ..Totals::default() };
+        let (mut running, mut open_files) = (0, 0);
+        let mut ramping = false;
+        for cell in view.cells {
+            let published = cell.published();
+            for direction in 0..3 {
+                now.bytes[direction] += published.bytes[direction];
+                now.ios[direction] += published.ios[direction];
+            }
+            if matches!(cell.state(), WorkerState::Ramp | WorkerState::Running | WorkerState::Syncing) {
+                running += 1;
+                open_files += published.open_files;
+            }
+            ramping |= cell.state() == WorkerState::Ramp;
+        }
+        let spent_ns = now.elapsed_ns.saturating_sub(self.last.elapsed_ns).max(1);
+        let rate =
+            |now: u64, then: u64| (u128::from(now.saturating_sub(then)) * 1_000_000_000 / u128::from(spent_ns)) as u64;
+        let bandwidth = std::array::from_fn(|d| rate(now.bytes[d], self.last.bytes[d]));
+        let iops = std::array::from_fn(|d| rate(now.ios[d], self.last.ios[d]));
+        self.last = now;
+        let elapsed_s = now.elapsed_ns / 1_000_000_000;
+        let left_s = run::seconds_left(view);
+        let percent = left_s.filter(|_| !ramping).map(|left| {
+            let whole = elapsed_s + left;
+            if whole == 0 { 100.0 } else { elapsed_s as f64 * 100.0 / whole as f64 }
+        });
+        let reporting = view.plan.workers.first().map(|worker| &worker.job.reporting);
+        Progress {
+            running,
+            open_files,
+            limit: limit(view),
+            states: view
+                .plan
+                .workers
+                .iter()
+                .zip(view.cells)
+                .map(|(worker, cell)| letter(worker, cell.state()))
+                .collect(),
+            elapsed_s,
+            percent,
+            bandwidth,
+            iops,
+            eta_s: left_s,
+            significant_figures: reporting.map_or(4, |reporting| reporting.significant_figures),
+            kb_base: reporting.map_or(1024, |reporting| reporting.kb_base),
+            unit_base: reporting.map_or(0, |reporting| reporting.unit_base),
+        }
+    }
+}
+
+/// What the rate options of the running workers allow together.
+fn limit(view: &View<'_>) -> Option<RateLimit> {
+    let mut bytes = (0, 0);
+    let mut ios = (0, 0);
+    for (worker, cell) in view.plan.workers.iter().zip(view.cells) {
+        if !matches!(cell.state(), WorkerState::Ramp | WorkerState::Running) {
+            continue;
+        }
+        let pacing = &worker.job.pacing;
+        for direction in Direction::ALL.into_iter().filter(|d| worker.job.pattern.access.has(*d)) {
+            bytes.0 += pacing.rate_min[direction].unwrap_or(0);
+            bytes.1 += pacing.rate[direction].unwrap_or(0);
+            ios.0 += u64::from(pacing.rate_iops_min[direction].unwrap_or(0));
+            ios.1 += u64::from(pacing.rate_iops[direction].unwrap_or(0));
+        }
+    }
+    if bytes != (0, 0) {
+        Some(RateLimit::Bandwidth(bytes.0, bytes.1))
+    } else if ios != (0, 0) {
+        Some(RateLimit::Iops(ios.0, ios.1))
+    } else {
+        None
+    }
+}
+
+fn letter(worker: &WorkerPlan, state: WorkerState) -> char {
+    let access = worker.job.pattern.access;
+    match state {
+        WorkerState::Waiting => 'P',
+        WorkerState::Created => 'C',
+        WorkerState::Initialised => 'I',
+        WorkerState::Ramp => '/',
+        WorkerState::Syncing => 'F',
+        WorkerState::Exited => 'E',
+        WorkerState::Reaped => '_',
+        WorkerState::Failed => 'X',
+        WorkerState::Running => {
+            let letter = match (access.reads, access.writes) {
+                (true, true) => 'm',
+                (true, false) => 'r',
+                (false, true) => 'w',
+                (false, false) => 'd',
+            };
+            if access.random { letter } else { letter.to_ascii_uppercase() }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What a run shows while it goes on: layout lines, the progress line, errors, interim reports.
+
+use results::{JobRecord, RunRecord};
+use run::{Control, Observer, SignalWatch, View};
+use std::sync::Arc;
+
+use super::formats::Formats;
+use super::output::{LiveLine, Output};
+use super::progress_line::ProgressMeter;
+use super::record_file::RecordFile;
+
+/// A layout that will take longer than this is announced, s.
+const LONG_LAYOUT_S: u64 = 5;
+
+/// How the progress line behaves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProgressRules {
+    /// Between two lines, ns.
+    pub(super) interval_ns: u64,
+    /// A new line so often, ns; `None`: always overwritten.
+    pub(super) newline_ns: Option<u64>,
+}
+
+/// The watcher of a run on the fio face.
+pub(super) struct Screen<'run> {
+    pub(super) output: &'run mut Output,
+    pub(super) formats: Formats,
+    /// `None`: no progress line.
+    pub(super) progress: Option<ProgressRules>,
+    /// `--status-interval`, ns.
+    pub(super) status_interval_ns: Option<u64>,
+    pub(super) control: Arc<Control>,
+    pub(super) signals: SignalWatch,
+    /// Saves interim records, so that nothing is lost if the run is cut short.
+    pub(super) record_file: Option<&'run RecordFile>,
+    pub(super) state: ScreenState,
+}
+
+/// What the screen remembers.
+#[derive(Default)]
+pub(super) struct ScreenState {
+    live: LiveLine,
+    meter: ProgressMeter,
+    last_line_ns: u64,
+    last_newline_ns: u64,
+    last_status_ns: u64,
+    last_layout_percent: Option<u64>,
+    layout_announced: bool,
+    signal_told: bool,
+    /// The report could not be written.
+    pub(super) output_failure: Option<std::io::Error>,
+}
+
+impl Screen<'_> {
+    fn print(&mut self, text: &str) {
+        if let Err(error) = self.output.write(text) {
+            self.state.output_failure.get_or_insert(error);
+            // Nobody reads the report any more: there is no reason to go on.
+            self.control.stop();
+        }
+    }
+
+    fn tell_of_signal(&mut self) {
+        if let (Some(signal), false) = (self.control.signal(), self.state.signal_told) {
+            self.state.signal_told = true;
+            let text = format!("\nfio: terminating on signal {signal}");
+            if self.formats.normal { self.print(&format!("{text}\n")) } else { self.output.error(&text) }
+        }
+    }
+}
+
+impl Observer for Screen<'_> {
+    fn layout(&mut self, line: &str) {
+        self.state.last_layout_percent = None;
+        self.state.layout_announced = false;
+        if self.formats.normal {
+            self.print(&format!("{line}\n"));
+        }
+    }
+
+    fn layout_progress(&mut self, done: u64, total: u64, seconds_left: Option<u64>) {
+        self.tell_of_signal();
+        let Some(left) = seconds_left else { return };
+        if left >= LONG_LAYOUT_S && !self.state.layout_announced {
+            self.state.layout_announced = true;
+            self.output.error(&format!("note: laying out {} MiB will take about {left} s more", total >> 20));
+        }
+        let percent = done * 100 / total.max(1);
+        if self.progress.is_some() && self.state.layout_announced && self.state.last_layout_percent != Some(percent) {
+            self.state.last_layout_percent = Some(percent);
+            let line = format!("Layout: {}/{} MiB [{percent}%][eta {left}s]", done >> 20, total >> 20);
+            self.state.live.show(&line, done >= total);
+        }
+    }
+
+    fn message(&mut self, text: &str) {
+        self.output.error(text);
+    }
+
+    fn job_failed(&mut self, record: &JobRecord) {
+        let Some(error) = &record.error else { return };
+        let text = format!(
+            "fio: pid={pid}, err={code}/file:{name}, func={function}, error={text}",
+            pid = record.pid,
+            code = error.code,
+            name = record.name,
+            function = error.function,
+            text = error.text
+        );
+        // On stdout as fio does, but only where that leaves the output's format whole.
+        if self.formats.normal && self.formats.count() == 1 && record.pid != 0 {
+            self.print(&format!("{text}\n"));
+        } else {
+            self.output.error(&text);
+        }
+    }
+
+    fn watch(&mut self, view: &View<'_>) {
+        self.tell_of_signal();
+        let Some(rules) = self.progress else { return };
+        if view.elapsed_ns < self.state.last_line_ns + rules.interval_ns {
+            return;
+        }
+        self.state.last_line_ns = view.elapsed_ns;
+        let newline = rules.newline_ns.is_some_and(|every| view.elapsed_ns >= self.state.last_newline_ns + every);
+        if newline {
+            self.state.last_newline_ns = view.elapsed_ns;
+        }
+        let line = self.state.meter.measure(view).line();
+        self.state.live.show(&line, newline);
+    }
+
+    fn wants_interim(&mut self, view: &View<'_>) -> bool {
+        let due = self.status_interval_ns.is_some_and(|every| view.elapsed_ns >= self.state.last_status_ns + every);
+        if due {
+            self.state.last_status_ns = view.elapsed_ns;
+        }
+        due || self.signals.interim_asked()
+    }
+
+    fn interim(&mut self, record: &RunRecord) {
+        let text = self.formats.report(record);
+        self.print(&text);
+        if let Some(file) = self.record_file {
+            file.save_or_complain(record);
+        }
+    }
+}

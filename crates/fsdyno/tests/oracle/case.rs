@@ -1,0 +1,324 @@
+//! A row of the tables, and its comparison.
+
+use crate::left_behind::Depth;
+use crate::tools::{self, FIO, OURS, Ran};
+use crate::{differences, document, left_behind, report, terse};
+
+/// One command line with what lies in the directory before it, and what must agree after it.
+///
+/// The exit status is always compared. So is the JSON document, for which `--output-format=json` is added, unless
+/// the row chooses its own form of output.
+#[derive(Clone, Default)]
+pub(crate) struct Case {
+    /// The words after the program's name.
+    pub(crate) words: Vec<String>,
+    /// Names and contents of files made before the run.
+    pub(crate) files: Vec<(&'static str, Vec<u8>)>,
+    /// Variables set for the run.
+    pub(crate) environment: Vec<(&'static str, &'static str)>,
+    /// A script of sh that runs the tool as `"$@"`.
+    pub(crate) shell: Option<&'static str>,
+    looks: Vec<Look>,
+    verbatim: bool,
+    chosen: Option<(&'static str, i32)>,
+    needs: Option<Need>,
+}
+
+/// What is compared besides the exit status and the document.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Bytes and I/Os of each direction, exactly.
+    Counts,
+    /// The normal report.
+    Report,
+    /// The terse lines of this version.
+    Terse(u8),
+    /// The files.
+    Left(Depth),
+    /// A phrase that both tools print.
+    Says(&'static str),
+    /// stdout to the letter.
+    Stdout,
+}
+
+/// What a machine may refuse; then the row is skipped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// io_uring_setup(2) is allowed.
+    IoUring,
+    /// unshare(1) may make a mount namespace.
+    MountNamespace,
+    /// strace(1) may make system calls fail.
+    Strace,
+}
+
+/// Defines one test for each row: a name, and the case.
+macro_rules! cases {
+    ($($name:ident: $case:expr;)*) => { $(
+        #[test]
+        fn $name() {
+            crate::case::check(&$case);
+        }
+    )* };
+}
+pub(crate) use cases;
+
+/// A case whose words are separated by blanks; a word in single quotes may hold blanks.
+pub(crate) fn line(words: &str) -> Case {
+    Case { words: split_words(words), ..Case::default() }
+}
+
+/// A case that runs the job file `text`, called `jobs.fio`.
+pub(crate) fn job_file(text: &str) -> Case {
+    line("jobs.fio").file("jobs.fio", text)
+}
+
+fn split_words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in text.split('\'').enumerate() {
+        if index % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+impl Case {
+    /// Adds words.
+    pub(crate) fn words(mut self, words: &str) -> Case {
+        self.words.extend(split_words(words));
+        self
+    }
+    /// A file that lies there before the run.
+    pub(crate) fn file(mut self, name: &'static str, content: impl Into<Vec<u8>>) -> Case {
+        self.files.push((name, content.into()));
+        self
+    }
+    /// A variable of the environment.
+    pub(crate) fn variable(mut self, name: &'static str, value: &'static str) -> Case {
+        self.environment.push((name, value));
+        self
+    }
+    /// Runs inside a script of sh, which calls the tool as `"$@"`.
+    pub(crate) fn shell(mut self, script: &'static str) -> Case {
+        self.shell = Some(script);
+        self
+    }
+    /// Bytes and I/Os agree exactly.
+    pub(crate) fn counts(self) -> Case {
+        self.look(Look::Counts)
+    }
+    /// The normal report has the same shape.
+    pub(crate) fn report(self) -> Case {
+        self.look(Look::Report)
+    }
+    /// The terse lines of `version` have the same fields.
+    pub(crate) fn terse(self, version: u8) -> Case {
+        self.look(Look::Terse(version))
+    }
+    /// The same files remain, compared to `depth`.
+    pub(crate) fn left(self, depth: Depth) -> Case {
+        self.look(Look::Left(depth))
+    }
+    /// Both tools say `phrase`; ours on stderr.
+    pub(crate) fn says(self, phrase: &'static str) -> Case {
+        self.look(Look::Says(phrase))
+    }
+    /// stdout agrees to the letter.
+    pub(crate) fn same_stdout(self) -> Case {
+        self.verbatim().look(Look::Stdout)
+    }
+    /// Runs once with exactly these words, without a form of output added.
+    pub(crate) fn verbatim(mut self) -> Case {
+        self.verbatim = true;
+        self
+    }
+    /// A chosen difference, named by its row: ours ends with `status`, whatever fio does, and nothing else is
+    /// compared.
+    pub(crate) fn differs(mut self, written: &'static str, status: i32) -> Case {
+        self.chosen = Some((written, status));
+        self
+    }
+    /// Runs only where the machine allows `need`.
+    pub(crate) fn needs(mut self, need: Need) -> Case {
+        self.needs = Some(need);
+        self
+    }
+    fn look(mut self, look: Look) -> Case {
+        self.looks.push(look);
+        self
+    }
+
+    /// The forms of output to run, as words to add.
+    fn forms(&self) -> Vec<Form> {
+        if self.verbatim {
+            return vec![Form::AsWritten];
+        }
+        let mut forms = vec![Form::Json];
+        for look in &self.looks {
+            match look {
+                Look::Report => forms.push(Form::Normal),
+                Look::Terse(version) => forms.push(Form::Terse(*version)),
+                _ => {}
+            }
+        }
+        forms
+    }
+}
+
+/// One form of output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    AsWritten,
+    Json,
+    Normal,
+    Terse(u8),
+}
+
+impl Form {
+    fn words(self) -> Vec<String> {
+        match self {
+            Form::AsWritten | Form::Normal => Vec::new(),
+            Form::Json => vec!["--output-format=json".to_owned()],
+            Form::Terse(version) => vec!["--output-format=terse".to_owned(), format!("--terse-version={version}")],
+        }
+    }
+}
+
+/// Runs a row with both tools and fails with all that differs.
+pub(crate) fn check(case: &Case) {
+    let Some(fio) = FIO.as_ref() else {
+        tools::say_skipped("fio is not installed");
+        return;
+    };
+    if let Some(reason) = case.needs.and_then(refusal) {
+        tools::say_skipped(reason);
+        return;
+    }
+    let mut failures = Vec::new();
+    for form in case.forms() {
+        let words = form.words();
+        let fio_ran = tools::run(fio, case, &words);
+        let our_ran = tools::run(&OURS, case, &words);
+        let mut found = Vec::new();
+        compare(case, form, &fio_ran, &our_ran, &mut found);
+        if !found.is_empty() {
+            failures.push(failure(case, &words, &found, &fio_ran, &our_ran));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn compare(case: &Case, form: Form, fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+    if let Some((written, status)) = case.chosen.filter(|_| !tools::comparing_fio_with_itself()) {
+        let reason = differences::chosen(written).reason;
+        if ours.status != Some(status) {
+            found.push(format!("status {:?} where the table says {status} ({reason})", ours.status));
+        }
+        return;
+    }
+    if fio.status != ours.status {
+        found.push(format!("exit status: {:?} in fio, {:?} in ours", fio.status, ours.status));
+    }
+    for look in &case.looks {
+        match look {
+            Look::Left(depth) => left_behind::compare(*depth, fio.directory.path(), ours.directory.path(), found),
+            Look::Says(phrase) => compare_phrase(phrase, fio, ours, found),
+            Look::Stdout if fio.stdout != ours.stdout => found.push("stdout differs".to_owned()),
+            _ => {}
+        }
+    }
+    match form {
+        Form::AsWritten => {}
+        Form::Json => compare_documents(case, fio, ours, found),
+        Form::Normal => report::compare(&fio.stdout, &ours.stdout, found),
+        Form::Terse(version) => terse::compare(version, &fio.stdout, &ours.stdout, found),
+    }
+}
+
+fn compare_documents(case: &Case, fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+    let Some(fio) = document::skip_to_document(&fio.stdout) else {
+        if document::skip_to_document(&ours.stdout).is_some() {
+            found.push("JSON: fio prints no document, ours does".to_owned());
+        }
+        return;
+    };
+    let text = if tools::comparing_fio_with_itself() {
+        document::skip_to_document(&ours.stdout).unwrap_or_default()
+    } else {
+        &ours.stdout
+    };
+    found.extend(document::check_float_text(text));
+    match (document::parse_only_document(fio), document::parse_only_document(text)) {
+        (Ok(fio), Ok(ours)) => {
+            document::compare("", &fio, &ours, found);
+            if case.looks.contains(&Look::Counts) {
+                document::compare_counts(&fio, &ours, found);
+            }
+        }
+        (Err(error), _) => found.push(format!("fio: {error}")),
+        (_, Err(error)) => found.push(format!("ours: {error}")),
+    }
+}
+
+fn compare_phrase(phrase: &str, fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+    if !fio.stderr.contains(phrase) && !fio.stdout.contains(phrase) {
+        found.push(format!("the table is wrong: fio does not say {phrase:?}"));
+    }
+    let ours_says =
+        ours.stderr.contains(phrase) || (tools::comparing_fio_with_itself() && ours.stdout.contains(phrase));
+    if !ours_says {
+        found.push(format!("stderr does not say {phrase:?}"));
+    }
+}
+
+/// Why the machine refuses `need`, as fio finds it.
+fn refusal(need: Need) -> Option<&'static str> {
+    let (case, reason) = match need {
+        Need::IoUring => (
+            line("--name=probe --ioengine=io_uring --filename=probe --rw=read --size=4k"),
+            "this machine refuses io_uring",
+        ),
+        Need::MountNamespace => {
+            (line("--version").shell("unshare -m true && exec \"$@\""), "this machine refuses a mount namespace")
+        }
+        Need::Strace => (
+            line("--version").shell("strace -o /dev/null -e inject=fsync:error=EIO true && exec \"$@\""),
+            "strace is not installed or not allowed",
+        ),
+    };
+    let ran = tools::run(FIO.as_ref()?, &case, &[]);
+    (ran.status != Some(0)).then_some(reason)
+}
+
+fn failure(case: &Case, extra: &[String], found: &[String], fio: &Ran, ours: &Ran) -> String {
+    let words = [&case.words, extra].concat().join(" ");
+    let files: String = case
+        .files
+        .iter()
+        .map(|(name, text)| format!("\n  [{name}]\n{}", String::from_utf8_lossy(&text[..text.len().min(400)])))
+        .collect();
+    format!(
+        "\n{words}{files}\n  - {}\n  fio's stderr:\n{}\n  our stderr:\n{}\n  our stdout:\n{}\n",
+        found.join("\n  - "),
+        head(&fio.stderr),
+        head(&ours.stderr),
+        head(&ours.stdout),
+    )
+}
+
+fn head(text: &str) -> String {
+    text.lines().take(12).map(|line| format!("    | {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_words_hold_blanks() {
+        assert_eq!(split_words("--name=a  '--description=two words' x"), ["--name=a", "--description=two words", "x"]);
+    }
+}

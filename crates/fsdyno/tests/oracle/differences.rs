@@ -1,0 +1,78 @@
+//! Where this binary may answer otherwise than Debian's fio 3.33, and why.
+//!
+//! What was chosen stands in [`job::differences`], which COMPAT.md shows; a case names its row by what is written
+//! there. What 3.42, which is followed, does otherwise than 3.33, which is at hand, stands here.
+
+use job::differences::{DIFFERENCES, Difference};
+
+use crate::document::Node;
+
+/// The chosen difference whose row begins with `written`.
+pub(crate) fn chosen(written: &str) -> &'static Difference {
+    let row = DIFFERENCES.iter().find(|difference| difference.written.starts_with(written));
+    row.unwrap_or_else(|| panic!("no row of job::differences begins with {written:?}"))
+}
+
+/// Keys of the JSON document that 3.42 has and 3.33 has not.
+const ADDED_KEYS: &[&str] = &[
+    "jobs[].job_start",
+    "jobs[].latency_target_ns",
+    "jobs[].latency_window_us",
+    "disk_util[].read_sectors",
+    "disk_util[].write_sectors",
+];
+
+/// A key of the document that 3.42 added.
+pub(crate) fn is_added_key(path: &str) -> bool {
+    ADDED_KEYS.contains(&path)
+}
+
+/// Words of 3.33 and what 3.42 prints for them. Applied to both reports.
+const REWORDED: &[(&str, &str)] = &[
+    ("; 0 zone resets", ""),
+    ("fsync/fdatasync/sync_file_range:", "fsync/fdatasync/sync_file_range/syncfs:"),
+    ("target=0, window=0, ", "target=0.00ns, window=0.00ns, "),
+];
+
+/// Flags written without a value have the value "" in the document of 3.42, and are left out of that of 3.33.
+pub(crate) fn is_valueless_flag(path: &str, value: &Node) -> bool {
+    path.ends_with("options") && *value == Node::Text(String::new())
+}
+
+/// A line of 3.33's normal report in the words of 3.42, without the sectors that 3.42 adds to the disk line.
+pub(crate) fn reword(line: &str) -> String {
+    let mut line = line.to_owned();
+    for (old, new) in REWORDED {
+        line = line.replace(old, new);
+    }
+    if let (Some(start), Some(end)) = (line.find(", sectors="), line.find(", merge="))
+        && start < end
+    {
+        line.replace_range(start..end, "");
+    }
+    line
+}
+
+/// A line on stdout that is a message, not a part of the report: ours go to stderr, so that a document on stdout is
+/// always valid.
+pub(crate) fn is_message(line: &str) -> bool {
+    ["fio: ", "note: "].iter().any(|start| line.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_found_by_what_is_written() {
+        assert!(chosen("size=1.5g").here.contains("error"));
+        assert!(std::panic::catch_unwind(|| chosen("no such row")).is_err());
+    }
+
+    #[test]
+    fn the_words_of_333_become_those_of_342() {
+        let disk = "  vda: ios=0/0, sectors=0/0, merge=0/0, ticks=0/0, in_queue=0, util=0.00%";
+        assert_eq!(reword(disk), "  vda: ios=0/0, merge=0/0, ticks=0/0, in_queue=0, util=0.00%");
+        assert_eq!(reword("  write: IOPS=1; 0 zone resets"), "  write: IOPS=1");
+    }
+}

@@ -1,0 +1,31 @@
+//! The engines, with the same small job.
+
+use crate::case::{Case, Need, cases, line};
+use crate::left_behind::Depth;
+
+/// 16 requests of 4 KiB.
+fn job(words: &str) -> Case {
+    line("--name=a --filename=data --size=64k").words(words)
+}
+
+cases! {
+    psync: job("--ioengine=psync --rw=randrw --size=1m").report();
+    sync: job("--ioengine=sync --rw=write").counts().report();
+    pvsync: job("--ioengine=pvsync --rw=read").counts();
+    pvsync2: job("--ioengine=pvsync2 --rw=randread").counts();
+    mmap_read: job("--ioengine=mmap --rw=randread").counts().report();
+    mmap_write: job("--ioengine=mmap --rw=write --zero_buffers").counts().left(Depth::Contents);
+    libaio: job("--ioengine=libaio --rw=randread --iodepth=8").counts().report();
+    libaio_direct: job("--ioengine=libaio --rw=randwrite --iodepth=8 --direct=1").counts().left(Depth::Sizes);
+    io_uring: job("--ioengine=io_uring --rw=randread --iodepth=8").counts().report().needs(Need::IoUring);
+    io_uring_direct: job("--ioengine=io_uring --rw=write --iodepth=8 --direct=1").counts().left(Depth::Sizes).needs(Need::IoUring);
+    io_uring_fixed: job("--ioengine=io_uring --rw=randread --iodepth=4 --fixedbufs=1 --registerfiles=1").counts().needs(Need::IoUring);
+    null: line("--name=a --ioengine=null --size=1m --rw=randread").counts().report();
+    null_deep: line("--name=a --ioengine=null --size=1m --rw=write --iodepth=16").counts().report().left(Depth::Names);
+    depth_of_a_sync_engine: job("--ioengine=psync --rw=read --iodepth=8").counts().says("queue depth will be capped at 1");
+    batches: job("--ioengine=libaio --rw=read --iodepth=16 --iodepth_batch=8 --iodepth_batch_complete_max=16").counts().report();
+    unknown_engine: job("--ioengine=nosuch --rw=read").says("nosuch");
+    direct_of_an_odd_size: job("--ioengine=psync --direct=1 --rw=read --bs=1000");
+    buffered: job("--buffered=0 --rw=read").counts();
+    memory_by_mmap: job("--rw=write --mem=mmap --iomem_align=4k").counts();
+}

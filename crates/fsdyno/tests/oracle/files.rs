@@ -1,0 +1,58 @@
+//! Which files are made, how large, with what inside, and which remain.
+
+use crate::case::{Case, cases, line};
+use crate::left_behind::Depth;
+
+/// A job of 64 KiB without a file name.
+fn job(words: &str) -> Case {
+    line("--name=a --size=64k").words(words)
+}
+
+cases! {
+    name_of_the_job: job("--rw=write").left(Depth::Sizes);
+    name_with_slashes: line("--name=deep/er/a --size=64k --rw=write").left(Depth::Sizes);
+    filename_with_a_directory: job("--rw=write --filename=new/place/data").left(Depth::Sizes);
+    two_filenames: job("--rw=write --filename=x:y").counts().left(Depth::Sizes);
+    filename_twice: job("--rw=write --filename=x --filename=y").left(Depth::Sizes).verbatim();
+    filename_with_a_colon: job("--rw=write --filename=x\\:y").left(Depth::Sizes);
+    filename_format: job("--rw=write --numjobs=2 --filename_format=$jobname-$jobnum-$filenum.bin").left(Depth::Sizes);
+    filename_format_shared: job("--rw=write --numjobs=2 --filename_format=shared.$filenum").counts().left(Depth::Sizes);
+    directory: job("--rw=write --directory=d").file("d/keep", "x").left(Depth::Sizes);
+    directory_and_filename: job("--rw=write --directory=d --filename=f").file("d/keep", "x").left(Depth::Sizes);
+    filename_before_directory: job("--rw=write --filename=f --directory=d").file("d/keep", "x").left(Depth::Sizes);
+    directories_in_turn: job("--rw=write --numjobs=2 --directory=d:e").file("d/keep", "x").file("e/keep", "x").left(Depth::Sizes);
+    nrfiles: job("--rw=write --nrfiles=4").counts().left(Depth::Sizes);
+    nrfiles_read: job("--rw=read --nrfiles=4").counts().left(Depth::Sizes).report();
+    nrfiles_with_a_rest: job("--rw=write --nrfiles=3").counts().left(Depth::Sizes);
+    nrfiles_of_random_reads: job("--rw=randread --nrfiles=4").counts();
+    nrfiles_and_openfiles: job("--rw=read --nrfiles=8 --openfiles=2").counts();
+    files_in_sequence: job("--rw=write --nrfiles=4 --file_service_type=sequential").counts().left(Depth::Sizes);
+    files_at_random: job("--rw=write --nrfiles=4 --file_service_type=random").counts();
+    filesize: line("--name=a --rw=write --nrfiles=3 --filesize=16k").counts().left(Depth::Sizes);
+    zero_buffers: job("--rw=write --zero_buffers").left(Depth::Contents);
+    zero_buffers_of_the_layout: job("--rw=read --zero_buffers").left(Depth::Contents);
+    buffer_pattern_text: job("--rw=write '--buffer_pattern=\"abcd\"'").left(Depth::Contents);
+    buffer_pattern_hex: job("--rw=write --buffer_pattern=0xdeadbeef").left(Depth::Contents);
+    buffer_pattern_number: job("--rw=write --buffer_pattern=66").left(Depth::Contents);
+    refill_buffers: job("--rw=write --refill_buffers").counts().left(Depth::Sizes);
+    unlink: job("--rw=write --unlink=1").counts().left(Depth::Sizes);
+    create_only: job("--rw=read --create_only=1").counts().left(Depth::Sizes);
+    create_on_open: job("--rw=write --create_on_open=1").counts().left(Depth::Sizes);
+    creation_disallowed: job("--rw=write --allow_file_create=0").says("allow_file_create").left(Depth::Sizes);
+    overwrite: job("--rw=write --overwrite=1 --number_ios=2").counts().left(Depth::Sizes);
+    fallocate_none: job("--rw=write --fallocate=none --number_ios=2").counts().left(Depth::Sizes);
+    fallocate_native: job("--rw=write --fallocate=native --number_ios=2").counts().left(Depth::Sizes);
+    fallocate_posix: job("--rw=write --fallocate=posix --number_ios=2").counts().left(Depth::Sizes);
+    fallocate_keep: job("--rw=write --fallocate=keep --number_ios=2").counts().left(Depth::Sizes);
+    fallocate_truncate: job("--rw=write --fallocate=truncate --number_ios=2").counts().left(Depth::Sizes);
+    layout_is_said: job("--rw=read").verbatim().report().says("Laying out IO file");
+    disk_is_full: line("--name=full --directory=mnt --size=8m --rw=write --bs=64k --fallocate=none")
+        .file("mnt/keep", "").shell(SMALL_DISK).needs(crate::case::Need::MountNamespace).says("No space left on device").counts().report();
+    disk_is_full_in_the_layout: line("--name=full --directory=mnt --size=8m --rw=read --bs=64k --fallocate=none")
+        .file("mnt/keep", "").shell(SMALL_DISK).needs(crate::case::Need::MountNamespace).says("No space left on device");
+    disk_is_filled: line("--name=full --directory=mnt --size=8m --rw=write --bs=64k --fallocate=none --fill_device=1")
+        .file("mnt/keep", "").shell(SMALL_DISK).needs(crate::case::Need::MountNamespace).counts();
+}
+
+/// A filesystem of 2 MiB that only the run sees.
+const SMALL_DISK: &str = "exec unshare -m sh -c 'mount -t tmpfs -o size=2m tmpfs mnt && exec \"$@\"' sh \"$@\"";

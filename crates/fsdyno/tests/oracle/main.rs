@@ -1,0 +1,28 @@
+//! The oracle suite: the same command line goes to Debian's fio and to this binary, each in its own directory,
+//! and what must agree is compared. Without fio each test says that it was skipped, and passes.
+//!
+//! Every row of the tables is one test. `FSDYNO_BIN` is the path of another binary to compare; with fio's own
+//! path fio is compared with itself, which tests the comparison.
+#![forbid(unsafe_code)]
+
+mod case;
+mod differences;
+mod document;
+mod left_behind;
+mod report;
+mod terse;
+mod tools;
+
+// The tables of command lines and job files.
+mod amounts;
+mod broken;
+mod contract;
+mod durability;
+mod engines;
+mod files;
+mod formats;
+mod interruption;
+mod job_files;
+mod measuring;
+mod refusals;
+mod words;

@@ -1,0 +1,87 @@
+//! Where the two binaries are and how one is run: in a directory of its own, with an end to its time.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+use crate::case::Case;
+
+/// Seconds after which a run is ended: a hang is a failure, not a wait.
+const SECONDS_MAX: &str = "60";
+
+/// One of the two tools under comparison.
+pub(crate) struct Tool {
+    /// How messages call it.
+    pub(crate) name: &'static str,
+    /// What is executed.
+    pub(crate) program: PathBuf,
+    /// The line that `--version` prints.
+    pub(crate) version: String,
+}
+
+/// Debian's fio; `None` when it is not installed.
+pub(crate) static FIO: LazyLock<Option<Tool>> = LazyLock::new(|| Tool::find("fio", PathBuf::from("fio")));
+
+/// The binary under test.
+pub(crate) static OURS: LazyLock<Tool> = LazyLock::new(|| {
+    let program = std::env::var_os("FSDYNO_BIN").map_or_else(|| env!("CARGO_BIN_EXE_fsdyno").into(), PathBuf::from);
+    Tool::find("fsdyno", program.clone()).unwrap_or(Tool { name: "fsdyno", program, version: String::new() })
+});
+
+impl Tool {
+    fn find(name: &'static str, program: PathBuf) -> Option<Tool> {
+        let output = Command::new(&program).arg("--version").output().ok()?;
+        let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        output.status.success().then_some(Tool { name, program, version })
+    }
+}
+
+/// fio is compared with itself: then no difference was chosen.
+pub(crate) fn comparing_fio_with_itself() -> bool {
+    FIO.as_ref().is_some_and(|fio| fio.version == OURS.version)
+}
+
+/// What one run gave.
+pub(crate) struct Ran {
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    /// The directory it ran in, kept until the comparison is over.
+    pub(crate) directory: tempfile::TempDir,
+}
+
+/// Runs `tool` with the words of `case` and `extra` in a new directory that holds the files of the case.
+pub(crate) fn run(tool: &Tool, case: &Case, extra: &[String]) -> Ran {
+    let directory = directory_on_disk();
+    for (name, content) in &case.files {
+        let path = directory.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a file has a parent")).expect("directories are made");
+        std::fs::write(path, content).expect("the files of a case are written");
+    }
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", SECONDS_MAX]);
+    if let Some(script) = case.shell {
+        // "$@" in the script is the tool and its words.
+        command.args(["sh", "-c", script, "sh"]);
+    }
+    command.arg(&tool.program).args(&case.words).args(extra);
+    command.envs(case.environment.iter().copied()).current_dir(directory.path()).stdin(Stdio::null());
+    let output = command.output().expect("timeout(1) runs");
+    Ran {
+        status: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        directory,
+    }
+}
+
+/// A new directory on the disk that holds the build, which takes direct I/O where a tmpfs may not.
+pub(crate) fn directory_on_disk() -> tempfile::TempDir {
+    tempfile::tempdir_in(Path::new(env!("CARGO_TARGET_TMPDIR"))).expect("the build directory is writable")
+}
+
+/// Says why a test passes without having compared anything.
+#[expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
+pub(crate) fn say_skipped(reason: &str) {
+    eprintln!("skipped: {reason}");
+}

@@ -1,0 +1,50 @@
+//! The language of the command line: dashes, abbreviations, order, globals, several jobs.
+
+use crate::case::{cases, line};
+use crate::left_behind::Depth;
+
+cases! {
+    single_dashes: line("-name=a -filename=data -rw=read -size=64k").counts();
+    value_in_the_next_word: line("--name a --filename data --rw read --size 64k").counts();
+    mixed_dashes: line("-name a --filename=data -rw read --size 64k -bs=8k").counts();
+    abbreviation: line("--name=a --filename=data --randre=1 --size=64k --rw=randread --group_rep --runt=5").counts();
+    abbreviation_of_case_c: line("--name=a --filename=data --size=64k --rw=read --runtime=100ms -time_base").report();
+    aliases: line("--name=a --filename=data --size=64k --readwrite=read --blocksize=8k --timeout=5 --nr_files=1").counts();
+    ambiguous: line("--name=a --rwmix=70").says("ambiguous").says("rwmixread").says("rwmixwrite");
+    ambiguous_single_dash: line("-name=a -iodep=4").says("ambiguous");
+    unknown_option: line("--name=a --iodepht=4").says("iodepht").says("iodepth");
+    unknown_option_far_from_all: line("--name=a --zzzzzzzzqqq=4").says("zzzzzzzzqqq");
+    misspelt_single_dash: line("-name=a -size=64k -rw=read -filename=data -foo").differs("-foo", 1);
+    case_counts: line("--name=a --IODEPTH=4").says("IODEPTH");
+    dash_is_not_underscore: line("--name=a --time-based").says("time-based");
+    flag_with_a_value: line("--name=a --filename=data --size=64k --rw=read --thread=1 --group_reporting=1 --numjobs=2").counts();
+    flag_switched_off: line("--name=a --filename=data --size=64k --rw=read --group_reporting=0 --numjobs=2").counts();
+    flag_does_not_take_the_next_word: line("--name=a --filename=data --size=64k --rw=read --group_reporting 1").verbatim().says("1");
+    value_missing: line("--name=a --iodepth").verbatim().says("requires an argument");
+    value_empty: line("--name=a --iodepth=").says("requires an argument");
+    boolean_needs_a_value: line("--name=a --filename=data --size=64k --rw=read --direct").verbatim();
+    last_value_wins: line("--name=a --filename=data --rw=read --size=64k --bs=4k --number_ios=2 --number_ios=3").verbatim();
+    options_before_a_name_are_global: line("--rw=read --size=64k --name=a --filename=x --name=b --filename=y --bs=8k").counts().left(Depth::Sizes);
+    several_jobs: line("--name=a --size=64k --rw=read --name=b --size=128k --rw=write").counts().left(Depth::Sizes).report();
+    back_to_global: line("--name=a --size=16k --rw=write --name=global --size=32k --name=b --rw=write").counts().left(Depth::Sizes);
+    options_without_a_job: line("--rw=read --size=64k").says("No job");
+    no_words_at_all: line("").verbatim();
+    end_of_options: line("--name=a --size=64k --rw=write -- jobs.fio").file("jobs.fio", "[b]\nsize=16k\nrw=write\n").counts().left(Depth::Sizes);
+    job_file_among_options: line("--name=a jobs.fio --size=64k --rw=write").file("jobs.fio", "[b]\nsize=16k\nrw=write\n").counts().left(Depth::Sizes);
+    globals_reach_the_job_file: line("--size=16k --rw=write jobs.fio").file("jobs.fio", "[b]\nnumber_ios=2\n").counts().left(Depth::Sizes);
+    stonewall: line("--name=a --size=64k --rw=write --filename=data --name=b --stonewall --size=64k --rw=read --filename=data").counts().report();
+    stonewall_alias: line("--name=a --size=64k --rw=write --filename=data --name=b --wait_for_previous --size=64k --rw=read --filename=data").counts();
+    new_group: line("--group_reporting --size=64k --rw=read --filename=data --name=a --name=b --new_group").counts().report();
+    verify_off: line("--name=a --filename=data --size=64k --rw=write --verify=0").counts();
+    readonly_of_a_read: line("--readonly --name=a --filename=data --rw=read").file("data", vec![1; 65536]).counts();
+    readonly_of_a_write: line("--readonly --name=a --filename=data --size=64k --rw=write").says("read-only").left(Depth::Names);
+    engine_option_after_the_engine: line("--name=a --ioengine=libaio --userspace_reap=1 --filename=data --size=64k --rw=read").counts();
+    engine_option_without_the_engine: line("--name=a --userspace_reap=1 --filename=data --size=64k --rw=read").verbatim();
+    lockfile_of_thread_options: line("--name=a --filename=data --size=64k --rw=read --thread --numjobs=2 --clocksource=clock_gettime").counts();
+    random_generator: line("--name=a --filename=data --size=64k --rw=randread --random_generator=tausworthe --randseed=7").counts();
+    lfsr: line("--name=a --filename=data --size=64k --rw=randread --random_generator=lfsr").counts();
+    zipf: line("--name=a --filename=data --size=256k --rw=randread --random_distribution=zipf:1.2").counts();
+    invalidate_off: line("--name=a --filename=data --size=64k --rw=read --invalidate=0 --fadvise_hint=0").counts();
+    exitall: line("--name=a --filename=data --size=64k --rw=read --exitall").counts();
+    cpus_allowed: line("--name=a --filename=data --size=64k --rw=read --cpus_allowed=0").counts();
+}

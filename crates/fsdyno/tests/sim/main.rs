@@ -1,0 +1,8 @@
+//! The whole binary against hand arithmetic: the `sim` engine plays a device with a set service time on a virtual
+//! clock, so that every number of a report can be worked out on paper and must come out exactly.
+#![forbid(unsafe_code)]
+
+mod faults;
+mod pacing;
+mod run;
+mod timing;

@@ -1,0 +1,68 @@
+//! One run of the binary on the virtual device.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What a run gave.
+pub(crate) struct Ran {
+    /// The exit status.
+    pub(crate) status: Option<i32>,
+    /// The one document on stdout.
+    pub(crate) document: Value,
+    /// The messages.
+    pub(crate) stderr: String,
+}
+
+/// Runs `words` on the virtual device: 1,000 random reads of 4 KiB, each served in 100 microseconds, one at a time,
+/// unless the words say otherwise.
+pub(crate) fn simulate(words: &str) -> Ran {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+    let output = Command::new(env!("CARGO_BIN_EXE_fsdyno"))
+        .args(["--name=sim", "--ioengine=sim", "--sim_service=100us", "--size=4000k", "--bs=4k", "--rw=randread"])
+        .args(words.split_whitespace())
+        .arg("--output-format=json")
+        .current_dir(directory.path())
+        .output()
+        .expect("the binary runs");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let document = serde_json::from_str(&stdout)
+        .unwrap_or_else(|error| panic!("{words}: stdout is not one document ({error}):\n{stdout}\n{stderr}"));
+    Ran { status: output.status.code(), document, stderr }
+}
+
+impl Ran {
+    /// The value at a path below the first job, such as `read/lat_ns/max`.
+    pub(crate) fn at(&self, path: &str) -> &Value {
+        let found = self.document.pointer(&format!("/jobs/0/{path}"));
+        found.unwrap_or_else(|| panic!("the document has no jobs/0/{path}: {:#}", self.document))
+    }
+
+    /// An integer of the first job.
+    pub(crate) fn integer(&self, path: &str) -> u64 {
+        self.at(path).as_u64().unwrap_or_else(|| panic!("{path} is no integer but {}", self.at(path)))
+    }
+
+    /// A float of the first job, to the six decimals that are printed.
+    pub(crate) fn float(&self, path: &str) -> f64 {
+        assert!(self.at(path).is_f64(), "{path} is no float but {}", self.at(path));
+        self.at(path).as_f64().expect("a float")
+    }
+
+    /// Minimum, mean, maximum and number of a latency of reads, ns.
+    #[track_caller]
+    pub(crate) fn assert_latency(&self, kind: &str, (min, mean, max, count): (u64, f64, u64, u64)) {
+        let path = |key| format!("read/{kind}/{key}");
+        assert_eq!(self.integer(&path("min")), min, "{kind} min");
+        assert_close(self.float(&path("mean")), mean, &format!("{kind} mean"));
+        assert_eq!(self.integer(&path("max")), max, "{kind} max");
+        assert_eq!(self.integer(&path("N")), count, "{kind} N");
+    }
+}
+
+/// Equal to the six decimals of the document.
+#[track_caller]
+pub(crate) fn assert_close(is: f64, should: f64, what: &str) {
+    assert!((is - should).abs() < 1e-5, "{what} is {is}, should be {should}");
+}

@@ -1,0 +1,132 @@
+//! What a worker knows about itself: identity, CPU time, faults; and the record made of that and its counters.
+
+use engine::clock::{Clock, RealClock};
+use engine::thread::{self, ThreadUsage};
+use results::{JobError, JobRecord, SurvivedErrors};
+
+use crate::drive::Account;
+use crate::plan::WorkerPlan;
+use crate::recorder::{Recorder, Shown};
+
+/// One I/O in so many is timed with `gtod_reduce`.
+const SAMPLED_ONE_IN: u32 = workload::BLOCK_OPS as u32;
+
+/// The account of one worker's thread.
+pub(crate) struct ThreadAccount<'plan> {
+    plan: &'plan WorkerPlan,
+    clock: RealClock,
+    usage_then: ThreadUsage,
+    began_ns: u64,
+    started_ms: u64,
+}
+
+impl<'plan> ThreadAccount<'plan> {
+    /// Begins now, on the worker's own thread.
+    pub(crate) fn begin(plan: &'plan WorkerPlan, clock: RealClock) -> ThreadAccount<'plan> {
+        ThreadAccount {
+            plan,
+            began_ns: clock.now_ns(),
+            clock,
+            usage_then: thread::usage(),
+            started_ms: crate::wall::now_ms(),
+        }
+    }
+
+    fn shown(&self) -> Shown {
+        let reporting = &self.plan.job.reporting;
+        Shown {
+            clat: reporting.completion_latency,
+            slat: reporting.submission_latency,
+            lat: reporting.total_latency,
+            bandwidth: reporting.bandwidth || reporting.sampled_clock,
+            sampled: reporting.sampled_clock,
+        }
+    }
+}
+
+impl Account for ThreadAccount<'_> {
+    fn measure_from_here(&mut self) {
+        self.usage_then = thread::usage();
+        self.began_ns = self.clock.now_ns();
+    }
+
+    fn job_record(&self, recorder: &Recorder, elapsed_ms: u64, survived: SurvivedErrors) -> JobRecord {
+        let counted = recorder.counted(elapsed_ms, self.shown());
+        let used = thread::usage().since(&self.usage_then);
+        let [read, write, trim] = counted.directions;
+        let mut record = blank_record(self.plan);
+        record.pid = thread::thread_id();
+        record.started_ms = Some(self.started_ms);
+        record.latency_depth = self.plan.job.submission.depth;
+        (record.read, record.write, record.trim) = (read, write, trim);
+        record.sync = counted.sync;
+        record.job_runtime_ms = self.clock.now_ns().saturating_sub(self.began_ns) / 1_000_000;
+        record.user_ns = used.user.as_nanos() as u64;
+        record.system_ns = used.system.as_nanos() as u64;
+        record.context_switches = used.context_switches_voluntary + used.context_switches_involuntary;
+        record.major_faults = used.faults_major;
+        record.minor_faults = used.faults_minor;
+        record.depth_levels = counted.depth_levels;
+        record.submit_sizes = counted.submit_sizes;
+        record.complete_sizes = counted.complete_sizes;
+        record.latency_ns_counts.copy_from_slice(&counted.classes[..10]);
+        record.latency_us_counts.copy_from_slice(&counted.classes[10..20]);
+        record.latency_ms_counts.copy_from_slice(&counted.classes[20..]);
+        let policy = &self.plan.job.errors;
+        record.survived_errors = (policy.on_read || policy.on_write || policy.on_verify).then_some(survived);
+        record.sampled_latency = counted.sampled_latency;
+        record
+    }
+}
+
+/// The record of a worker that has done nothing (yet).
+pub(crate) fn blank_record(plan: &WorkerPlan) -> JobRecord {
+    let job = &plan.job;
+    JobRecord {
+        name: job.name.clone(),
+        description: job.description.clone(),
+        thread_number: plan.thread_number,
+        group: plan.group,
+        members: 1,
+        group_reporting: job.reporting.group,
+        clone: plan.clone,
+        pid: 0,
+        setup: plan.setup.clone(),
+        options: job.options.clone(),
+        started_ms: None,
+        error: None,
+        eta_s: None,
+        read: Default::default(),
+        write: Default::default(),
+        trim: Default::default(),
+        sync: Default::default(),
+        final_sync_ns: None,
+        close_ns: None,
+        job_runtime_ms: 0,
+        user_ns: 0,
+        system_ns: 0,
+        context_switches: 0,
+        major_faults: 0,
+        minor_faults: 0,
+        depth_levels: [0; 7],
+        submit_sizes: [0; 7],
+        complete_sizes: [0; 7],
+        latency_ns_counts: [0; 10],
+        latency_us_counts: [0; 10],
+        latency_ms_counts: [0; 12],
+        survived_errors: None,
+        // Known once the worker has begun.
+        latency_depth: 0,
+        steady_state: None,
+        timed_one_in: if job.reporting.sampled_clock { SAMPLED_ONE_IN } else { 1 },
+        sampled_latency: None,
+    }
+}
+
+/// An error in the words of the record.
+pub(crate) fn job_error(code: i32, function: &str) -> JobError {
+    let text = std::io::Error::from_raw_os_error(code).to_string();
+    // The system's text without Rust's "(os error N)".
+    let text = text.rsplit_once(" (os error").map_or(text.clone(), |(before, _)| before.to_string());
+    JobError { code, function: function.to_string(), text }
+}

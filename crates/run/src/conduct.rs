@@ -1,0 +1,374 @@
+//! Runs a plan: layouts first, then stage after stage, watching, collecting, ending in one record.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use engine::clock::{Clock, RealClock};
+use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_VERSION};
+
+use crate::account::blank_record;
+use crate::control::{Control, WorkerCell, WorkerState};
+use crate::layout_steps::{LayoutOutcome, lay_out_all};
+use crate::plan::{Plan, WorkerPlan};
+use crate::worker::{self, Refused, WorkerEnd};
+
+/// A worker's stack: the loop keeps its state on the heap.
+const STACK_BYTES: usize = 256 * 1024;
+
+/// Orders and totals are looked at so often.
+const WATCH: Duration = Duration::from_millis(50);
+
+/// The watcher of a run: what happens reaches it as it happens, on the conductor's thread.
+pub trait Observer {
+    /// A file is about to be made.
+    fn layout(&mut self, _line: &str) {}
+    /// How far a long layout is: bytes done, bytes in all, seconds left if known.
+    fn layout_progress(&mut self, _done: u64, _total: u64, _seconds_left: Option<u64>) {}
+    /// Something that the user must read at once, in fio's words where fio has any.
+    fn message(&mut self, _text: &str) {}
+    /// A job ended with an error.
+    fn job_failed(&mut self, _record: &JobRecord) {}
+    /// Called some times a second while workers run.
+    fn watch(&mut self, _view: &View<'_>) {}
+    /// Whether an interim record is wanted now.
+    fn wants_interim(&mut self, _view: &View<'_>) -> bool {
+        false
+    }
+    /// The interim record.
+    fn interim(&mut self, _record: &RunRecord) {}
+}
+
+/// What can be seen of a run in progress.
+pub struct View<'run> {
+    /// The plan.
+    pub plan: &'run Plan,
+    /// One cell per worker.
+    pub cells: &'run [WorkerCell],
+    /// ns since the conductor began the first stage.
+    pub elapsed_ns: u64,
+    /// ns since that began when each worker left its gate; `None`: it has not.
+    pub started_ns: &'run [Option<u64>],
+}
+
+/// What the caller knows and the record must hold.
+#[derive(Clone, Debug, Default)]
+pub struct Heading {
+    /// Version line.
+    pub version: String,
+    /// Words of the command line.
+    pub command: Vec<String>,
+    /// Options given for all jobs.
+    pub global_options: Vec<(String, String)>,
+    /// Machine facts.
+    pub host: Host,
+    /// Notes made before the run.
+    pub notes: Vec<Note>,
+}
+
+/// News from the workers.
+pub(crate) enum Event {
+    Ready,
+    Ended(usize, Box<WorkerEnd>),
+}
+
+/// What all workers of a run share.
+pub(crate) struct Shared {
+    pub(crate) plan: Plan,
+    pub(crate) cells: Vec<WorkerCell>,
+    pub(crate) control: Arc<Control>,
+    pub(crate) gate: Gate,
+    events: Mutex<Sender<Event>>,
+}
+
+impl Shared {
+    pub(crate) fn send(&self, event: Event) {
+        // The conductor outlives the workers; were it gone, nobody would be there to tell.
+        let _ = self.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).send(event);
+    }
+}
+
+/// Holds a stage's workers until all are ready.
+#[derive(Default)]
+pub(crate) struct Gate {
+    open_stages: Mutex<u32>,
+    opened: Condvar,
+}
+
+impl Gate {
+    pub(crate) fn wait(&self, stage: u32) {
+        let mut open = self.open_stages.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        while *open <= stage {
+            open = self.opened.wait(open).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+    }
+
+    fn open(&self, stage: u32) {
+        *self.open_stages.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = stage + 1;
+        self.opened.notify_all();
+    }
+}
+
+/// Runs the plan to its end.
+pub fn conduct(plan: Plan, heading: Heading, control: Arc<Control>, observer: &mut dyn Observer) -> RunRecord {
+    let (sender, events) = channel();
+    let cells = plan.workers.iter().map(|_| WorkerCell::new()).collect();
+    let shared = Arc::new(Shared { plan, cells, control, gate: Gate::default(), events: Mutex::new(sender) });
+    Conductor::new(shared, heading, events, observer).run()
+}
+
+struct Conductor<'run> {
+    shared: Arc<Shared>,
+    heading: Heading,
+    events: Receiver<Event>,
+    observer: &'run mut dyn Observer,
+    ended: Vec<Option<JobRecord>>,
+    clock: RealClock,
+    began_ns: u64,
+    started_ms: u64,
+    started_ns: Vec<Option<u64>>,
+    disks: Option<probe::DiskWatch>,
+}
+
+impl<'run> Conductor<'run> {
+    fn new(
+        shared: Arc<Shared>,
+        heading: Heading,
+        events: Receiver<Event>,
+        observer: &'run mut dyn Observer,
+    ) -> Conductor<'run> {
+        let workers = shared.plan.workers.len();
+        let clock = RealClock::shared();
+        Conductor {
+            shared,
+            heading,
+            events,
+            observer,
+            ended: (0..workers).map(|_| None).collect(),
+            began_ns: clock.now_ns(),
+            clock,
+            started_ms: crate::wall::now_ms(),
+            started_ns: vec![None; workers],
+            disks: None,
+        }
+    }
+
+    fn run(mut self) -> RunRecord {
+        self.refuse_planned();
+        self.lay_out();
+        self.began_ns = self.clock.now_ns();
+        self.started_ms = crate::wall::now_ms();
+        self.disks = self.watch_disks();
+        let create_only = |worker: &WorkerPlan| worker.job.files.create_only;
+        for index in 0..self.shared.plan.workers.len() {
+            if create_only(&self.shared.plan.workers[index]) && self.ended[index].is_none() {
+                self.ended[index] = Some(blank_record(&self.shared.plan.workers[index]));
+            }
+        }
+        let stages = self.shared.plan.workers.iter().map(|worker| worker.stage).max().map_or(0, |last| last + 1);
+        for stage in 0..stages {
+            if self.shared.control.stopped() {
+                break;
+            }
+            self.run_stage(stage);
+        }
+        self.record(true)
+    }
+
+    fn refuse_planned(&mut self) {
+        for index in 0..self.shared.plan.workers.len() {
+            if let Some(refusal) = self.shared.plan.workers[index].refused.clone() {
+                let refused = Refused { code: refusal.code, function: refusal.function, message: refusal.message };
+                self.end(index, worker::refused_end(&self.shared.plan.workers[index], refused));
+            }
+        }
+    }
+
+    fn lay_out(&mut self) {
+        let shared = Arc::clone(&self.shared);
+        for outcome in lay_out_all(&shared.plan, &shared.control, self.observer) {
+            let LayoutOutcome { worker, refused } = outcome;
+            self.end(worker, worker::refused_end(&shared.plan.workers[worker], refused));
+        }
+    }
+
+    fn watch_disks(&self) -> Option<probe::DiskWatch> {
+        let wanted = |worker: &&WorkerPlan| worker.job.reporting.disk_util && worker.refused.is_none();
+        let mut paths: Vec<_> = self
+            .shared
+            .plan
+            .workers
+            .iter()
+            .filter(wanted)
+            .filter(|worker| !crate::plan::diskless(worker.job.submission.engine))
+            .flat_map(|worker| worker.files.iter().map(|file| file.path.clone()))
+            .collect();
+        paths.sort();
+        paths.dedup();
+        (!paths.is_empty()).then(|| probe::DiskWatch::begin(paths))
+    }
+
+    /// Starts the stage's workers together and waits until all have ended.
+    fn run_stage(&mut self, stage: u32) {
+        let mut awaited = 0;
+        let mut waiting_ready = 0;
+        for index in 0..self.shared.plan.workers.len() {
+            if self.shared.plan.workers[index].stage == stage && self.ended[index].is_none() && self.start(index) {
+                awaited += 1;
+                waiting_ready += 1;
+            }
+        }
+        let mut early = VecDeque::new();
+        // Everybody is ready, or has ended before it could be.
+        while waiting_ready > 0 {
+            match self.events.recv() {
+                Ok(Event::Ready) => waiting_ready -= 1,
+                Ok(ended @ Event::Ended(..)) => {
+                    waiting_ready -= 1;
+                    early.push_back(ended);
+                }
+                Err(_) => break,
+            }
+        }
+        let now_ns = self.clock.now_ns() - self.began_ns;
+        for (index, worker) in self.shared.plan.workers.iter().enumerate() {
+            if worker.stage == stage && self.ended[index].is_none() {
+                self.started_ns[index] = Some(now_ns);
+            }
+        }
+        self.shared.gate.open(stage);
+        while awaited > 0 {
+            let event = early.pop_front().map(Ok).unwrap_or_else(|| self.events.recv_timeout(WATCH));
+            match event {
+                Ok(Event::Ended(index, end)) => {
+                    awaited -= 1;
+                    self.end(index, *end);
+                }
+                Ok(Event::Ready) => {}
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.watch();
+        }
+    }
+
+    fn start(&mut self, index: usize) -> bool {
+        let shared = Arc::clone(&self.shared);
+        shared.cells[index].set_state(WorkerState::Created);
+        let work = move || {
+            let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| worker::run(index, &shared)))
+                .unwrap_or_else(|_| {
+                    let message = format!("{}: internal error, see above", shared.plan.workers[index].job.name);
+                    let refused = Refused { code: 14, function: "worker", message };
+                    worker::refused_end(&shared.plan.workers[index], refused)
+                });
+            shared.send(Event::Ended(index, Box::new(end)));
+        };
+        let spawned =
+            std::thread::Builder::new().name(format!("worker-{}", index + 1)).stack_size(STACK_BYTES).spawn(work);
+        match spawned {
+            Ok(_) => true,
+            Err(error) => {
+                let code = error.raw_os_error().unwrap_or(11);
+                let message = format!("fio: cannot start thread {}: {error}", index + 1);
+                let refused = Refused { code, function: "thread", message };
+                self.end(index, worker::refused_end(&self.shared.plan.workers[index], refused));
+                false
+            }
+        }
+    }
+
+    fn end(&mut self, index: usize, end: WorkerEnd) {
+        for message in &end.messages {
+            self.observer.message(message);
+        }
+        let failed = end.record.error.is_some();
+        if failed {
+            self.observer.job_failed(&end.record);
+        }
+        self.shared.cells[index].set_state(if failed { WorkerState::Failed } else { WorkerState::Reaped });
+        self.ended[index] = Some(end.record);
+        let job = Arc::clone(&self.shared.plan.workers[index].job);
+        if failed && job.exit_all_on_error {
+            self.shared.control.stop();
+        } else if job.exit_all {
+            let group = self.shared.plan.workers[index].group;
+            for (worker, cell) in self.shared.plan.workers.iter().zip(&self.shared.cells) {
+                if worker.group == group {
+                    cell.stop();
+                }
+            }
+        }
+    }
+
+    fn watch(&mut self) {
+        let elapsed_ns = self.clock.now_ns() - self.began_ns;
+        let view =
+            View { plan: &self.shared.plan, cells: &self.shared.cells, elapsed_ns, started_ns: &self.started_ns };
+        self.observer.watch(&view);
+        if self.observer.wants_interim(&view) {
+            self.take_snapshots();
+            let record = self.record(false);
+            self.observer.interim(&record);
+        }
+    }
+
+    /// Gives the workers a moment to offer their counters; one that is stuck in the kernel is left as it was.
+    fn take_snapshots(&mut self) {
+        let epoch = self.shared.control.ask_for_snapshots();
+        let deadline_ns = self.clock.now_ns() + 200_000_000;
+        let running =
+            |index: &usize| matches!(self.shared.cells[*index].state(), WorkerState::Running | WorkerState::Ramp);
+        let pending: Vec<usize> = (0..self.ended.len()).filter(|i| self.ended[*i].is_none()).filter(running).collect();
+        while self.clock.now_ns() < deadline_ns
+            && pending.iter().any(|index| self.shared.cells[*index].snapshot_since(epoch).is_none())
+        {
+            self.clock.sleep_until_ns(self.clock.now_ns() + 5_000_000);
+        }
+    }
+
+    fn record(&self, complete: bool) -> RunRecord {
+        let elapsed_ns = self.clock.now_ns() - self.began_ns;
+        let jobs = self.ended.iter().enumerate().filter_map(|(index, ended)| {
+            let worker = &self.shared.plan.workers[index];
+            match ended {
+                Some(record) => Some(record.clone()),
+                None if self.started_ns[index].is_some() => {
+                    Some(self.shared.cells[index].snapshot_since(0).unwrap_or_else(|| blank_record(worker)))
+                }
+                // fio shows a job that a signal kept from starting as one that did nothing.
+                None if complete => Some(blank_record(worker)),
+                None => None,
+            }
+        });
+        RunRecord {
+            schema: SCHEMA_VERSION,
+            version: self.heading.version.clone(),
+            started_ms: self.started_ms,
+            taken_ms: crate::wall::now_ms(),
+            elapsed_s: elapsed_ns / 1_000_000_000 + 1,
+            complete,
+            command: self.heading.command.clone(),
+            global_options: self.heading.global_options.clone(),
+            host: Host { clock: Some(self.clock_facts()), ..self.heading.host.clone() },
+            jobs: jobs.collect(),
+            disks: self.disks(elapsed_ns),
+            notes: self.heading.notes.iter().chain(&self.shared.plan.notes).cloned().collect(),
+            signal: self.shared.control.signal(),
+        }
+    }
+
+    fn disks(&self, elapsed_ns: u64) -> Vec<DiskRecord> {
+        self.disks.as_ref().map(|watch| watch.finish(Duration::from_nanos(elapsed_ns))).unwrap_or_default()
+    }
+
+    fn clock_facts(&self) -> ClockFacts {
+        ClockFacts {
+            source: self.clock.source().to_string(),
+            cost_ns: self.clock.cost_ns(),
+            frequency_hz: self.clock.frequency_hz(),
+            drift_ppm: self.clock.drift_ppm_since_calibration(),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What passes between a worker and the conductor while I/O runs: a stop word one way, sampled totals the other.
+//! Workers write their own cell only, some times a second; nothing here is touched per I/O.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use results::JobRecord;
+
+/// What a worker is doing, with the letter that the progress line shows for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum WorkerState {
+    /// Not started.
+    Waiting,
+    /// Its thread exists.
+    Created,
+    /// Ready to begin.
+    Initialised,
+    /// Warm-up.
+    Ramp,
+    /// I/O runs.
+    Running,
+    /// Syncs at the end.
+    Syncing,
+    /// Over, result not yet collected.
+    Exited,
+    /// Collected.
+    Reaped,
+    /// Over with an error.
+    Failed,
+}
+
+impl WorkerState {
+    const ALL: [WorkerState; 9] = [
+        WorkerState::Waiting,
+        WorkerState::Created,
+        WorkerState::Initialised,
+        WorkerState::Ramp,
+        WorkerState::Running,
+        WorkerState::Syncing,
+        WorkerState::Exited,
+        WorkerState::Reaped,
+        WorkerState::Failed,
+    ];
+}
+
+/// Orders from the conductor to all workers of a run.
+#[derive(Debug, Default)]
+pub struct Control {
+    stop: AtomicBool,
+    signal: AtomicI32,
+    /// Grows with each request for an interim record.
+    snapshot_epoch: AtomicU32,
+}
+
+impl Control {
+    /// Asks every worker to drain and report.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Stops because of a signal; the first one is remembered.
+    pub fn stop_by_signal(&self, signal: i32) {
+        // A second signal must not hide the first; failure of the exchange is exactly that case.
+        let _ = self.signal.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
+        self.stop();
+    }
+
+    /// Whether the run is to end.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The flag itself, for the layout.
+    pub fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    /// The signal that ended the run.
+    pub fn signal(&self) -> Option<i32> {
+        match self.signal.load(Ordering::Relaxed) {
+            0 => None,
+            signal => Some(signal),
+        }
+    }
+
+    /// Asks the workers for interim records.
+    pub(crate) fn ask_for_snapshots(&self) -> u32 {
+        self.snapshot_epoch.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(crate) fn snapshot_epoch(&self) -> u32 {
+        self.snapshot_epoch.load(Ordering::Relaxed)
+    }
+}
+
+/// Totals that a worker published last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Published {
+    /// Bytes by direction, since the worker began (the ramp included).
+    pub bytes: [u64; 3],
+    /// I/Os by direction.
+    pub ios: [u64; 3],
+    /// Files open.
+    pub open_files: u32,
+}
+
+/// One worker's side of the exchange, on cache lines of its own.
+#[derive(Debug)]
+#[repr(align(128))]
+pub struct WorkerCell {
+    state: AtomicU8,
+    stop: AtomicBool,
+    bytes: [AtomicU64; 3],
+    ios: [AtomicU64; 3],
+    open_files: AtomicU32,
+    snapshot: Mutex<Option<(u32, Box<JobRecord>)>>,
+}
+
+impl WorkerCell {
+    pub(crate) fn new() -> WorkerCell {
+        WorkerCell {
+            state: AtomicU8::new(WorkerState::Waiting as u8),
+            stop: AtomicBool::new(false),
+            bytes: Default::default(),
+            ios: Default::default(),
+            open_files: AtomicU32::new(0),
+            snapshot: Mutex::new(None),
+        }
+    }
+
+    /// What the worker is doing.
+    pub fn state(&self) -> WorkerState {
+        WorkerState::ALL[usize::from(self.state.load(Ordering::Relaxed))]
+    }
+
+    pub(crate) fn set_state(&self, state: WorkerState) {
+        self.state.store(state as u8, Ordering::Relaxed);
+    }
+
+    /// Asks this worker alone to drain and report (`exitall` of a group).
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The totals last published.
+    pub fn published(&self) -> Published {
+        Published {
+            bytes: self.bytes.each_ref().map(|counter| counter.load(Ordering::Relaxed)),
+            ios: self.ios.each_ref().map(|counter| counter.load(Ordering::Relaxed)),
+            open_files: self.open_files.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(crate) fn publish(&self, totals: Published) {
+        for direction in 0..3 {
+            self.bytes[direction].store(totals.bytes[direction], Ordering::Relaxed);
+            self.ios[direction].store(totals.ios[direction], Ordering::Relaxed);
+        }
+        self.open_files.store(totals.open_files, Ordering::Relaxed);
+    }
+
+    pub(crate) fn offer_snapshot(&self, epoch: u32, record: JobRecord) {
+        *self.snapshot.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some((epoch, Box::new(record)));
+    }
+
+    /// The interim record for this request or a later one, if the worker has made it.
+    pub(crate) fn snapshot_since(&self, epoch: u32) -> Option<JobRecord> {
+        let offered = self.snapshot.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        offered.as_ref().filter(|(made_for, _)| *made_for >= epoch).map(|(_, record)| (**record).clone())
+    }
+}

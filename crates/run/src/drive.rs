@@ -1,0 +1,296 @@
+//! The loop that moves requests from the generator to the engine and their stamps to the recorder.
+//!
+//! Its contract: per I/O no `dyn`, no allocation, no lock, no shared write, no formatting, no system call but the
+//! engine's own. It is compiled once per engine, for every-I/O or sampled timing (`TIMED`), and with or without
+//! the features of [`Governor`] (`GOVERNED`), and chosen once per worker.
+
+mod governor;
+mod queued;
+mod synchronous;
+
+use engine::clock::Clock;
+use engine::files::OpenFile;
+use engine::{Completion, Engine, Slots};
+use job::Direction;
+use results::JobRecord;
+use workload::{Block, Content, Generator, Op, OpKind, Refill};
+
+pub(crate) use governor::Governor;
+
+use crate::control::{Control, Published, WorkerCell, WorkerState};
+use crate::phase::{Phase, Turn};
+use crate::plan::{PlannedFile, Queueing};
+use crate::recorder::Recorder;
+
+/// Stamp of an I/O that is not timed.
+const UNTIMED: u64 = u64::MAX;
+
+/// Longest wait in the engine before orders are read again.
+const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// A request under way.
+#[derive(Clone, Copy)]
+struct Flight {
+    op: Op,
+    start_ns: u64,
+    issue_ns: u64,
+    /// Intended start of a paced request.
+    intended_ns: u64,
+    /// Bytes already transferred, when it came back short.
+    done: u32,
+}
+
+/// Why the I/O phase ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// Everything was transferred.
+    Finished,
+    /// The runtime was over.
+    TimeUp,
+    /// Ordered from outside.
+    Stopped,
+    /// The device is full, as `fill_device` wishes.
+    DeviceFull,
+    /// An error that the job does not survive.
+    Failed(Failure),
+}
+
+/// An error with what is needed to report it.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    /// errno.
+    pub(crate) code: i32,
+    /// What failed, in fio's words.
+    pub(crate) function: &'static str,
+    /// The request that failed, if one did.
+    pub(crate) op: Option<Op>,
+    /// More than fio's words can say.
+    pub(crate) detail: Option<String>,
+}
+
+impl Failure {
+    fn of_engine(error: &engine::EngineError) -> Ended {
+        Ended::Failed(Failure { code: error.code, function: error.call, op: None, detail: Some(error.to_string()) })
+    }
+}
+
+/// Which errors the job survives.
+#[derive(Clone, Debug)]
+pub(crate) struct Survival {
+    pub(crate) policy: job::ErrorPolicy,
+    /// ENOSPC ends the job without error.
+    pub(crate) fill_device: bool,
+    /// Counted so far, with the first errno.
+    pub(crate) counted: results::SurvivedErrors,
+}
+
+/// Makes the worker's record while it runs and after.
+pub(crate) trait Account {
+    /// The ramp is over: times and counters of the thread start here.
+    fn measure_from_here(&mut self);
+    /// The record as of `elapsed_ms` of the phase.
+    fn job_record(&self, recorder: &Recorder, elapsed_ms: u64, survived: results::SurvivedErrors) -> JobRecord;
+}
+
+/// What the loop is made of.
+pub(crate) struct Parts<'run, E, A> {
+    pub(crate) engine: E,
+    /// Open files, and the range that is used of each.
+    pub(crate) files: &'run [OpenFile],
+    pub(crate) used: &'run [PlannedFile],
+    pub(crate) generator: Generator,
+    /// Present for jobs that write.
+    pub(crate) content: Option<Content>,
+    pub(crate) queueing: Queueing,
+    pub(crate) recorder: Recorder,
+    pub(crate) phase: Phase,
+    pub(crate) survival: Survival,
+    /// Pacing, think time and latency limits; `None` for plain jobs.
+    pub(crate) governor: Option<Governor>,
+    /// Time every I/O (false: one in 64; a governed job needs the clock each time anyway).
+    pub(crate) time_all: bool,
+    /// Drop the cache when a pass begins again.
+    pub(crate) invalidate: bool,
+    pub(crate) account: A,
+    pub(crate) control: &'run Control,
+    pub(crate) cell: &'run WorkerCell,
+}
+
+/// One worker's loop.
+pub(crate) struct Drive<'run, E: Engine, A> {
+    parts: Parts<'run, E, A>,
+    block: Block,
+    cursor: usize,
+    blocks_made: u64,
+    slots: Slots,
+    flights: Box<[Flight]>,
+    /// Slots queued but not yet submitted.
+    staged: Vec<u32>,
+    /// Reaped, not yet taken note of; their slots still count as in flight.
+    completions: Vec<Completion>,
+    /// When they were reaped, or [`UNTIMED`].
+    reaped_ns: u64,
+    /// Totals at the end of the ramp, which the recorder has forgotten.
+    before_measuring: Published,
+    snapshots_made: u32,
+}
+
+impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
+    pub(crate) fn new(parts: Parts<'run, E, A>) -> Self {
+        let depth = parts.queueing.depth;
+        let idle = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read };
+        let flight = Flight { op: idle, start_ns: UNTIMED, issue_ns: 0, intended_ns: 0, done: 0 };
+        let snapshots_made = parts.control.snapshot_epoch();
+        Drive {
+            block: Block::new(),
+            cursor: 0,
+            blocks_made: 0,
+            slots: Slots::new(depth as u32),
+            flights: vec![flight; depth].into_boxed_slice(),
+            staged: Vec::with_capacity(depth),
+            completions: Vec::with_capacity(depth),
+            reaped_ns: UNTIMED,
+            before_measuring: Published::default(),
+            snapshots_made,
+            parts,
+        }
+    }
+
+    /// Runs the I/O phase to its end and drains it.
+    pub(crate) fn run(&mut self) -> Ended {
+        let ended = match (self.parts.time_all, self.parts.governor.is_some()) {
+            (_, true) => self.work::<true, true>(),
+            (true, false) => self.work::<true, false>(),
+            (false, false) => self.work::<false, false>(),
+        };
+        self.publish();
+        ended
+    }
+
+    fn work<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Ended {
+        let worked = if E::SYNCHRONOUS {
+            self.work_synchronously::<TIMED, GOVERNED>()
+        } else {
+            self.work_queued::<TIMED, GOVERNED>()
+        };
+        let Err(ended) = worked;
+        if E::SYNCHRONOUS {
+            return ended;
+        }
+        match self.drain::<TIMED, GOVERNED>() {
+            Err(failed @ Ended::Failed(_)) if !matches!(ended, Ended::Failed(_)) => failed,
+            Ok(()) | Err(_) => ended,
+        }
+    }
+
+    /// The parts, for what follows the I/O phase.
+    pub(crate) fn into_parts(self) -> Parts<'run, E, A> {
+        self.parts
+    }
+
+    /// Fills the block; on a new pass drops the cache first.
+    fn next_block(&mut self) -> Result<(), Ended> {
+        loop {
+            match self.parts.generator.refill(&mut self.block) {
+                Refill::Ops => break,
+                Refill::Pass if self.parts.invalidate => self.drop_cache(),
+                Refill::Pass => {}
+                Refill::Done => return Err(Ended::Finished),
+            }
+        }
+        self.cursor = 0;
+        self.blocks_made += 1;
+        Ok(())
+    }
+
+    #[cold]
+    fn drop_cache(&mut self) {
+        for (file, used) in self.parts.files.iter().zip(self.parts.used) {
+            // Advice only: what cannot be dropped stays, as with fio.
+            let _ = file.drop_cache(used.start, used.length);
+        }
+    }
+
+    /// The I/O of this block that is timed when not all are. It wanders, so that no rhythm of the pattern hides.
+    fn sample_position(&self) -> usize {
+        (self.blocks_made.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize
+    }
+
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        self.parts.engine.clock().now_ns()
+    }
+
+    /// Looks up from the loop: windows, totals, orders, the end of the runtime.
+    #[cold]
+    fn look_up(&mut self, now_ns: u64) -> Result<(), Ended> {
+        let published = self.totals();
+        let turn = self.parts.phase.turn(now_ns, &mut self.parts.recorder);
+        if turn == Turn::Measured {
+            self.before_measuring = published;
+            self.parts.account.measure_from_here();
+            self.parts.cell.set_state(WorkerState::Running);
+        }
+        self.publish();
+        self.offer_snapshot(now_ns);
+        if let Some(governor) = &mut self.parts.governor {
+            governor.check_minimum_rates(now_ns, &self.parts.recorder, &self.parts.phase)?;
+        }
+        if self.parts.control.stopped() || self.parts.cell.stopped() {
+            return Err(Ended::Stopped);
+        }
+        if turn == Turn::TimeUp { Err(Ended::TimeUp) } else { Ok(()) }
+    }
+
+    fn totals(&self) -> Published {
+        let mut totals = self.before_measuring;
+        for direction in Direction::ALL {
+            totals.bytes[direction as usize] += self.parts.recorder.bytes(direction);
+            totals.ios[direction as usize] += self.parts.recorder.completed(direction);
+        }
+        totals.open_files = self.parts.files.len() as u32;
+        totals
+    }
+
+    fn publish(&self) {
+        self.parts.cell.publish(self.totals());
+    }
+
+    fn offer_snapshot(&mut self, now_ns: u64) {
+        let epoch = self.parts.control.snapshot_epoch();
+        if epoch != self.snapshots_made {
+            self.snapshots_made = epoch;
+            let Parts { account, recorder, phase, survival, cell, .. } = &self.parts;
+            cell.offer_snapshot(epoch, account.job_record(recorder, phase.elapsed_ms(now_ns), survival.counted));
+        }
+    }
+
+    /// Decides about a request that failed: `Ok` when the job survives it.
+    #[cold]
+    fn failed(&mut self, op: &Op, code: i32, function: &'static str) -> Result<(), Ended> {
+        const EIO: i32 = 5;
+        const ENOSPC: i32 = 28;
+        const EILSEQ: i32 = 84;
+        let survival = &mut self.parts.survival;
+        if survival.fill_device && code == ENOSPC && op.kind == OpKind::Write {
+            return Err(Ended::DeviceFull);
+        }
+        let (goes_on, listed) = match op.kind {
+            OpKind::Read => (survival.policy.on_read, &survival.policy.ignored[0]),
+            _ => (survival.policy.on_write, &survival.policy.ignored[1]),
+        };
+        // An explicit list replaces the two errors that are survivable by default.
+        let survivable = if listed.is_empty() { [EIO, EILSEQ].contains(&code) } else { listed.contains(&code) };
+        if goes_on {
+            // The error that ends the job is counted too, as in fio.
+            if survival.counted.total == 0 {
+                survival.counted.first = code;
+            }
+            survival.counted.total += 1;
+        }
+        if goes_on && survivable {
+            return Ok(());
+        }
+        Err(Ended::Failed(Failure { code, function, op: Some(*op), detail: None }))
+    }
+}

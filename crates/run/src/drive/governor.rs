@@ -1,0 +1,155 @@
+//! What slows a job down or watches it: intended starts, think time, latency limits, minimum rates. Plain jobs
+//! are compiled without it.
+
+use engine::Engine;
+use engine::clock::Clock;
+use job::{Direction, Pacing, PerDirection};
+use workload::Op;
+
+use super::{Account, Drive, Ended, Failure};
+use crate::phase::Phase;
+use crate::recorder::Recorder;
+
+/// Minimum rates are not checked before this, as in fio, ns.
+const SETTLING_NS: u64 = 2_000_000_000;
+
+/// The state of the governing features of one worker.
+#[derive(Clone, Debug)]
+pub(crate) struct Governor {
+    pacing: Pacing,
+    /// Clock reading that intended starts count from.
+    origin_ns: u64,
+    blocks_since_thought: u32,
+    checked_ns: u64,
+    checked_bytes: PerDirection<u64>,
+    checked_ios: PerDirection<u64>,
+}
+
+impl Governor {
+    /// `None` when the job has nothing to govern.
+    pub(crate) fn for_job(pacing: &Pacing, now_ns: u64) -> Option<Governor> {
+        let paced = |d: Direction| pacing.rate[d].is_some() || pacing.rate_iops[d].is_some();
+        let watched = |d: Direction| {
+            pacing.rate_min[d].is_some() || pacing.rate_iops_min[d].is_some() || pacing.max_latency_ns[d] > 0
+        };
+        let needed = pacing.think_ns > 0 || Direction::ALL.into_iter().any(|d| paced(d) || watched(d));
+        needed.then(|| Governor {
+            pacing: pacing.clone(),
+            origin_ns: now_ns,
+            blocks_since_thought: 0,
+            checked_ns: now_ns,
+            checked_bytes: PerDirection::default(),
+            checked_ios: PerDirection::default(),
+        })
+    }
+
+    /// Fails the job when a window of `rate_cycle` stayed below a minimum.
+    pub(super) fn check_minimum_rates(&mut self, now_ns: u64, recorder: &Recorder, phase: &Phase) -> Result<(), Ended> {
+        let cycle_ns = u64::from(self.pacing.rate_cycle_ms) * 1_000_000;
+        let settled = !phase.in_ramp() && now_ns >= phase.begin_ns() + SETTLING_NS;
+        let spent_ns = now_ns.saturating_sub(self.checked_ns);
+        if spent_ns < cycle_ns {
+            return Ok(());
+        }
+        for direction in Direction::ALL {
+            let (bytes, ios) = (recorder.bytes(direction), recorder.completed(direction));
+            let per_second = |now: u64, then: u64| {
+                (u128::from(now.saturating_sub(then)) * 1_000_000_000 / u128::from(spent_ns.max(1))) as u64
+            };
+            let rate = per_second(bytes, self.checked_bytes[direction]);
+            let iops = per_second(ios, self.checked_ios[direction]);
+            (self.checked_bytes[direction], self.checked_ios[direction]) = (bytes, ios);
+            if !settled {
+                continue;
+            }
+            let missed = match (self.pacing.rate_min[direction], self.pacing.rate_iops_min[direction]) {
+                (Some(min), _) if rate < min => Some(format!("rate_min={min}B/s not met, got {rate}B/s")),
+                (_, Some(min)) if iops < u64::from(min) => Some(format!("rate_iops_min={min} not met, got {iops}")),
+                _ => None,
+            };
+            if missed.is_some() {
+                return Err(Ended::Failed(Failure { code: 5, function: "check_min_rate", op: None, detail: missed }));
+            }
+        }
+        self.checked_ns = now_ns;
+        Ok(())
+    }
+}
+
+impl<E: Engine, A: Account> Drive<'_, E, A> {
+    fn governor(&mut self) -> &mut Governor {
+        self.parts.governor.as_mut().expect("the governed loop has a governor")
+    }
+
+    /// Waits until the request may start; returns its intended start (0 when it has none).
+    pub(super) fn await_turn<const TIMED: bool>(&mut self, index: usize) -> Result<u64, Ended> {
+        let (think_ns, think_blocks) = (self.governor().pacing.think_ns, self.governor().pacing.think_blocks);
+        if think_ns > 0 && self.governor().blocks_since_thought >= think_blocks {
+            self.governor().blocks_since_thought = 0;
+            self.think::<TIMED>(think_ns)?;
+        }
+        let Some(intended) = self.block.intended_ns.as_ref().map(|starts| starts[index]) else { return Ok(0) };
+        let due_ns = self.governor().origin_ns.saturating_add(intended);
+        self.wait_until::<TIMED>(due_ns)?;
+        Ok(due_ns)
+    }
+
+    /// Waits, reaping what completes meanwhile, and looks up in time.
+    fn wait_until<const TIMED: bool>(&mut self, due_ns: u64) -> Result<(), Ended> {
+        loop {
+            let now_ns = self.now_ns();
+            if now_ns >= self.parts.phase.next_ns {
+                self.look_up(now_ns)?;
+            }
+            if now_ns >= due_ns {
+                return Ok(());
+            }
+            let wake_ns = due_ns.min(self.parts.phase.next_ns);
+            if !E::SYNCHRONOUS && self.slots.in_flight() > 0 {
+                self.submit::<TIMED, true>()?;
+                let patience = std::time::Duration::from_nanos(wake_ns.saturating_sub(now_ns));
+                self.reap::<TIMED, true>(1, patience)?;
+            } else {
+                self.parts.engine.clock().sleep_until_ns(wake_ns);
+            }
+        }
+    }
+
+    /// Drains, burns the spinning part, sleeps the rest.
+    fn think<const TIMED: bool>(&mut self, think_ns: u64) -> Result<(), Ended> {
+        if !E::SYNCHRONOUS {
+            self.drain::<TIMED, true>()?;
+        }
+        let begin_ns = self.now_ns();
+        let spin_ns = self.governor().pacing.think_spin_ns.min(think_ns);
+        self.parts.engine.clock().spin_until_ns(begin_ns + spin_ns);
+        self.wait_until::<TIMED>(begin_ns + think_ns)
+    }
+
+    /// After a transfer: response time, think count, latency limit.
+    pub(super) fn governed(
+        &mut self,
+        op: &Op,
+        direction: Direction,
+        lat_ns: u64,
+        intended_ns: u64,
+        end_ns: u64,
+    ) -> Result<(), Ended> {
+        if intended_ns > 0 {
+            self.parts.recorder.responded(direction, end_ns.saturating_sub(intended_ns));
+        }
+        let governor = self.governor();
+        governor.blocks_since_thought += 1;
+        let limit_ns = governor.pacing.max_latency_ns[direction];
+        if limit_ns > 0 && lat_ns > limit_ns {
+            let detail = format!("latency of {lat_ns} nsec exceeds specified max ({limit_ns} nsec)");
+            return Err(Ended::Failed(Failure {
+                code: 110,
+                function: "max latency exceeded",
+                op: Some(*op),
+                detail: Some(detail),
+            }));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,337 @@
+//! The loop for engines that keep several requests in flight.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use engine::clock::Clock;
+use engine::{Completion, Engine, Queued};
+use workload::{Op, OpKind};
+
+use super::{Account, Drive, Ended, Failure, PATIENCE, UNTIMED};
+use crate::recorder::Stamps;
+
+/// Waits for stuck requests after the end this often before giving up on them ([`PATIENCE`] each).
+const DRAIN_WAITS_MAX: u32 = 600;
+
+/// A submission may be refused this often in a row, with a wait of up to [`PATIENCE`] after each.
+const REFUSALS_MAX: u32 = 300;
+
+const EAGAIN: i32 = 11;
+
+impl<E: Engine, A: Account> Drive<'_, E, A> {
+    pub(super) fn work_queued<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<Infallible, Ended> {
+        let queueing = self.parts.queueing;
+        let mut sample = 0;
+        self.next_block()?;
+        loop {
+            while self.slots.in_flight() < queueing.depth {
+                if self.cursor == self.block.len {
+                    self.next_block()?;
+                    if !TIMED {
+                        sample = self.sample_position();
+                        let now_ns = self.now_ns();
+                        if now_ns >= self.parts.phase.next_ns {
+                            self.look_up(now_ns)?;
+                        }
+                    }
+                }
+                let timed = TIMED || self.cursor == sample;
+                let Some(index) = self.queue_next::<TIMED, GOVERNED>(timed)? else { continue };
+                if queueing.batch == 1 {
+                    self.submit_single::<TIMED, GOVERNED>(index, timed)?;
+                    continue;
+                }
+                self.staged.push(index);
+                if self.staged.len() >= queueing.batch {
+                    self.submit::<TIMED, GOVERNED>()?;
+                }
+            }
+            self.submit::<TIMED, GOVERNED>()?;
+            loop {
+                self.make_progress::<TIMED, GOVERNED>(queueing.reap_min)?;
+                let refill = self.slots.in_flight() < queueing.depth && self.slots.in_flight() <= queueing.depth_low;
+                // Batches form from all that has come back; a single request is replaced as soon as it is known,
+                // so that the depth stays what was asked for.
+                if refill && (queueing.batch == 1 || self.completions.is_empty()) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Takes note of one request that came back; reaps more, and looks up when it is time, if there is none.
+    #[inline(always)]
+    fn make_progress<const TIMED: bool, const GOVERNED: bool>(&mut self, min: usize) -> Result<(), Ended> {
+        if let Some(completion) = self.completions.pop() {
+            return self.complete::<TIMED, GOVERNED>(completion);
+        }
+        self.reap_more::<TIMED, GOVERNED>(min, PATIENCE)?;
+        self.look_up_if_due::<TIMED, GOVERNED>()
+    }
+
+    /// Untimed workers read the clock once a block, and here only when the engine had nothing to give.
+    #[inline(always)]
+    fn look_up_if_due<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
+        if (TIMED || GOVERNED || self.reaped_ns != UNTIMED) && self.reaped_ns >= self.parts.phase.next_ns {
+            return self.look_up(self.reaped_ns);
+        }
+        Ok(())
+    }
+
+    /// Queues the block's next request; its slot's number if it now waits for the submission.
+    #[inline(always)]
+    fn queue_next<const TIMED: bool, const GOVERNED: bool>(&mut self, timed: bool) -> Result<Option<u32>, Ended> {
+        let op = self.block.ops[self.cursor];
+        let intended_ns = if GOVERNED { self.await_turn::<TIMED>(self.cursor)? } else { 0 };
+        self.cursor += 1;
+        let slot = self.slots.take().expect("in flight is below the depth, so a slot is free");
+        if op.kind == OpKind::Write {
+            self.prepare(&slot, &op);
+        }
+        let index = slot.index();
+        let direction = op.kind.direction();
+        let start_ns = if timed || direction.is_none() { self.now_ns() } else { UNTIMED };
+        let flight = &mut self.flights[index];
+        flight.op = op;
+        flight.start_ns = start_ns;
+        flight.done = 0;
+        if GOVERNED {
+            flight.intended_ns = intended_ns;
+        }
+        let in_flight = self.slots.in_flight();
+        match direction {
+            Some(direction) => self.parts.recorder.issued(direction, in_flight),
+            None => self.parts.recorder.sync_issued(in_flight),
+        }
+        match self.parts.engine.queue(slot, &op, 0) {
+            Queued::Staged => Ok(Some(index as u32)),
+            Queued::Done(completion) => self.done_at_once::<TIMED, GOVERNED>(completion).map(|()| None),
+            Queued::Full(slot) => self.make_room::<TIMED, GOVERNED>(slot, op, 0).map(|()| None),
+        }
+    }
+
+    /// Submits the one request that is staged: the common case, without the list.
+    #[inline(always)]
+    fn submit_single<const TIMED: bool, const GOVERNED: bool>(&mut self, index: u32, timed: bool) -> Result<(), Ended> {
+        let taken = self.parts.engine.submit();
+        if !matches!(taken, Ok(1)) || !self.staged.is_empty() {
+            return self.submitted_unusual::<TIMED, GOVERNED>(index, taken);
+        }
+        self.parts.recorder.submitted(1);
+        if timed {
+            self.flights[index as usize].issue_ns = self.now_ns();
+        }
+        Ok(())
+    }
+
+    /// Nothing was taken, or something else was staged before: the general way.
+    #[cold]
+    fn submitted_unusual<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        index: u32,
+        taken: Result<usize, engine::EngineError>,
+    ) -> Result<(), Ended> {
+        self.staged.push(index);
+        let taken = taken.map_err(|error| Failure::of_engine(&error))?;
+        self.note_submitted::<TIMED>(taken);
+        self.submit::<TIMED, GOVERNED>()
+    }
+
+    /// A request that the engine completed while queueing it (a sync that the kernel does not queue).
+    #[cold]
+    fn done_at_once<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion) -> Result<(), Ended> {
+        let end_ns = self.now_ns();
+        self.flights[completion.slot.index()].issue_ns = end_ns;
+        self.reaped_ns = end_ns;
+        self.complete::<TIMED, GOVERNED>(completion)
+    }
+
+    /// The engine's own queue is full: submit and reap until it takes the request.
+    #[cold]
+    fn make_room<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        refused: engine::Slot,
+        op: Op,
+        done: u32,
+    ) -> Result<(), Ended> {
+        let mut slot = refused;
+        loop {
+            let room = self.submit::<TIMED, GOVERNED>().and_then(|()| self.reap::<TIMED, GOVERNED>(1, PATIENCE));
+            if let Err(ended) = room {
+                // The request was never queued: its slot is free, and draining must not wait for it.
+                self.slots.give(slot);
+                return Err(ended);
+            }
+            let index = slot.index();
+            match self.parts.engine.queue(slot, &op, done) {
+                Queued::Staged => {
+                    self.staged.push(index as u32);
+                    return Ok(());
+                }
+                Queued::Done(completion) => return self.done_at_once::<TIMED, GOVERNED>(completion),
+                Queued::Full(again) => slot = again,
+            }
+        }
+    }
+
+    /// Submits what is staged and stamps its issue, after the call as fio does.
+    #[inline]
+    pub(super) fn submit<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
+        let mut refusals = 0;
+        while !self.staged.is_empty() {
+            let taken = self.parts.engine.submit().map_err(|error| Failure::of_engine(&error))?;
+            self.note_submitted::<TIMED>(taken);
+            refusals = if taken == 0 { refusals + 1 } else { 0 };
+            if refusals > REFUSALS_MAX {
+                let detail = Some("the kernel takes no more requests although none is under way".to_string());
+                return Err(Ended::Failed(Failure { code: EAGAIN, function: "submit", op: None, detail }));
+            }
+            if !self.staged.is_empty() {
+                self.reap::<TIMED, GOVERNED>(1, PATIENCE)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Stamps the first `taken` of the staged requests and forgets them.
+    fn note_submitted<const TIMED: bool>(&mut self, taken: usize) {
+        self.parts.recorder.submitted(taken);
+        let issued = &self.staged[..taken];
+        let stamp = TIMED || issued.iter().any(|index| self.flights[*index as usize].start_ns != UNTIMED);
+        let issue_ns = if stamp { self.now_ns() } else { 0 };
+        for index in self.staged.drain(..taken) {
+            let flight = &mut self.flights[index as usize];
+            // The rest of a short transfer belongs to the request as it was first issued.
+            if flight.done == 0 {
+                flight.issue_ns = issue_ns;
+            }
+        }
+    }
+
+    /// Reaps what is there, waiting for `min`, takes note of all of it, and looks up when it is time.
+    pub(super) fn reap<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        min: usize,
+        patience: Duration,
+    ) -> Result<(), Ended> {
+        self.complete_all::<TIMED, GOVERNED>()?;
+        self.reap_more::<TIMED, GOVERNED>(min, patience)?;
+        self.complete_all::<TIMED, GOVERNED>()?;
+        self.look_up_if_due::<TIMED, GOVERNED>()
+    }
+
+    fn complete_all<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
+        while let Some(completion) = self.completions.pop() {
+            self.complete::<TIMED, GOVERNED>(completion)?;
+        }
+        Ok(())
+    }
+
+    /// Reaps, with one stamp for all that came.
+    #[inline]
+    fn reap_more<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        min: usize,
+        patience: Duration,
+    ) -> Result<(), Ended> {
+        let max = self.parts.queueing.reap_max;
+        let reaped = self.parts.engine.reap(min.min(max), max, Some(patience), &mut self.completions);
+        let stamped = TIMED || GOVERNED || self.completions.is_empty();
+        self.reaped_ns = if stamped { self.now_ns() } else { UNTIMED };
+        let count = reaped.map_err(|error| Failure::of_engine(&error))?;
+        self.parts.recorder.reaped(count);
+        Ok(())
+    }
+
+    #[inline]
+    fn complete<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion) -> Result<(), Ended> {
+        let end_ns = self.reaped_ns;
+        let flight = &self.flights[completion.slot.index()];
+        let expected = i64::from(flight.op.length - flight.done);
+        let (Some(direction), true) = (flight.op.kind.direction(), completion.result == expected) else {
+            return self.complete_unusual::<TIMED, GOVERNED>(completion);
+        };
+        self.slots.give(completion.slot);
+        self.parts.recorder.transferred(direction, u64::from(flight.op.length));
+        if TIMED || flight.start_ns != UNTIMED {
+            let end_ns = if TIMED || end_ns != UNTIMED { end_ns } else { self.parts.engine.clock().now_ns() };
+            let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns };
+            self.parts.recorder.timed(direction, stamps);
+        }
+        if GOVERNED {
+            let flight = *flight;
+            let lat_ns = end_ns.saturating_sub(flight.start_ns);
+            self.governed(&flight.op, direction, lat_ns, flight.intended_ns, end_ns)?;
+        }
+        Ok(())
+    }
+
+    /// Syncs, errors and short transfers.
+    #[cold]
+    fn complete_unusual<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        completion: Completion,
+    ) -> Result<(), Ended> {
+        let end_ns = self.reaped_ns;
+        let index = completion.slot.index();
+        let flight = self.flights[index];
+        if completion.result < 0 {
+            self.slots.give(completion.slot);
+            return self.failed(&flight.op, -completion.result as i32, "io_u error");
+        }
+        let Some(direction) = flight.op.kind.direction() else {
+            self.slots.give(completion.slot);
+            let end_ns = if end_ns != UNTIMED { end_ns } else { self.now_ns() };
+            self.parts.recorder.synced(end_ns.saturating_sub(flight.start_ns));
+            return Ok(());
+        };
+        if completion.result == 0 {
+            self.slots.give(completion.slot);
+            return self.failed(&flight.op, 5, "full resid");
+        }
+        self.parts.recorder.shortened(direction);
+        let done = flight.done + completion.result as u32;
+        self.flights[index].done = done;
+        match self.parts.engine.queue(completion.slot, &flight.op, done) {
+            Queued::Staged => {
+                self.staged.push(index as u32);
+                Ok(())
+            }
+            Queued::Done(next) => self.complete::<TIMED, GOVERNED>(next),
+            Queued::Full(slot) => self.make_room::<TIMED, GOVERNED>(slot, flight.op, done),
+        }
+    }
+
+    /// Brings back everything in flight. The requests are the kernel's until they come: waiting is bounded, and
+    /// what never comes is an error, not a hang.
+    pub(super) fn drain<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
+        let mut outcome = Ok(());
+        let mut waits = 0;
+        loop {
+            let before = self.slots.in_flight();
+            while let Some(completion) = self.completions.pop() {
+                // The first failure is the one to report; the other requests must come back all the same.
+                outcome = outcome.and(self.complete::<TIMED, GOVERNED>(completion));
+            }
+            if self.slots.in_flight() == 0 {
+                return outcome;
+            }
+            match self.submit::<TIMED, GOVERNED>() {
+                // A stop order or the end of the runtime does not end the draining.
+                Ok(()) | Err(Ended::Stopped | Ended::TimeUp) => {}
+                // What the kernel does not take will not come back; the engine keeps the buffers of the rest.
+                failed => return outcome.and(failed),
+            }
+            self.reap_more::<TIMED, GOVERNED>(1, PATIENCE)?;
+            waits = if self.slots.in_flight() < before || !self.completions.is_empty() { 0 } else { waits + 1 };
+            if waits == 1 && self.parts.control.stopped() {
+                // Best effort: an engine that cannot cancel lets its requests run out.
+                let _ = self.parts.engine.cancel();
+            }
+            if waits > DRAIN_WAITS_MAX {
+                let detail = format!("{} requests never came back", self.slots.in_flight());
+                return Err(Ended::Failed(Failure { code: 110, function: "drain", op: None, detail: Some(detail) }));
+            }
+        }
+    }
+}

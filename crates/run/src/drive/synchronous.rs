@@ -1,0 +1,137 @@
+//! The loop for engines whose calls return with the request done.
+
+use std::convert::Infallible;
+
+use engine::{Completion, Engine, Queued, Slot};
+use job::Direction;
+use workload::{Op, OpKind};
+
+use super::{Account, Drive, Ended, Failure};
+
+/// A call may transfer a part this often before the request counts as stuck.
+const PARTS_MAX: u32 = 1_000_000;
+
+impl<E: Engine, A: Account> Drive<'_, E, A> {
+    pub(super) fn work_synchronously<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<Infallible, Ended> {
+        let mut slot = self.slots.take().expect("a synchronous worker has one slot");
+        loop {
+            self.next_block()?;
+            if TIMED {
+                slot = self.block_part::<true, GOVERNED>(slot, self.block.len)?;
+            } else {
+                let sample = self.sample_position().min(self.block.len - 1);
+                slot = self.block_part::<false, GOVERNED>(slot, sample)?;
+                slot = self.block_part::<true, GOVERNED>(slot, sample + 1)?;
+                slot = self.block_part::<false, GOVERNED>(slot, self.block.len)?;
+                let now_ns = self.now_ns();
+                if now_ns >= self.parts.phase.next_ns {
+                    self.look_up(now_ns)?;
+                }
+            }
+        }
+    }
+
+    /// The requests of the block up to `to`.
+    fn block_part<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        mut slot: Slot,
+        to: usize,
+    ) -> Result<Slot, Ended> {
+        while self.cursor < to {
+            let op = self.block.ops[self.cursor];
+            let intended_ns = if GOVERNED { self.await_turn::<TIMED>(self.cursor)? } else { 0 };
+            self.cursor += 1;
+            let Some(direction) = op.kind.direction() else {
+                slot = self.sync_call(slot, &op)?;
+                continue;
+            };
+            if op.kind == OpKind::Write {
+                self.prepare(&slot, &op);
+            }
+            let start_ns = if TIMED { self.now_ns() } else { 0 };
+            self.parts.recorder.issued(direction, 1);
+            let Queued::Done(mut completion) = self.parts.engine.queue(slot, &op, 0) else {
+                unreachable!("a synchronous engine is done when queue returns");
+            };
+            let mut complete = true;
+            if completion.result != i64::from(op.length) {
+                (completion, complete) = self.settle(completion, &op, direction)?;
+            }
+            slot = completion.slot;
+            self.parts.recorder.single_calls(1);
+            if !complete {
+                continue;
+            }
+            self.parts.recorder.transferred(direction, u64::from(op.length));
+            if TIMED {
+                let end_ns = self.now_ns();
+                let clat_ns = end_ns.saturating_sub(start_ns);
+                self.parts.recorder.timed_sync(direction, clat_ns);
+                if GOVERNED {
+                    self.governed(&op, direction, clat_ns, intended_ns, end_ns)?;
+                }
+                if end_ns >= self.parts.phase.next_ns {
+                    self.look_up(end_ns)?;
+                }
+            }
+        }
+        Ok(slot)
+    }
+
+    #[inline]
+    pub(super) fn prepare(&mut self, slot: &Slot, op: &Op) {
+        if let Some(content) = &mut self.parts.content {
+            content.prepare(&mut self.parts.engine.buffer(slot)[..op.length as usize], op);
+        }
+    }
+
+    /// Continues a short transfer, or decides about an error; false: it failed and the job goes on.
+    #[cold]
+    fn settle(&mut self, first: Completion, op: &Op, direction: Direction) -> Result<(Completion, bool), Ended> {
+        let mut completion = first;
+        let mut done: u32 = 0;
+        for _ in 0..PARTS_MAX {
+            match completion.result {
+                error if error < 0 => {
+                    self.failed(op, -error as i32, "io_u error")?;
+                    return Ok((completion, false));
+                }
+                0 => {
+                    self.failed(op, 5, "full resid")?;
+                    return Ok((completion, false));
+                }
+                bytes => done += bytes as u32,
+            }
+            if done >= op.length {
+                return Ok((completion, true));
+            }
+            self.parts.recorder.shortened(direction);
+            let Queued::Done(next) = self.parts.engine.queue(completion.slot, op, done) else {
+                unreachable!("a synchronous engine is done when queue returns");
+            };
+            completion = next;
+        }
+        Err(Ended::Failed(Failure { code: 5, function: "full resid", op: Some(*op), detail: None }))
+    }
+
+    /// fsync and its kin: always timed, they are what the reader waits for.
+    #[cold]
+    fn sync_call(&mut self, slot: Slot, op: &Op) -> Result<Slot, Ended> {
+        let start_ns = self.now_ns();
+        self.parts.recorder.sync_issued(1);
+        let Queued::Done(completion) = self.parts.engine.queue(slot, op, 0) else {
+            unreachable!("a synchronous engine is done when queue returns");
+        };
+        let end_ns = self.now_ns();
+        self.parts.recorder.single_calls(1);
+        if completion.result < 0 {
+            self.failed(op, -completion.result as i32, "sync")?;
+        } else {
+            self.parts.recorder.synced(end_ns.saturating_sub(start_ns));
+        }
+        if end_ns >= self.parts.phase.next_ns {
+            self.look_up(end_ns)?;
+        }
+        Ok(completion.slot)
+    }
+}

@@ -1,0 +1,60 @@
+//! Which files a clone uses: names given, or names made from the format.
+
+use std::path::PathBuf;
+
+use job::Job;
+
+const DEFAULT_FORMAT: &str = "$jobname.$jobnum.$filenum";
+
+/// Paths of one clone's files. `clone` counts from 0.
+pub(crate) fn file_paths(job: &Job, clone: u32) -> Vec<PathBuf> {
+    let names: Vec<String> = if job.files.names.is_empty() {
+        let format = job.files.name_format.as_deref().unwrap_or(DEFAULT_FORMAT);
+        (0..job.files.count).map(|file| expand(format, &job.name, clone, file)).collect()
+    } else {
+        job.files.names.clone()
+    };
+    let directories = &job.files.directories;
+    if directories.is_empty() {
+        return names.into_iter().map(PathBuf::from).collect();
+    }
+    // Clones take the directories in turn; the directory stands before absolute names too, as in fio.
+    let directory = &directories[clone as usize % directories.len()];
+    names.into_iter().map(|name| directory.join(name.trim_start_matches('/'))).collect()
+}
+
+fn expand(format: &str, job_name: &str, clone: u32, file: u32) -> String {
+    let keywords = [
+        ("$jobname", job_name.to_string()),
+        ("$jobnum", clone.to_string()),
+        ("$filenum", file.to_string()),
+        ("$clientuid", "localhost".to_string()),
+    ];
+    let mut text = String::new();
+    let mut rest = format;
+    'next: while let Some(dollar) = rest.find('$') {
+        text.push_str(&rest[..dollar]);
+        rest = &rest[dollar..];
+        for (keyword, value) in &keywords {
+            if rest.get(..keyword.len()).is_some_and(|word| word.eq_ignore_ascii_case(keyword)) {
+                text.push_str(value);
+                rest = &rest[keyword.len()..];
+                continue 'next;
+            }
+        }
+        text.push('$');
+        rest = &rest[1..];
+    }
+    text + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_expand_in_any_case() {
+        assert_eq!(expand(DEFAULT_FORMAT, "nv", 3, 0), "nv.3.0");
+        assert_eq!(expand("f.$FILENUM-$jobnumx$", "a", 1, 2), "f.2-1x$");
+    }
+}

@@ -1,0 +1,180 @@
+//! The times at which a worker must look up from its loop: the end of the ramp, the end of a sample window, the
+//! end of the runtime, and a tick for orders and totals. The loop compares one number; everything else is here.
+
+use crate::recorder::Recorder;
+
+/// Orders are read and totals published so often, ns.
+const TICK_NS: u64 = 50_000_000;
+
+/// A sample window.
+#[derive(Clone, Debug)]
+struct Timer {
+    length_ns: u64,
+    opened_ns: u64,
+}
+
+impl Timer {
+    fn new(length_ms: u32) -> Timer {
+        Timer { length_ns: u64::from(length_ms.max(1)) * 1_000_000, opened_ns: 0 }
+    }
+
+    fn due_ns(&self) -> u64 {
+        self.opened_ns.saturating_add(self.length_ns)
+    }
+}
+
+/// What the tick found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Go on.
+    Continue,
+    /// The ramp ended just now; the counters were cleared.
+    Measured,
+    /// The runtime is over.
+    TimeUp,
+}
+
+/// The clockwork of one worker. All times are ns on the worker's clock.
+#[derive(Clone, Debug)]
+pub(crate) struct Phase {
+    /// The loop calls [`Phase::turn`] once its clock reaches this.
+    pub(crate) next_ns: u64,
+    begin_ns: u64,
+    ramp_end_ns: Option<u64>,
+    runtime_ns: u64,
+    end_ns: Option<u64>,
+    bandwidth: Timer,
+    iops: Timer,
+}
+
+impl Phase {
+    /// Begins now. `runtime_ns` 0: no limit of time.
+    pub(crate) fn begin(
+        now_ns: u64,
+        ramp_ns: u64,
+        runtime_ns: u64,
+        bandwidth_window_ms: u32,
+        iops_window_ms: u32,
+    ) -> Phase {
+        let mut phase = Phase {
+            next_ns: 0,
+            begin_ns: now_ns,
+            ramp_end_ns: (ramp_ns > 0).then_some(now_ns + ramp_ns),
+            runtime_ns,
+            end_ns: None,
+            bandwidth: Timer::new(bandwidth_window_ms),
+            iops: Timer::new(iops_window_ms),
+        };
+        phase.start_measuring(now_ns);
+        phase
+    }
+
+    /// Still warming up: what is counted now will not be reported.
+    pub(crate) fn in_ramp(&self) -> bool {
+        self.ramp_end_ns.is_some()
+    }
+
+    /// When the measured phase (or the ramp, while it lasts) began.
+    pub(crate) fn begin_ns(&self) -> u64 {
+        self.begin_ns
+    }
+
+    fn start_measuring(&mut self, now_ns: u64) {
+        self.begin_ns = now_ns;
+        self.bandwidth.opened_ns = now_ns;
+        self.iops.opened_ns = now_ns;
+        let limited = self.runtime_ns > 0 && self.ramp_end_ns.is_none();
+        self.end_ns = limited.then(|| now_ns.saturating_add(self.runtime_ns));
+        self.plan_next(now_ns);
+    }
+
+    fn plan_next(&mut self, now_ns: u64) {
+        // No window closes in the ramp: its samples are not reported.
+        let window_ns = if self.in_ramp() { u64::MAX } else { self.bandwidth.due_ns().min(self.iops.due_ns()) };
+        let limit_ns = self.ramp_end_ns.or(self.end_ns).unwrap_or(u64::MAX);
+        let soonest = window_ns.min(limit_ns);
+        self.next_ns = soonest.min(now_ns.saturating_add(TICK_NS));
+    }
+
+    /// Does what is due at `now_ns`.
+    pub(crate) fn turn(&mut self, now_ns: u64, recorder: &mut Recorder) -> Turn {
+        if self.ramp_end_ns.is_some_and(|end| now_ns >= end) {
+            self.ramp_end_ns = None;
+            recorder.clear();
+            self.start_measuring(now_ns);
+            return Turn::Measured;
+        }
+        if !self.in_ramp() {
+            self.close_windows(now_ns, recorder);
+        }
+        self.plan_next(now_ns);
+        if self.end_ns.is_some_and(|end| now_ns >= end) { Turn::TimeUp } else { Turn::Continue }
+    }
+
+    fn close_windows(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        let at_ms = (now_ns - self.begin_ns) / 1_000_000;
+        if now_ns >= self.bandwidth.due_ns() {
+            recorder.sample_bandwidth((now_ns - self.bandwidth.opened_ns) / 1_000_000, at_ms);
+            self.bandwidth.opened_ns = now_ns;
+        }
+        if now_ns >= self.iops.due_ns() {
+            recorder.sample_iops((now_ns - self.iops.opened_ns) / 1_000_000, at_ms);
+            self.iops.opened_ns = now_ns;
+        }
+    }
+
+    /// Length of the phase at `now_ns` in ms: whole microseconds, rounded up to ms, as fio does.
+    pub(crate) fn elapsed_ms(&self, now_ns: u64) -> u64 {
+        (now_ns.saturating_sub(self.begin_ns) / 1000).div_ceil(1000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use job::PerDirection;
+
+    use super::*;
+    use crate::recorder::Kept;
+
+    const MS: u64 = 1_000_000;
+
+    fn recorder() -> Recorder {
+        let kept = Kept {
+            submission: false,
+            lat_distribution: false,
+            slat_distribution: false,
+            response: false,
+            syncs: false,
+        };
+        Recorder::new(PerDirection { read: true, write: false, trim: false }, kept)
+    }
+
+    #[test]
+    fn ramp_then_runtime() {
+        let mut recorder = recorder();
+        let mut phase = Phase::begin(1000, 100 * MS, 200 * MS, 500, 500);
+        assert!(phase.in_ramp());
+        assert_eq!(phase.turn(1000 + 50 * MS, &mut recorder), Turn::Continue);
+        recorder.transferred(job::Direction::Read, 4096);
+        assert_eq!(phase.turn(1000 + 100 * MS, &mut recorder), Turn::Measured);
+        assert_eq!(recorder.bytes(job::Direction::Read), 0, "ramp traffic is not reported");
+        assert_eq!(phase.turn(1000 + 299 * MS, &mut recorder), Turn::Continue);
+        assert_eq!(phase.turn(1000 + 300 * MS, &mut recorder), Turn::TimeUp);
+        assert_eq!(phase.elapsed_ms(1000 + 300 * MS), 200);
+        assert_eq!(phase.elapsed_ms(1001 + 300 * MS + 999), 201, "a started ms counts");
+    }
+
+    #[test]
+    fn windows_close_when_due_and_the_last_part_is_dropped() {
+        let mut recorder = recorder();
+        let mut phase = Phase::begin(0, 0, 0, 500, 1000);
+        recorder.transferred(job::Direction::Read, 512_000);
+        phase.turn(500 * MS, &mut recorder);
+        phase.turn(900 * MS, &mut recorder);
+        let shown = crate::recorder::Shown { clat: true, slat: false, lat: true, bandwidth: true, sampled: false };
+        let counted = recorder.counted(900, shown);
+        assert_eq!(counted.directions[0].bandwidth_samples.count, 1);
+        assert_eq!(counted.directions[0].bandwidth_samples.min, 1000, "512,000 B in 0.5 s are 1,000 KiB/s");
+        assert_eq!(counted.directions[0].iops_samples.count, 0);
+    }
+}

@@ -1,0 +1,279 @@
+//! From jobs and facts to workers: a pure function. What cannot work is refused here, before the first byte.
+
+mod files;
+mod queueing;
+
+use std::sync::Arc;
+
+use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
+use probe::{FileKind, HostFacts};
+use results::{JobSetup, Note, Severity, UnifiedReporting};
+use workload::Workload;
+
+pub use files::{LayoutStep, Make, PlannedFile};
+pub use queueing::Queueing;
+
+use crate::names::file_paths;
+
+/// Everything that will run, in order.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Workers by thread number, which counts from 1.
+    pub workers: Vec<WorkerPlan>,
+    /// Files to make before anything starts, in order.
+    pub layouts: Vec<LayoutStep>,
+    /// What will be other than asked for.
+    pub notes: Vec<Note>,
+    /// Sentences about what fio refuses before it starts any job: then nothing runs.
+    pub rejections: Vec<String>,
+}
+
+/// One worker.
+#[derive(Clone, Debug)]
+pub struct WorkerPlan {
+    /// The job it belongs to.
+    pub job: Arc<Job>,
+    /// Counts from 1 over all workers.
+    pub thread_number: u32,
+    /// Clone index, from 0; it makes file names and offsets.
+    pub clone: u32,
+    /// Report group, from 0.
+    pub group: u32,
+    /// Workers of a stage start together, after the stage before has ended.
+    pub stage: u32,
+    /// Its files.
+    pub files: Vec<PlannedFile>,
+    /// What it will do.
+    pub workload: Workload,
+    /// Effective depth and batches.
+    pub queueing: Queueing,
+    /// Largest block, bytes.
+    pub block_bytes_max: u32,
+    /// In the words of the reports.
+    pub setup: JobSetup,
+    /// It cannot run; the others still do.
+    pub refused: Option<Refusal>,
+}
+
+/// Why a job cannot run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// errno.
+    pub code: i32,
+    /// fio's name of the place.
+    pub function: &'static str,
+    /// The sentence for people, fio's words first.
+    pub message: String,
+}
+
+/// Makes the plan. `system_seed` serves the jobs with `randrepeat=0`.
+pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
+    let mut planning = Planning { facts, system_seed, sizes: files::Sizes::new(facts), plan: Plan::empty() };
+    let (mut group, mut stage) = (0, 0);
+    for (index, job) in jobs.iter().enumerate() {
+        let waits = job.stonewall || job.starts_file;
+        if index > 0 && (waits || job.new_group) {
+            group += 1;
+        }
+        if index > 0 && waits {
+            stage += 1;
+        }
+        planning.add_job(job, group, stage);
+    }
+    planning.plan
+}
+
+/// Paths whose facts [`plan`] needs.
+pub fn paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
+    let mut paths = Vec::new();
+    for job in jobs.iter().filter(|job| !diskless(job.submission.engine)) {
+        paths.extend(job.files.directories.iter().cloned());
+        for clone in 0..job.clones {
+            paths.extend(file_paths(job, clone));
+        }
+    }
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+/// Engines that touch no file.
+pub(crate) fn diskless(engine: EngineName) -> bool {
+    matches!(engine, EngineName::Null | EngineName::Sim)
+}
+
+impl Plan {
+    fn empty() -> Plan {
+        Plan { workers: Vec::new(), layouts: Vec::new(), notes: Vec::new(), rejections: Vec::new() }
+    }
+}
+
+struct Planning<'facts> {
+    facts: &'facts HostFacts,
+    system_seed: u64,
+    sizes: files::Sizes<'facts>,
+    plan: Plan,
+}
+
+impl Planning<'_> {
+    fn add_job(&mut self, job: &Job, group: u32, stage: u32) {
+        if !diskless(job.submission.engine) {
+            self.check_directories(job);
+        }
+        let shared = Arc::new(job.clone());
+        let queueing = queueing::effective(job);
+        if job.submission.engine == EngineName::Libaio {
+            let text =
+                "completions are read from the ring that the kernel shares with the process; io_getevents only waits";
+            self.note("libaio-ring", Severity::Info, job, text.to_string());
+        }
+        for ordinal in 0..job.clones {
+            // fio numbers the clones 0, N-1, N-2 ... 1 in the order of their threads.
+            let clone = if ordinal == 0 { 0 } else { job.clones - ordinal };
+            self.add_worker(&shared, clone, group, stage, queueing);
+        }
+    }
+
+    fn check_directories(&mut self, job: &Job) {
+        for directory in &job.files.directories {
+            let known = self.facts.path(directory).is_none_or(|facts| facts.kind == FileKind::Directory);
+            if !known {
+                let path = directory.display();
+                self.plan.rejections.push(format!(
+                    "fio: {path} is not a directory\nfio: failed parsing directory={path}\n\
+                     Next step: create it, or name another"
+                ));
+            }
+        }
+    }
+
+    fn add_worker(&mut self, job: &Arc<Job>, clone: u32, group: u32, stage: u32, queueing: Queueing) {
+        let thread_number = self.plan.workers.len() as u32 + 1;
+        let planned = self.sizes.plan_files(job, clone);
+        let mut refused = planned.refused;
+        self.plan.rejections.extend(planned.rejection);
+        if refused.is_none() && !planned.layout.is_empty() {
+            self.plan.layouts.push(LayoutStep {
+                worker: thread_number as usize - 1,
+                job_name: job.name.clone(),
+                files: planned.layout,
+            });
+        }
+        let seed = match job.pattern.seed {
+            Seed::Fixed(seed) => seed,
+            Seed::System => self.system_seed,
+        };
+        let workload = Workload {
+            pattern: job.pattern.clone(),
+            service: job.files.service,
+            files: planned.files.iter().map(PlannedFile::range).collect(),
+            bytes: planned.bytes,
+            starts_over: job.extent.io_size.is_some(),
+            loops: job.extent.loops.max(1),
+            time_based: job.extent.time_based,
+            number_ios: job.extent.number_ios,
+            durability: job.durability,
+            pacing: job.pacing.clone(),
+            thread_number,
+            seed,
+        };
+        if refused.is_none() {
+            refused = self.refuse_device(job, &planned.files);
+        }
+        self.plan.workers.push(WorkerPlan {
+            job: Arc::clone(job),
+            thread_number,
+            clone,
+            group,
+            stage,
+            files: planned.files,
+            workload,
+            queueing,
+            block_bytes_max: largest_block(job),
+            setup: setup(job),
+            refused,
+        });
+    }
+
+    /// A device in use is written only when the user says so.
+    fn refuse_device(&self, job: &Job, files: &[PlannedFile]) -> Option<Refusal> {
+        if !job.pattern.access.writes || job.files.allow_mounted_write {
+            return None;
+        }
+        files.iter().find_map(|file| {
+            let reason = self.facts.path(&file.path)?.device_use.as_ref()?.reason()?;
+            let message = format!(
+                "fio: {path} {reason}; refusing to write to it. Next step: unmount it or name another file; \
+                 --allow_mounted_write=1 writes all the same",
+                path = file.path.display()
+            );
+            Some(Refusal { code: 16, function: "mounted device", message })
+        })
+    }
+
+    fn note(&mut self, id: &str, severity: Severity, job: &Job, text: String) {
+        self.plan.notes.push(Note { id: id.to_string(), severity, job: Some(job.name.clone()), text });
+    }
+}
+
+/// Directions that have I/O, with their block sizes.
+fn used_directions(job: &Job) -> PerDirection<bool> {
+    let access = job.pattern.access;
+    PerDirection { read: access.has(Direction::Read), write: access.has(Direction::Write), trim: access.trims }
+}
+
+fn largest_block(job: &Job) -> u32 {
+    let used = used_directions(job);
+    job.pattern
+        .block_size
+        .iter()
+        .filter(|(direction, _)| used[*direction])
+        .map(|(_, size)| size.max())
+        .max()
+        .unwrap_or(0)
+}
+
+/// The smallest block that can come, bytes.
+pub(crate) fn smallest_block(job: &Job) -> u32 {
+    let used = used_directions(job);
+    job.pattern
+        .block_size
+        .iter()
+        .filter(|(direction, _)| used[*direction])
+        .map(|(_, size)| size.min())
+        .min()
+        .unwrap_or(0)
+}
+
+fn setup(job: &Job) -> JobSetup {
+    let reporting = &job.reporting;
+    let sizes = Direction::ALL.map(|direction| {
+        let size = &job.pattern.block_size[direction];
+        (size.min(), size.max())
+    });
+    let target = job.pacing.latency_target;
+    JobSetup {
+        access: job.pattern.access.name().to_string(),
+        block_sizes: sizes,
+        engine: job.submission.engine.name().to_string(),
+        depth: job.submission.depth,
+        clones: job.clones,
+        thread: job.process.thread,
+        clat_percentiles: reporting.clat_percentiles && !reporting.sampled_clock,
+        lat_percentiles: reporting.lat_percentiles && !reporting.sampled_clock,
+        slat_percentiles: reporting.slat_percentiles && !reporting.sampled_clock,
+        percentiles: reporting.percentiles.clone(),
+        unified: match reporting.unified {
+            Unified::None => UnifiedReporting::None,
+            Unified::Mixed => UnifiedReporting::Mixed,
+            Unified::Both => UnifiedReporting::Both,
+        },
+        shown: reporting.shown,
+        significant_figures: reporting.significant_figures,
+        kb_base: reporting.kb_base,
+        unit_base: reporting.unit_base,
+        latency_target_ns: target.map_or(0, |target| target.target_ns),
+        latency_window_ns: target.map_or(0, |target| target.window_ns),
+        latency_percentile: target.map_or(100.0, |target| target.percentile),
+    }
+}

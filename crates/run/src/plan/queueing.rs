@@ -1,0 +1,53 @@
+//! Depth and batches as the engine will really use them.
+
+use job::{EngineName, Job};
+
+/// How requests are queued, in the engine's effective terms.
+#[derive(Clone, Copy, Debug)]
+pub struct Queueing {
+    /// In flight at most.
+    pub depth: usize,
+    /// Submit when so many are staged.
+    pub batch: usize,
+    /// Reap at least so many.
+    pub reap_min: usize,
+    /// Reap at most so many.
+    pub reap_max: usize,
+    /// Refill only after falling to this.
+    pub depth_low: usize,
+}
+
+/// The effective queueing. That a synchronous engine caps the depth, the job language has said already.
+pub(super) fn effective(job: &Job) -> Queueing {
+    let asked = job.submission.depth.max(1) as usize;
+    if synchronous(job.submission.engine) {
+        return Queueing { depth: 1, batch: 1, reap_min: 1, reap_max: 1, depth_low: 1 };
+    }
+    let submission = &job.submission;
+    let batch = match submission.batch as usize {
+        // fio: a batch of 0 is the whole depth.
+        0 => asked,
+        batch => batch.min(asked),
+    };
+    let reap_min = (submission.batch_complete_min as usize).min(asked);
+    // Reaping all that is there costs nothing and hides no latency; a maximum is kept when one was asked for.
+    let reap_max = match submission.batch_complete_max as usize {
+        max if max > reap_min.max(1) => max.min(asked),
+        _ => asked,
+    };
+    let depth_low = submission.depth_low.map_or(asked, |low| (low as usize).clamp(1, asked));
+    Queueing { depth: asked, batch, reap_min, reap_max, depth_low }
+}
+
+/// Engines that carry one request at a time.
+fn synchronous(engine: EngineName) -> bool {
+    match engine {
+        EngineName::Sync
+        | EngineName::Psync
+        | EngineName::Pvsync
+        | EngineName::Pvsync2
+        | EngineName::Vsync
+        | EngineName::Mmap => true,
+        EngineName::Null | EngineName::Sim | EngineName::Libaio | EngineName::IoUring => false,
+    }
+}

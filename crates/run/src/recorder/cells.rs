@@ -1,0 +1,163 @@
+//! One counter per I/O for two distributions.
+//!
+//! fio reports a histogram of 1,856 buckets and the coarse `lat (usec)` classes (2, 4, 10, 20, 50, ...), whose
+//! bounds fall inside buckets. A cell is a bucket, or one half of a bucket that holds such a bound; so one
+//! look-up and one addition per I/O give both distributions exactly.
+
+use results::{BUCKETS, bucket_of};
+
+/// Upper bounds of the coarse classes, exclusive, ns: 10 of ns, 10 of us, 11 of ms; the last class has none.
+const BOUNDS_NS: [u64; 31] = bounds_ns();
+
+const fn bounds_ns() -> [u64; 31] {
+    const STEPS: [u64; 11] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000];
+    let mut bounds = [0; 31];
+    let mut index = 0;
+    while index < 31 {
+        bounds[index] = match index {
+            0..10 => STEPS[index],
+            10..20 => STEPS[index - 10] * 1_000,
+            _ => STEPS[index - 20] * 1_000_000,
+        };
+        index += 1;
+    }
+    bounds
+}
+
+/// Buckets plus one more for each bound: enough even if every bound splits a bucket.
+pub(crate) const CELLS: usize = BUCKETS + BOUNDS_NS.len();
+
+#[derive(Clone, Copy)]
+struct Split {
+    /// Cell of the values below the threshold.
+    cell: u32,
+    /// First value that belongs to the next cell; `u64::MAX` when no bound falls into the bucket.
+    threshold_ns: u64,
+}
+
+static SPLITS: [Split; BUCKETS] = splits();
+
+const fn splits() -> [Split; BUCKETS] {
+    let mut splits = [Split { cell: 0, threshold_ns: u64::MAX }; BUCKETS];
+    let mut bucket = 0;
+    let mut cell = 0;
+    let mut bound = 0;
+    while bucket < BUCKETS {
+        let (low, high) = (lowest(bucket), lowest(bucket + 1));
+        while bound < BOUNDS_NS.len() && BOUNDS_NS[bound] <= low {
+            bound += 1;
+        }
+        splits[bucket].cell = cell;
+        cell += 1;
+        // Bounds lie at least a factor of 4/3 apart, so no bucket above 4 ns holds two of them; those below are exact.
+        if bound < BOUNDS_NS.len() && BOUNDS_NS[bound] < high {
+            splits[bucket].threshold_ns = BOUNDS_NS[bound];
+            cell += 1;
+        }
+        bucket += 1;
+    }
+    splits
+}
+
+/// The smallest value of a bucket, ns.
+const fn lowest(bucket: usize) -> u64 {
+    if bucket < 128 { bucket as u64 } else { ((bucket & 63) as u64 + 64) << ((bucket >> 6) - 1) }
+}
+
+/// The cell of a latency.
+#[inline]
+pub(crate) fn cell_of(latency_ns: u64) -> usize {
+    let split = &SPLITS[bucket_of(latency_ns)];
+    split.cell as usize + usize::from(latency_ns >= split.threshold_ns)
+}
+
+/// Counts by cell.
+#[derive(Clone)]
+pub(crate) struct Cells {
+    counts: Box<[u64; CELLS]>,
+}
+
+impl Cells {
+    pub(crate) fn new() -> Cells {
+        // Straight to the heap: a worker's stack is small.
+        let counts: Box<[u64]> = vec![0; CELLS].into_boxed_slice();
+        Cells { counts: counts.try_into().expect("the vector has CELLS elements") }
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, latency_ns: u64) {
+        self.counts[cell_of(latency_ns)] += 1;
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.counts.fill(0);
+    }
+
+    /// Counts by fio's buckets.
+    pub(crate) fn buckets(&self) -> Vec<u64> {
+        SPLITS
+            .iter()
+            .map(|split| {
+                let cell = split.cell as usize;
+                let upper = if split.threshold_ns == u64::MAX { 0 } else { self.counts[cell + 1] };
+                self.counts[cell] + upper
+            })
+            .collect()
+    }
+
+    /// Counts by coarse class: 10 of ns, 10 of us, 12 of ms.
+    pub(crate) fn classes(&self) -> [u64; 32] {
+        let mut classes = [0; 32];
+        for (bucket, split) in SPLITS.iter().enumerate() {
+            let cell = split.cell as usize;
+            classes[class_of(lowest(bucket))] += self.counts[cell];
+            if split.threshold_ns != u64::MAX {
+                classes[class_of(split.threshold_ns)] += self.counts[cell + 1];
+            }
+        }
+        classes
+    }
+}
+
+fn class_of(latency_ns: u64) -> usize {
+    BOUNDS_NS.partition_point(|bound| *bound <= latency_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values around every power of two and every bound, where a mistake of one would show.
+    fn probes() -> Vec<u64> {
+        let mut values: Vec<u64> = (0..300).collect();
+        for around in BOUNDS_NS.iter().copied().chain((7..36).map(|power| 1u64 << power)) {
+            values.extend([around - 1, around, around + 1]);
+        }
+        values.extend([17_000_000_000, 18_000_000_000, u64::MAX / 2]);
+        values
+    }
+
+    #[test]
+    fn cells_fold_back_into_buckets_and_classes() {
+        let mut cells = Cells::new();
+        let mut buckets = vec![0; BUCKETS];
+        let mut classes = [0; 32];
+        for value in probes() {
+            cells.add(value);
+            buckets[bucket_of(value)] += 1;
+            classes[BOUNDS_NS.iter().filter(|bound| value >= **bound).count()] += 1;
+        }
+        assert_eq!(cells.buckets(), buckets);
+        assert_eq!(cells.classes(), classes);
+    }
+
+    #[test]
+    fn lowest_inverts_bucket_of() {
+        for bucket in 0..BUCKETS {
+            assert_eq!(bucket_of(lowest(bucket)), bucket);
+            if bucket > 0 {
+                assert_eq!(bucket_of(lowest(bucket) - 1), bucket - 1);
+            }
+        }
+    }
+}

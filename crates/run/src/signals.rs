@@ -1,0 +1,49 @@
+//! Signals as orders: SIGINT and SIGTERM end the run with a report, SIGUSR1 asks for an interim one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::iterator::{Handle, Signals};
+
+use crate::control::Control;
+
+/// Listens until dropped.
+pub struct SignalWatch {
+    handle: Handle,
+    interim: Arc<AtomicBool>,
+}
+
+impl SignalWatch {
+    /// Begins to listen. A second SIGINT ends the process at once, for a run that is stuck in the kernel.
+    pub fn begin(control: Arc<Control>) -> std::io::Result<SignalWatch> {
+        let armed = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register_conditional_shutdown(SIGINT, 128, Arc::clone(&armed))?;
+        let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1])?;
+        let handle = signals.handle();
+        let interim = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&interim);
+        std::thread::Builder::new().name("signals".to_string()).stack_size(64 * 1024).spawn(move || {
+            for signal in signals.forever() {
+                if signal == SIGUSR1 {
+                    asked.store(true, Ordering::Relaxed);
+                } else {
+                    control.stop_by_signal(signal);
+                    armed.store(true, Ordering::Relaxed);
+                }
+            }
+        })?;
+        Ok(SignalWatch { handle, interim })
+    }
+
+    /// Whether SIGUSR1 came since the last call.
+    pub fn interim_asked(&self) -> bool {
+        self.interim.swap(false, Ordering::Relaxed)
+    }
+}
+
+impl Drop for SignalWatch {
+    fn drop(&mut self) {
+        self.handle.close();
+    }
+}

@@ -1,0 +1,395 @@
+//! One worker from its files to its record.
+
+use std::sync::Arc;
+
+use engine::clock::{Clock, RealClock};
+use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
+use engine::{Engine, EngineSetup, EngineVisitor, with_engine};
+use job::{Direction, Fadvise, PerDirection};
+use results::JobRecord;
+use workload::{Content, Generator, OpKind};
+
+use crate::account::{ThreadAccount, blank_record, job_error};
+use crate::conduct::{Event, Shared};
+use crate::control::WorkerState;
+use crate::drive::{Account, Drive, Ended, Failure, Governor, Parts, Survival};
+use crate::phase::Phase;
+use crate::plan::{WorkerPlan, diskless};
+use crate::recorder::{Kept, Recorder};
+
+/// What a worker leaves behind.
+pub(crate) struct WorkerEnd {
+    pub(crate) record: JobRecord,
+    /// Sentences for stderr, fio's words first.
+    pub(crate) messages: Vec<String>,
+}
+
+/// Runs the worker to its end. `index` counts from 0.
+pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> WorkerEnd {
+    let plan = &shared.plan.workers[index];
+    let cell = &shared.cells[index];
+    match prepare(plan) {
+        Ok(files) => {
+            let clock = RealClock::shared();
+            let setup = engine_setup(plan, &files, clock);
+            let task = Task { index, shared, plan, files: &files };
+            let end = with_engine(&setup, task).unwrap_or_else(|error| {
+                refused_end(plan, Refused { code: setup_code(&error), function: "engine", message: error.to_string() })
+            });
+            close(plan, files, end)
+        }
+        Err(refused) => {
+            cell.set_state(WorkerState::Failed);
+            refused_end(plan, refused)
+        }
+    }
+}
+
+/// Why a worker could not begin.
+pub(crate) struct Refused {
+    pub(crate) code: i32,
+    pub(crate) function: &'static str,
+    pub(crate) message: String,
+}
+
+pub(crate) fn refused_end(plan: &WorkerPlan, refused: Refused) -> WorkerEnd {
+    let mut record = blank_record(plan);
+    record.error = Some(job_error(refused.code, refused.function));
+    WorkerEnd { record, messages: vec![refused.message] }
+}
+
+fn setup_code(error: &engine::EngineSetupError) -> i32 {
+    const EINVAL: i32 = 22;
+    const ENOMEM: i32 = 12;
+    match error {
+        engine::EngineSetupError::Buffers(_) => ENOMEM,
+        engine::EngineSetupError::File(error) => error.code,
+        engine::EngineSetupError::Refused { code, .. } => *code,
+        engine::EngineSetupError::Option { .. } => EINVAL,
+    }
+}
+
+/// Thread attributes and open files.
+fn prepare(plan: &WorkerPlan) -> Result<Vec<OpenFile>, Refused> {
+    apply_process(plan)?;
+    if diskless(plan.job.submission.engine) {
+        return Ok(Vec::new());
+    }
+    plan.files.iter().map(|file| open(plan, file)).collect()
+}
+
+fn apply_process(plan: &WorkerPlan) -> Result<(), Refused> {
+    let process = &plan.job.process;
+    let refuse = |error: engine::thread::ThreadError| Refused {
+        code: error.code,
+        function: "thread attributes",
+        message: error.to_string(),
+    };
+    if !process.cpus_allowed.is_empty() {
+        let allowed = &process.cpus_allowed;
+        let own = [allowed[plan.clone as usize % allowed.len()]];
+        engine::thread::set_affinity(if process.cpus_split { &own } else { allowed }).map_err(refuse)?;
+    }
+    if let Some(nice) = process.nice {
+        engine::thread::set_nice(nice).map_err(refuse)?;
+    }
+    if let Some((class, level)) = process.priority {
+        engine::thread::set_io_priority(class, level).map_err(refuse)?;
+    }
+    Ok(())
+}
+
+fn open(plan: &WorkerPlan, file: &crate::plan::PlannedFile) -> Result<OpenFile, Refused> {
+    let job = &plan.job;
+    let writes = job.pattern.access.writes;
+    let mode = OpenMode {
+        access: if writes { FileAccess::ReadWrite } else { FileAccess::Read },
+        create: writes && job.files.allow_create,
+        direct: job.submission.direct,
+        sync: job.submission.sync_open,
+    };
+    let opened = OpenFile::open(&file.path, mode).map_err(|error| Refused {
+        code: error.code,
+        function: "open",
+        message: format!("fio: {error}"),
+    })?;
+    if job.files.invalidate && !job.files.pre_read {
+        // Advice; a cache that cannot be dropped is the ledger's business, not an error here.
+        let _ = opened.drop_cache(file.start, file.length);
+    }
+    if let Some(advice) = advice(plan) {
+        // Advice only, as above.
+        let _ = opened.advise(advice, file.start, file.length);
+    }
+    if job.files.pre_read {
+        pre_read(&opened, file)?;
+    }
+    Ok(opened)
+}
+
+/// What the kernel is told about the pattern to come.
+fn advice(plan: &WorkerPlan) -> Option<Advice> {
+    match plan.job.files.fadvise {
+        Fadvise::Off => None,
+        Fadvise::ByPattern if plan.job.pattern.access.random => Some(Advice::Random),
+        Fadvise::ByPattern | Fadvise::Sequential => Some(Advice::Sequential),
+        Fadvise::Random => Some(Advice::Random),
+        Fadvise::NoReuse => Some(Advice::NoReuse),
+    }
+}
+
+/// Reads the used range once, so that it is in the cache.
+fn pre_read(opened: &OpenFile, file: &crate::plan::PlannedFile) -> Result<(), Refused> {
+    let mut buffer = vec![0; 1 << 20];
+    let mut at = file.start;
+    let end = file.start.saturating_add(file.length);
+    while at < end {
+        let part = (end - at).min(buffer.len() as u64) as usize;
+        let got = opened.read_full_at(&mut buffer[..part], at).map_err(|error| Refused {
+            code: error.code,
+            function: "pre_read",
+            message: format!("fio: {error}"),
+        })?;
+        if got == 0 {
+            break;
+        }
+        at += got as u64;
+    }
+    Ok(())
+}
+
+fn engine_setup<'files>(plan: &WorkerPlan, files: &'files [OpenFile], clock: RealClock) -> EngineSetup<'files> {
+    let submission = &plan.job.submission;
+    EngineSetup {
+        name: submission.engine,
+        files,
+        depth: plan.queueing.depth as u32,
+        block_bytes_max: plan.block_bytes_max,
+        memory_align: submission.memory_align,
+        memory: submission.memory.clone(),
+        sync_range_flags: plan.job.durability.sync_file_range.map_or(0, |(flags, _)| flags),
+        advice: advice(plan).unwrap_or(Advice::Normal),
+        options: submission.engine_options.clone(),
+        clock,
+    }
+}
+
+/// The worker once it has its engine.
+struct Task<'run> {
+    index: usize,
+    shared: &'run Arc<Shared>,
+    plan: &'run WorkerPlan,
+    files: &'run [OpenFile],
+}
+
+impl EngineVisitor for Task<'_> {
+    type Output = WorkerEnd;
+
+    fn visit<E: Engine>(self, mut engine: E) -> WorkerEnd {
+        let Task { index, shared, plan, files } = self;
+        let job = &plan.job;
+        let generator = match Generator::new(&plan.workload) {
+            Ok(generator) => generator,
+            Err(error) => {
+                let message = format!("{}: {error}", job.name);
+                return refused_end(plan, Refused { code: 22, function: "workload", message });
+            }
+        };
+        let content = job.pattern.access.writes.then(|| {
+            let mut content = Content::new(&job.content, plan.workload.seed ^ u64::from(plan.thread_number));
+            fill_buffers(&mut engine, &mut content, plan);
+            content
+        });
+        let cell = &shared.cells[index];
+        cell.set_state(WorkerState::Initialised);
+        shared.send(Event::Ready);
+        shared.gate.wait(plan.stage);
+        start_delay(plan, shared, engine.clock());
+        let extent = &job.extent;
+        let reporting = &job.reporting;
+        let began_ns = engine.clock().now_ns();
+        cell.set_state(if extent.ramp_ns > 0 { WorkerState::Ramp } else { WorkerState::Running });
+        let parts = Parts {
+            files,
+            used: &plan.files,
+            generator,
+            content,
+            queueing: plan.queueing,
+            recorder: recorder(plan, E::SYNCHRONOUS),
+            phase: Phase::begin(
+                began_ns,
+                extent.ramp_ns,
+                extent.runtime_ns,
+                reporting.bandwidth_window_ms,
+                reporting.iops_window_ms,
+            ),
+            survival: Survival {
+                policy: job.errors.clone(),
+                fill_device: job.files.fill_device,
+                counted: Default::default(),
+            },
+            governor: Governor::for_job(&job.pacing, began_ns),
+            time_all: time_all(plan),
+            invalidate: job.files.invalidate && !job.submission.direct,
+            account: ThreadAccount::begin(plan, RealClock::shared()),
+            control: &shared.control,
+            cell,
+            engine,
+        };
+        let mut drive = Drive::new(parts);
+        let ended = drive.run();
+        finish(plan, drive.into_parts(), ended)
+    }
+}
+
+fn time_all(plan: &WorkerPlan) -> bool {
+    let reporting = &plan.job.reporting;
+    let any = reporting.completion_latency || reporting.submission_latency || reporting.total_latency;
+    any && !reporting.sampled_clock
+}
+
+fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
+    let job = &plan.job;
+    let access = job.pattern.access;
+    let paced = |d: Direction| job.pacing.rate[d].is_some() || job.pacing.rate_iops[d].is_some();
+    let durability = &job.durability;
+    let kept = Kept {
+        submission: !synchronous,
+        lat_distribution: job.reporting.lat_percentiles,
+        slat_distribution: job.reporting.slat_percentiles,
+        response: Direction::ALL.into_iter().any(paced),
+        syncs: durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.sync_file_range.is_some(),
+    };
+    let used = PerDirection { read: access.reads, write: access.writes, trim: access.trims };
+    Recorder::new(used, kept)
+}
+
+/// Every buffer gets its content once; what changes per I/O is changed per I/O.
+fn fill_buffers<E: Engine>(engine: &mut E, content: &mut Content, plan: &WorkerPlan) {
+    if diskless(plan.job.submission.engine) {
+        return;
+    }
+    let mut slots = engine::Slots::new(plan.queueing.depth as u32);
+    while let Some(slot) = slots.take() {
+        content.fill(engine.buffer(&slot));
+    }
+}
+
+/// A number that differs between workers and repeats with the seed (the finaliser of splitmix64).
+fn spread(plan: &WorkerPlan) -> u64 {
+    let mixed = (plan.workload.seed ^ (u64::from(plan.thread_number) << 32)).wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed ^ (mixed >> 27)
+}
+
+/// Waits `startdelay`, in slices that notice an order to stop.
+fn start_delay(plan: &WorkerPlan, shared: &Shared, clock: &impl Clock) {
+    let (shortest_ns, longest_ns) = plan.job.extent.start_delay_ns;
+    let spread_ns = longest_ns.saturating_sub(shortest_ns);
+    let drawn_ns = if spread_ns == 0 { 0 } else { spread(plan) % (spread_ns + 1) };
+    let until_ns = clock.now_ns() + shortest_ns + drawn_ns;
+    while clock.now_ns() < until_ns && !shared.control.stopped() {
+        clock.sleep_until_ns(until_ns.min(clock.now_ns() + 50_000_000));
+    }
+}
+
+/// The syncs that belong to the I/O phase, then the record.
+fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut parts: Parts<'_, E, A>, ended: Ended) -> WorkerEnd {
+    let mut failure = match ended {
+        Ended::Finished | Ended::TimeUp | Ended::Stopped | Ended::DeviceFull => None,
+        Ended::Failed(failure) => Some(failure),
+    };
+    parts.cell.set_state(WorkerState::Syncing);
+    let sync_began_ns = parts.engine.clock().now_ns();
+    let syncs = final_syncs(plan, parts.files);
+    let end_ns = parts.engine.clock().now_ns();
+    if parts.phase.in_ramp() {
+        parts.recorder.clear_latencies();
+    }
+    let elapsed_ms = parts.phase.elapsed_ms(end_ns);
+    let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
+    match syncs {
+        Ok(0) => {}
+        Ok(_) => record.final_sync_ns = Some(end_ns.saturating_sub(sync_began_ns)),
+        Err(failed) => failure = failure.or(Some(failed)),
+    }
+    let messages = failure.as_ref().map(|failure| messages(plan, failure)).unwrap_or_default();
+    record.error = failure.map(|failure| job_error(failure.code, failure.function));
+    WorkerEnd { record, messages }
+}
+
+/// `end_fsync`, `fsync_on_close` and `end_syncfs`; how many syncs that were.
+fn final_syncs(plan: &WorkerPlan, files: &[OpenFile]) -> Result<u32, Failure> {
+    let durability = &plan.job.durability;
+    if !plan.job.pattern.access.writes {
+        return Ok(0);
+    }
+    let mut count = 0;
+    let fail = |error: engine::files::FileError, function| Failure {
+        code: error.code,
+        function,
+        op: None,
+        detail: Some(error.to_string()),
+    };
+    for file in files {
+        if durability.end_fsync || durability.fsync_on_close {
+            file.sync().map_err(|error| fail(error, "fsync"))?;
+            count += 1;
+        }
+        if durability.end_syncfs {
+            file.sync_filesystem().map_err(|error| fail(error, "syncfs"))?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// Closes the files: an error there is an error of the job. Then `unlink`.
+fn close(plan: &WorkerPlan, files: Vec<OpenFile>, mut end: WorkerEnd) -> WorkerEnd {
+    if files.is_empty() {
+        return end;
+    }
+    let clock = RealClock::shared();
+    let began_ns = clock.now_ns();
+    for file in files {
+        let path = file.path().to_owned();
+        if let Err(error) = file.close() {
+            end.messages.push(format!("fio: {error}"));
+            end.record.error = end.record.error.or(Some(job_error(error.code, "close")));
+        }
+        let removed = if plan.job.files.unlink { engine::files::remove(&path) } else { Ok(()) };
+        if let Err(error) = removed {
+            end.messages.push(format!("fio: {error}"));
+        }
+    }
+    end.record.close_ns = Some(clock.now_ns().saturating_sub(began_ns));
+    end
+}
+
+/// fio's sentence about a failed request.
+fn messages(plan: &WorkerPlan, failure: &Failure) -> Vec<String> {
+    let error = job_error(failure.code, failure.function);
+    let mut lines = Vec::new();
+    if let Some(op) = failure.op {
+        let file = plan.files.get(op.file as usize).map_or("-".into(), |file| file.path.to_string_lossy());
+        let kind = match op.kind {
+            OpKind::Read => "read",
+            OpKind::Write => "write",
+            OpKind::Trim => "trim",
+            OpKind::Sync => "sync",
+            OpKind::DataSync => "datasync",
+            OpKind::SyncRange => "sync_file_range",
+        };
+        let (offset, length) = (op.offset, op.length);
+        match &failure.detail {
+            Some(detail) => lines.push(format!("fio: {detail}: {file} {kind} {offset} {length}")),
+            None => lines.push(format!(
+                "fio: io_u error on file {file}: {text}: {kind} offset={offset}, buflen={length}",
+                text = error.text
+            )),
+        }
+    } else if let Some(detail) = &failure.detail {
+        lines.push(format!("{}: {detail}", plan.job.name));
+    }
+    lines
+}
