@@ -290,7 +290,7 @@ pub enum RandomGenerator {
 pub enum Distribution {
     /// Every block alike.
     Uniform,
-    /// Zipf with this theta, and the centre of the hot blocks (percent) if given.
+    /// Zipf with this theta, and the centre of the hot blocks (share of the range, 0 to 1) if given.
     Zipf(f64, Option<f64>),
     /// Pareto with this h, and the centre if given.
     Pareto(f64, Option<f64>),
