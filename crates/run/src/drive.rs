@@ -10,7 +10,7 @@ mod synchronous;
 
 use engine::clock::Clock;
 use engine::files::OpenFile;
-use engine::{Completion, Engine, Slots};
+use engine::{Completion, Engine, Slot, Slots};
 use job::Direction;
 use results::JobRecord;
 use workload::{Block, Content, Generator, Op, OpKind, Refill};
@@ -116,11 +116,23 @@ pub(crate) struct Parts<'run, E, A> {
     pub(crate) cell: &'run WorkerCell,
 }
 
+impl<E: Engine, A> Parts<'_, E, A> {
+    /// Makes the slot's buffer ready for this write.
+    #[inline]
+    fn prepare(&mut self, slot: &Slot, op: &Op) {
+        if let Some(content) = &mut self.content {
+            content.prepare(&mut self.engine.buffer(slot)[..op.length as usize], op);
+        }
+    }
+}
+
 /// One worker's loop.
 pub(crate) struct Drive<'run, E: Engine, A> {
     parts: Parts<'run, E, A>,
     block: Block,
     cursor: usize,
+    /// Position in the block of the request that is timed when not all are.
+    sample: usize,
     blocks_made: u64,
     slots: Slots,
     flights: Box<[Flight]>,
@@ -144,6 +156,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         Drive {
             block: Block::new(),
             cursor: 0,
+            sample: 0,
             blocks_made: 0,
             slots: Slots::new(depth as u32),
             flights: vec![flight; depth].into_boxed_slice(),

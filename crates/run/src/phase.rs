@@ -146,7 +146,7 @@ mod tests {
             response: false,
             syncs: false,
         };
-        Recorder::new(PerDirection { read: true, write: false, trim: false }, kept)
+        Recorder::new(PerDirection { read: true, write: false, trim: false }, kept, 1)
     }
 
     #[test]

@@ -7,10 +7,9 @@ use results::{DirectionRecord, Histogram, Latency, Moments, Samples};
 
 use cells::Cells;
 
-/// Running sums of one latency, ns.
+/// Running sums of one latency, ns. Who adds keeps the count: several sums of a lane share one.
 #[derive(Clone)]
 struct Sums {
-    count: u64,
     min: u64,
     max: u64,
     sum: u64,
@@ -18,57 +17,61 @@ struct Sums {
 }
 
 impl Sums {
-    const EMPTY: Sums = Sums { count: 0, min: u64::MAX, max: 0, sum: 0, sum_of_squares: 0 };
+    const EMPTY: Sums = Sums { min: u64::MAX, max: 0, sum: 0, sum_of_squares: 0 };
 
     #[inline]
     fn add(&mut self, value: u64) {
-        self.count += 1;
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
+        // Branches, not `min` and `max`: extremes hardly ever change, and a predicted branch stores nothing.
+        if value < self.min {
+            self.min = value;
+        }
+        if value > self.max {
+            self.max = value;
+        }
         // 584 years of summed latency fit.
         self.sum += value;
         self.sum_of_squares += u128::from(value) * u128::from(value);
     }
 
-    fn moments(&self) -> Moments {
-        if self.count == 0 {
+    fn moments(&self, count: u64) -> Moments {
+        if count == 0 {
             return Moments::default();
         }
-        Moments {
-            count: self.count,
-            min: self.min,
-            max: self.max,
-            sum: u128::from(self.sum),
-            sum_of_squares: self.sum_of_squares,
-        }
+        Moments { count, min: self.min, max: self.max, sum: u128::from(self.sum), sum_of_squares: self.sum_of_squares }
     }
 }
 
 /// A latency with its distribution.
 #[derive(Clone)]
 struct Distributed {
+    count: u64,
     sums: Sums,
     cells: Cells,
 }
 
 impl Distributed {
     fn new() -> Distributed {
-        Distributed { sums: Sums::EMPTY, cells: Cells::new() }
+        Distributed { count: 0, sums: Sums::EMPTY, cells: Cells::new() }
     }
 
     #[inline]
     fn add(&mut self, latency_ns: u64) {
+        self.count += 1;
         self.sums.add(latency_ns);
         self.cells.add(latency_ns);
     }
 
     fn clear(&mut self) {
+        self.count = 0;
         self.sums = Sums::EMPTY;
         self.cells.clear();
     }
 
     fn latency(&self) -> Latency {
-        Latency { moments: self.sums.moments(), histogram: Some(Histogram::from_counts(self.cells.buckets())) }
+        Latency {
+            moments: self.sums.moments(self.count),
+            histogram: Some(Histogram::from_counts(self.cells.buckets())),
+        }
     }
 }
 
@@ -133,7 +136,8 @@ pub(crate) struct Recorder {
     kept: Kept,
     sync: Option<Distributed>,
     sync_issued: u64,
-    depth_levels: [u64; 7],
+    /// I/Os by the depth they were committed at; sorted into fio's levels for the record.
+    depths: Box<[u64]>,
     submit_sizes: [u64; 7],
     complete_sizes: [u64; 7],
 }
@@ -147,7 +151,8 @@ pub(crate) struct Stamps {
 }
 
 impl Recorder {
-    pub(crate) fn new(directions: PerDirection<bool>, kept: Kept) -> Recorder {
+    /// Counters for I/Os in these directions, at most `depth` in flight.
+    pub(crate) fn new(directions: PerDirection<bool>, kept: Kept, depth: usize) -> Recorder {
         let lane = |used: bool| Lane {
             bytes: 0,
             issued: 0,
@@ -168,7 +173,7 @@ impl Recorder {
             kept,
             sync: kept.syncs.then(Distributed::new),
             sync_issued: 0,
-            depth_levels: [0; 7],
+            depths: vec![0; depth + 1].into_boxed_slice(),
             submit_sizes: [0; 7],
             complete_sizes: [0; 7],
         }
@@ -178,13 +183,13 @@ impl Recorder {
     #[inline]
     pub(crate) fn issued(&mut self, direction: Direction, in_flight: usize) {
         self.lanes[direction as usize].issued += 1;
-        self.depth_levels[level(in_flight)] += 1;
+        self.depths[in_flight] += 1;
     }
 
     /// A sync was committed.
     pub(crate) fn sync_issued(&mut self, in_flight: usize) {
         self.sync_issued += 1;
-        self.depth_levels[level(in_flight)] += 1;
+        self.depths[in_flight] += 1;
     }
 
     /// A submit call took so many.
@@ -280,7 +285,7 @@ impl Recorder {
             lane.iops = Window::default();
         }
         self.sync_issued = 0;
-        self.depth_levels = [0; 7];
+        self.depths.fill(0);
         self.submit_sizes = [0; 7];
         self.complete_sizes = [0; 7];
     }
@@ -320,7 +325,6 @@ impl Recorder {
 }
 
 /// Index of a depth: 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64 and up.
-#[inline]
 fn level(in_flight: usize) -> usize {
     ((in_flight | 1).ilog2() as usize).min(6)
 }
@@ -376,7 +380,7 @@ impl Recorder {
                 ios: self.sync_issued,
                 lat: self.sync.as_ref().map(Distributed::latency).unwrap_or_default(),
             },
-            depth_levels: self.depth_levels,
+            depth_levels: self.depth_levels(),
             submit_sizes: self.submit_sizes,
             complete_sizes: self.complete_sizes,
             classes,
@@ -384,11 +388,20 @@ impl Recorder {
         }
     }
 
+    fn depth_levels(&self) -> [u64; 7] {
+        let mut levels = [0; 7];
+        for (in_flight, count) in self.depths.iter().enumerate() {
+            levels[level(in_flight)] += count;
+        }
+        levels
+    }
+
     fn direction(&self, lane: &Lane, runtime_ms: u64, shown: Shown) -> DirectionRecord {
         let none = Latency::default;
         let exact = !shown.sampled;
+        let timed = lane.clat.as_ref().map_or(0, |clat| clat.count);
         let with = |sums: &Sums, cells: &Option<Cells>| Latency {
-            moments: sums.moments(),
+            moments: sums.moments(timed),
             histogram: cells.as_ref().map(|cells| Histogram::from_counts(cells.buckets())),
         };
         let lat = if self.kept.submission { with(&lane.lat, &lane.lat_cells) } else { clat_of(lane) };

@@ -261,7 +261,7 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
         syncs: durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.sync_file_range.is_some(),
     };
     let used = PerDirection { read: access.reads, write: access.writes, trim: access.trims };
-    Recorder::new(used, kept)
+    Recorder::new(used, kept, plan.queueing.depth)
 }
 
 /// Every buffer gets its content once; what changes per I/O is changed per I/O.

@@ -32,6 +32,9 @@ enum Initial {
 /// Bytes between the scrambled places: a device that looks for equal blocks compares at least so many.
 const SECTOR: usize = 512;
 
+/// Bytes that change in each of them.
+const MARK: usize = 16;
+
 impl Content {
     /// `seed` is the worker's. `compress` and `dedupe_percent` are not honoured here; the language refuses them.
     pub fn new(content: &job::Content, seed: u64) -> Content {
@@ -80,15 +83,22 @@ impl Content {
     fn scramble(&mut self, buffer: &mut [u8], offset: u64) {
         let mut number = self.stream.next_u64();
         let mut offset = offset;
-        for sector in buffer.chunks_mut(SECTOR) {
-            let mut mark = [0; 16];
+        let mut mark = || {
+            let mut mark = [0; MARK];
             mark[..8].copy_from_slice(&offset.to_le_bytes());
             mark[8..].copy_from_slice(&number.to_le_bytes());
-            let len = sector.len().min(mark.len());
-            sector[..len].copy_from_slice(&mark[16 - len..]);
             offset += SECTOR as u64;
             number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            mark
+        };
+        // Whole sectors by themselves: with a length that is known, a mark is two stores.
+        let mut sectors = buffer.chunks_exact_mut(SECTOR);
+        for sector in &mut sectors {
+            sector[..MARK].copy_from_slice(&mark());
         }
+        let rest = sectors.into_remainder();
+        let len = rest.len().min(MARK);
+        rest[..len].copy_from_slice(&mark()[MARK - len..]);
     }
 
     fn refill(&mut self, buffer: &mut [u8]) {

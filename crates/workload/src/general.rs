@@ -81,11 +81,7 @@ impl Chooser {
 
     fn start_over(&mut self, repeats: bool) {
         if let Chooser::Mixed(mix, ..) = self {
-            if repeats {
-                mix.restart();
-            } else {
-                mix.forget();
-            }
+            mix.start_over(repeats);
         }
     }
 }

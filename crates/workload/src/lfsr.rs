@@ -32,10 +32,11 @@ impl Lfsr {
         let taps = TAPS[width as usize - 3].iter().fold(0, |taps, bit| taps | 1 << (bit - 1));
         let mut register = Lfsr { blocks, left: 0, seed, state: 0, top: 1 << (width - 1), taps };
         register.reset();
+        register.step();
         register
     }
 
-    /// Begins the same order again.
+    /// Begins the order again, one step earlier than the first time.
     pub(crate) fn reset(&mut self) {
         self.left = self.blocks;
         self.state = self.seed & (2 * self.top - 1);
@@ -43,7 +44,6 @@ impl Lfsr {
             // All ones is the one state that leads nowhere else.
             self.state = 0;
         }
-        self.step();
     }
 
     /// The next block; `None` when the pass has shown them all.

@@ -230,7 +230,11 @@ impl Placement {
                 // The free run may be shorter than the size, and so may be the rest of the range.
                 let length = drawn.map_or(room, u64::from);
                 let unit = self.units[direction];
-                length.min(map.mark(found.offset / unit, length.div_ceil(unit)) * unit) as u32
+                let block = found.offset / unit;
+                let end = block + map.mark(block, length.div_ceil(unit));
+                // Past the last whole block the rest of the range is free for the last request.
+                let run = if end == file.length / unit { room } else { (end - block) * unit };
+                length.min(run) as u32
             }
             (_, drawn) => drawn?,
         };
@@ -256,7 +260,9 @@ impl Placement {
             let offset = self.files[file].last_start[direction];
             return Some(Found { offset, ..Found::default() });
         }
-        self.sequential(file, direction).or_else(|| self.at_random(file, direction))
+        // At the end of the range a random offset serves, which does not count as used.
+        let instead = |found| Found { random: false, ..found };
+        self.sequential(file, direction).or_else(|| self.at_random(file, direction).map(instead))
     }
 
     fn is_random(&mut self, direction: Direction) -> bool {

@@ -6,7 +6,7 @@ use crate::generator::Refill;
 use crate::mix::Mix;
 use crate::op::{BLOCK_OPS, Block, Op, OpKind};
 use crate::permutation::Lookahead;
-use crate::random::Tausworthe;
+use crate::random::{Tausworthe, exact_below};
 
 /// One file with one block size.
 #[derive(Clone, Debug)]
@@ -77,8 +77,12 @@ impl Plain {
             }
             Order::Uniform { stream, .. } => {
                 let (start, blocks) = (self.start, self.length / size);
-                let offset = || start + stream.below(blocks) * size;
-                fill(&mut block.ops[..most as usize], self.size, &mut self.directions, offset);
+                let ops = &mut block.ops[..most as usize];
+                if exact_below(blocks) {
+                    fill(ops, self.size, &mut self.directions, || start + stream.below_exact(blocks) * size);
+                } else {
+                    fill(ops, self.size, &mut self.directions, || start + stream.below(blocks) * size);
+                }
                 most as usize
             }
         };
@@ -143,11 +147,7 @@ impl Plain {
             Order::Uniform { .. } => {}
         }
         if let Directions::Mixed(mix) = &mut self.directions {
-            if self.repeats {
-                mix.restart();
-            } else {
-                mix.forget();
-            }
+            mix.start_over(self.repeats);
         }
         true
     }

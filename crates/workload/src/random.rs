@@ -89,11 +89,22 @@ impl Tausworthe {
         (limit as f64 * (f64::from(self.draw()) * (1.0 / 4_294_967_296.0))) as u64
     }
 
+    /// The same number without floats, for a `limit` that [`exact_below`] accepts.
+    #[inline]
+    pub(crate) fn below_exact(&mut self, limit: u64) -> u64 {
+        (u64::from(self.draw()) * limit) >> 32
+    }
+
     /// Uniform in 1..=100.
     #[inline]
     pub(crate) fn percent(&mut self) -> u32 {
         1 + ((u64::from(self.draw()) * 100) >> 32) as u32
     }
+}
+
+/// Whether a double holds every product of a 32-bit number and `limit`, so that integers give the same.
+pub(crate) fn exact_below(limit: u64) -> bool {
+    limit < 1 << 32 && limit > 0 && limit >> limit.trailing_zeros() < 1 << 21
 }
 
 /// The 64-bit generator: five shift registers, period 2^258 (L'Ecuyer 1999).
@@ -213,6 +224,16 @@ fn jenkins_final(mut a: u32, mut b: u32, mut c: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn integers_give_what_a_double_gives_where_they_may_stand_for_it() {
+        for limit in [1, 2, 3, 1000, (1 << 21) - 1, 1 << 24, 3 << 20, 12_345 << 10, (1 << 31) + (1 << 12)] {
+            assert!(exact_below(limit), "{limit}");
+            let (mut float, mut integer) = (Tausworthe::new(limit), Tausworthe::new(limit));
+            assert!((0..10_000).all(|_| float.below(limit) == integer.below_exact(limit)), "{limit}");
+        }
+        assert!(!exact_below(0) && !exact_below((1 << 21) + 1) && !exact_below(1 << 32));
+    }
 
     #[test]
     fn the_first_offsets_of_fio_s_default_seed() {

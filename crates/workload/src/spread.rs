@@ -49,14 +49,14 @@ impl Ranks {
         };
         let rotation = match (curve, centre) {
             (Curve::Normal { .. }, None) => 0,
-            (Curve::Normal { .. }, Some(percent)) => {
-                let moved = (blocks as f64 * (percent / 100.0 - 0.5)) as i64;
+            (Curve::Normal { .. }, Some(centre)) => {
+                let moved = (blocks as f64 * (centre - 0.5)) as i64;
                 moved.rem_euclid(blocks as i64) as u64
             }
             (_, None) => stream.draw().into(),
-            (_, Some(percent)) => {
+            (_, Some(centre)) => {
                 stream.draw();
-                (blocks as f64 * (percent / 100.0)) as u64
+                (blocks as f64 * centre) as u64
             }
         };
         Some(Ranks { curve, blocks, seed, stream, rotation })
@@ -224,13 +224,13 @@ mod tests {
         let seed = Seeds::new(7, 1).of(Slot::Offset);
         for (distribution, expected) in [
             (Distribution::Zipf(1.2, None), [1004, 663, 489, 106, 22, 106, 831, 276, 773, 899, 374, 408]),
-            (Distribution::Zipf(1.2, Some(30.0)), [181, 864, 690, 307, 223, 307, 8, 477, 974, 76, 575, 609]),
+            (Distribution::Zipf(1.2, Some(0.3)), [181, 864, 690, 307, 223, 307, 8, 477, 974, 76, 575, 609]),
             (Distribution::Pareto(0.2, None), [899, 501, 694, 106, 22, 106, 963, 582, 80, 521, 637, 362]),
-            (Distribution::Pareto(0.2, Some(50.0)), [281, 907, 76, 512, 428, 512, 345, 988, 486, 927, 19, 768]),
+            (Distribution::Pareto(0.2, Some(0.5)), [281, 907, 76, 512, 428, 512, 345, 988, 486, 927, 19, 768]),
             (Distribution::Normal(10.0, None), [155, 901, 391, 512, 439, 759, 680, 775, 66, 313, 433, 459]),
             (Distribution::Normal(2.0, None), [953, 444, 916, 927, 66, 29, 638, 45, 171, 82, 706, 664]),
-            (Distribution::Normal(10.0, Some(30.0)), [975, 697, 187, 308, 235, 555, 476, 571, 886, 109, 229, 255]),
-            (Distribution::Normal(10.0, Some(70.0)), [359, 81, 595, 716, 643, 963, 884, 979, 270, 517, 637, 663]),
+            (Distribution::Normal(10.0, Some(0.3)), [975, 697, 187, 308, 235, 555, 476, 571, 886, 109, 229, 255]),
+            (Distribution::Normal(10.0, Some(0.7)), [359, 81, 595, 716, 643, 963, 884, 979, 270, 517, 637, 663]),
         ] {
             let mut ranks = Ranks::seeded(&distribution, 1024, seed).unwrap();
             assert_eq!(std::array::from_fn(|_| ranks.draw()), expected, "{distribution:?}");

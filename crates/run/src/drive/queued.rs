@@ -21,52 +21,53 @@ const EAGAIN: i32 = 11;
 impl<E: Engine, A: Account> Drive<'_, E, A> {
     pub(super) fn work_queued<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<Infallible, Ended> {
         let queueing = self.parts.queueing;
-        let mut sample = 0;
+        // Batches form from all that has come back; a single request is replaced as soon as it is known, so that
+        // the depth stays what was asked for.
+        let replace_each = queueing.batch == 1 && queueing.depth_low >= queueing.depth;
         self.next_block()?;
         loop {
             while self.slots.in_flight() < queueing.depth {
                 if self.cursor == self.block.len {
                     self.next_block()?;
                     if !TIMED {
-                        sample = self.sample_position();
+                        self.sample = self.sample_position();
                         let now_ns = self.now_ns();
                         if now_ns >= self.parts.phase.next_ns {
                             self.look_up(now_ns)?;
                         }
                     }
                 }
-                let timed = TIMED || self.cursor == sample;
-                let Some(index) = self.queue_next::<TIMED, GOVERNED>(timed)? else { continue };
-                if queueing.batch == 1 {
-                    self.submit_single::<TIMED, GOVERNED>(index, timed)?;
-                    continue;
-                }
-                self.staged.push(index);
-                if self.staged.len() >= queueing.batch {
-                    self.submit::<TIMED, GOVERNED>()?;
-                }
+                let intended_ns = if GOVERNED { self.await_turn::<TIMED>(self.cursor)? } else { 0 };
+                let slot = self.slots.take().expect("in flight is below the depth, so a slot is free");
+                self.issue_next::<TIMED, GOVERNED>(slot, intended_ns)?;
             }
             self.submit::<TIMED, GOVERNED>()?;
             loop {
-                self.make_progress::<TIMED, GOVERNED>(queueing.reap_min)?;
-                let refill = self.slots.in_flight() < queueing.depth && self.slots.in_flight() <= queueing.depth_low;
-                // Batches form from all that has come back; a single request is replaced as soon as it is known,
-                // so that the depth stays what was asked for.
-                if refill && (queueing.batch == 1 || self.completions.is_empty()) {
+                let Some(completion) = self.completions.pop() else {
+                    self.reap_more::<TIMED, GOVERNED>(queueing.reap_min, PATIENCE)?;
+                    self.look_up_if_due::<TIMED, GOVERNED>()?;
+                    continue;
+                };
+                let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? else {
+                    // A sync or a survived error: its slot is free; the rest of a short transfer: it is not.
+                    if self.slots.in_flight() < queueing.depth {
+                        break;
+                    }
+                    continue;
+                };
+                if !GOVERNED && replace_each && self.cursor < self.block.len {
+                    self.issue_next::<TIMED, GOVERNED>(slot, 0)?;
+                    continue;
+                }
+                self.slots.give(slot);
+                if replace_each
+                    || self.slots.in_flight() <= queueing.depth_low.min(queueing.depth - 1)
+                        && self.completions.is_empty()
+                {
                     break;
                 }
             }
         }
-    }
-
-    /// Takes note of one request that came back; reaps more, and looks up when it is time, if there is none.
-    #[inline(always)]
-    fn make_progress<const TIMED: bool, const GOVERNED: bool>(&mut self, min: usize) -> Result<(), Ended> {
-        if let Some(completion) = self.completions.pop() {
-            return self.complete::<TIMED, GOVERNED>(completion);
-        }
-        self.reap_more::<TIMED, GOVERNED>(min, PATIENCE)?;
-        self.look_up_if_due::<TIMED, GOVERNED>()
     }
 
     /// Untimed workers read the clock once a block, and here only when the engine had nothing to give.
@@ -78,35 +79,59 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Ok(())
     }
 
+    /// Queues the block's next request, and submits when a batch is full.
+    #[inline(always)]
+    fn issue_next<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        slot: engine::Slot,
+        intended_ns: u64,
+    ) -> Result<(), Ended> {
+        let timed = TIMED || self.cursor == self.sample;
+        let Some(index) = self.queue_next::<TIMED, GOVERNED>(slot, intended_ns, timed)? else { return Ok(()) };
+        let batch = self.parts.queueing.batch;
+        if batch == 1 {
+            return self.submit_single::<TIMED, GOVERNED>(index, timed);
+        }
+        self.staged.push(index);
+        if self.staged.len() >= batch { self.submit::<TIMED, GOVERNED>() } else { Ok(()) }
+    }
+
     /// Queues the block's next request; its slot's number if it now waits for the submission.
     #[inline(always)]
-    fn queue_next<const TIMED: bool, const GOVERNED: bool>(&mut self, timed: bool) -> Result<Option<u32>, Ended> {
-        let op = self.block.ops[self.cursor];
-        let intended_ns = if GOVERNED { self.await_turn::<TIMED>(self.cursor)? } else { 0 };
-        self.cursor += 1;
-        let slot = self.slots.take().expect("in flight is below the depth, so a slot is free");
-        if op.kind == OpKind::Write {
-            self.prepare(&slot, &op);
-        }
+    fn queue_next<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        slot: engine::Slot,
+        intended_ns: u64,
+        timed: bool,
+    ) -> Result<Option<u32>, Ended> {
+        let cursor = self.cursor;
+        self.cursor = cursor + 1;
+        let in_flight = self.slots.in_flight();
         let index = slot.index();
-        let direction = op.kind.direction();
-        let start_ns = if timed || direction.is_none() { self.now_ns() } else { UNTIMED };
-        let flight = &mut self.flights[index];
-        flight.op = op;
-        flight.start_ns = start_ns;
+        let Drive { parts, flights, block, .. } = self;
+        let flight = &mut flights[index];
+        // Copied whole, then used in its place: the loop needs no more than its kind.
+        flight.op = block.ops[cursor];
         flight.done = 0;
         if GOVERNED {
             flight.intended_ns = intended_ns;
         }
-        let in_flight = self.slots.in_flight();
-        match direction {
-            Some(direction) => self.parts.recorder.issued(direction, in_flight),
-            None => self.parts.recorder.sync_issued(in_flight),
+        if flight.op.kind == OpKind::Write {
+            parts.prepare(&slot, &flight.op);
         }
-        match self.parts.engine.queue(slot, &op, 0) {
+        let direction = flight.op.kind.direction();
+        flight.start_ns = if timed || direction.is_none() { parts.engine.clock().now_ns() } else { UNTIMED };
+        match direction {
+            Some(direction) => parts.recorder.issued(direction, in_flight),
+            None => parts.recorder.sync_issued(in_flight),
+        }
+        match parts.engine.queue(slot, &flight.op, 0) {
             Queued::Staged => Ok(Some(index as u32)),
             Queued::Done(completion) => self.done_at_once::<TIMED, GOVERNED>(completion).map(|()| None),
-            Queued::Full(slot) => self.make_room::<TIMED, GOVERNED>(slot, op, 0).map(|()| None),
+            Queued::Full(slot) => {
+                let op = flight.op;
+                self.make_room::<TIMED, GOVERNED>(slot, op, 0).map(|()| None)
+            }
         }
     }
 
@@ -243,15 +268,26 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Ok(())
     }
 
-    #[inline]
     fn complete<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion) -> Result<(), Ended> {
+        if let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? {
+            self.slots.give(slot);
+        }
+        Ok(())
+    }
+
+    /// Takes note of a request that came back; its slot, unless the request goes on. Inlined into the loop;
+    /// elsewhere it is called as `complete`.
+    #[inline(always)]
+    fn complete_inline<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        completion: Completion,
+    ) -> Result<Option<engine::Slot>, Ended> {
         let end_ns = self.reaped_ns;
         let flight = &self.flights[completion.slot.index()];
         let expected = i64::from(flight.op.length - flight.done);
         let (Some(direction), true) = (flight.op.kind.direction(), completion.result == expected) else {
-            return self.complete_unusual::<TIMED, GOVERNED>(completion);
+            return self.complete_unusual::<TIMED, GOVERNED>(completion).map(|()| None);
         };
-        self.slots.give(completion.slot);
         self.parts.recorder.transferred(direction, u64::from(flight.op.length));
         if TIMED || flight.start_ns != UNTIMED {
             let end_ns = if TIMED || end_ns != UNTIMED { end_ns } else { self.parts.engine.clock().now_ns() };
@@ -261,9 +297,12 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if GOVERNED {
             let flight = *flight;
             let lat_ns = end_ns.saturating_sub(flight.start_ns);
-            self.governed(&flight.op, direction, lat_ns, flight.intended_ns, end_ns)?;
+            if let Err(ended) = self.governed(&flight.op, direction, lat_ns, flight.intended_ns, end_ns) {
+                self.slots.give(completion.slot);
+                return Err(ended);
+            }
         }
-        Ok(())
+        Ok(Some(completion.slot))
     }
 
     /// Syncs, errors and short transfers.

@@ -46,7 +46,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 continue;
             };
             if op.kind == OpKind::Write {
-                self.prepare(&slot, &op);
+                self.parts.prepare(&slot, &op);
             }
             let start_ns = if TIMED { self.now_ns() } else { 0 };
             self.parts.recorder.issued(direction, 1);
@@ -76,13 +76,6 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             }
         }
         Ok(slot)
-    }
-
-    #[inline]
-    pub(super) fn prepare(&mut self, slot: &Slot, op: &Op) {
-        if let Some(content) = &mut self.parts.content {
-            content.prepare(&mut self.parts.engine.buffer(slot)[..op.length as usize], op);
-        }
     }
 
     /// Continues a short transfer, or decides about an error; false: it failed and the job goes on.
