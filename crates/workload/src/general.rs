@@ -79,9 +79,9 @@ impl Chooser {
         }
     }
 
-    fn start_over(&mut self, repeats: bool) {
+    fn restart(&mut self) {
         if let Chooser::Mixed(mix, ..) = self {
-            mix.start_over(repeats);
+            mix.restart();
         }
     }
 }
@@ -149,7 +149,9 @@ impl General {
             }
             self.passed = true;
             self.placement.start_over(self.repeats);
-            self.chooser.start_over(self.repeats);
+            if self.repeats {
+                self.chooser.restart();
+            }
             self.service.start_over(self.repeats);
         }
     }

@@ -32,12 +32,9 @@ impl Mix {
         }
     }
 
-    /// The files start over, and nothing is left to catch up; `repeats`: with the draws of the first time.
-    pub(crate) fn start_over(&mut self, repeats: bool) {
-        self.threshold = 0;
-        if repeats {
-            self.stream = Tausworthe::new(self.seed);
-        }
+    /// Begins the same sequence again.
+    pub(crate) fn restart(&mut self) {
+        *self = Mix::new(self.seed, self.percent[0] as u32, self.kinds[1]);
     }
 
     /// Which direction is next: 0 or 1.

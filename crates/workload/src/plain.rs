@@ -146,8 +146,10 @@ impl Plain {
             Order::Uniform { stream, seed } if self.repeats => *stream = Tausworthe::new(*seed),
             Order::Uniform { .. } => {}
         }
-        if let Directions::Mixed(mix) = &mut self.directions {
-            mix.start_over(self.repeats);
+        if let Directions::Mixed(mix) = &mut self.directions
+            && self.repeats
+        {
+            mix.restart();
         }
         true
     }

@@ -1,0 +1,466 @@
+//! What holds for every workload, whatever the options.
+
+use std::collections::HashMap;
+
+use job::{
+    Access, BlockSize, Direction, Distribution, Durability, FileService, Pacing, Pattern, PerDirection,
+    RandomGenerator, Seed,
+};
+use proptest::prelude::*;
+use workload::{Block, FileRange, Generator, Op, OpKind, Refill, Workload, WorkloadError};
+
+fn access(random: bool, reads: bool, writes: bool) -> Access {
+    Access { random, reads, writes, trims: false, trim_then_write: false, modifier: None, identical: false }
+}
+
+/// One file of `length` bytes from `start` on, 4 KiB reads in random order.
+fn workload(start: u64, length: u64) -> Workload {
+    Workload {
+        pattern: Pattern {
+            access: access(true, true, false),
+            block_size: PerDirection::all(BlockSize::Fixed(4096)),
+            block_align: None,
+            unaligned_sizes: false,
+            sizes_by_sequence: false,
+            read_percent: 50,
+            random_percent: PerDirection::all(100),
+            seed: Seed::Fixed(0x89),
+            random_map: true,
+            generator: None,
+            distribution: Distribution::Uniform,
+        },
+        service: FileService::RoundRobin { per_file: 1 },
+        files: vec![FileRange { start, length, name: "file".into() }],
+        bytes: length,
+        starts_over: false,
+        loops: 1,
+        time_based: false,
+        number_ios: 0,
+        durability: Durability::default(),
+        pacing: Pacing::default(),
+        thread_number: 1,
+        seed: 0x89,
+    }
+}
+
+/// The requests of the first `most` passes.
+fn passes(workload: &Workload, most: usize) -> Vec<Vec<Op>> {
+    let mut generator = Generator::new(workload).unwrap();
+    let mut block = Block::new();
+    let mut passes = vec![Vec::new()];
+    loop {
+        match generator.refill(&mut block) {
+            Refill::Ops => {
+                assert!((1..=64).contains(&block.len));
+                passes.last_mut().unwrap().extend_from_slice(&block.ops[..block.len]);
+            }
+            Refill::Pass => {
+                assert_eq!(block.len, 0);
+                if passes.len() == most {
+                    return passes;
+                }
+                passes.push(Vec::new());
+            }
+            Refill::Done => {
+                assert_eq!(generator.refill(&mut block), Refill::Done, "done stays done");
+                return passes;
+            }
+        }
+    }
+}
+
+fn all(workload: &Workload) -> Vec<Op> {
+    passes(workload, usize::MAX).concat()
+}
+
+/// How many requests touch each unit of a file's range.
+fn touches(ops: &[Op], workload: &Workload, unit: u64) -> Vec<Vec<u32>> {
+    let mut touches: Vec<Vec<u32>> = workload.files.iter().map(|file| vec![0; (file.length / unit) as usize]).collect();
+    for op in ops {
+        let range = &workload.files[op.file as usize];
+        assert!(op.length > 0 && op.offset >= range.start, "{op:?} before the range");
+        assert!(op.offset + u64::from(op.length) <= range.start + range.length, "{op:?} past the range");
+        let first = (op.offset - range.start) / unit;
+        for unit in first..first + u64::from(op.length).div_ceil(unit) {
+            if let Some(count) = touches[op.file as usize].get_mut(unit as usize) {
+                *count += 1;
+            }
+        }
+    }
+    touches
+}
+
+fn assert_each_once(ops: &[Op], workload: &Workload, unit: u64) {
+    for (file, counts) in touches(ops, workload, unit).iter().enumerate() {
+        let wrong = counts.iter().position(|&count| count != 1);
+        assert_eq!(wrong, None, "file {file}: unit {wrong:?} touched {:?} times", wrong.map(|unit| counts[unit]));
+    }
+}
+
+fn any_sizes() -> impl Strategy<Value = BlockSize> {
+    prop_oneof![
+        (1..9_u32).prop_map(|k| BlockSize::Fixed(k * 512)),
+        (1..4_u32, 0..9_u32).prop_map(|(min, more)| BlockSize::Range(min * 512, (min + more) * 512)),
+        (1..9_u32, 1..9_u32, 1..100_u32)
+            .prop_map(|(a, b, share)| { BlockSize::Split(vec![(a * 512, share), (b * 512, 100 - share)]) }),
+    ]
+}
+
+fn any_generator() -> impl Strategy<Value = Option<RandomGenerator>> {
+    prop_oneof![
+        3 => Just(None),
+        1 => Just(Some(RandomGenerator::Tausworthe)),
+        1 => Just(Some(RandomGenerator::Tausworthe64)),
+        1 => Just(Some(RandomGenerator::Lfsr)),
+    ]
+}
+
+fn any_service() -> impl Strategy<Value = FileService> {
+    prop_oneof![
+        (1..4_u32).prop_map(|per_file| FileService::RoundRobin { per_file }),
+        (1..4_u32).prop_map(|per_file| FileService::Random { per_file }),
+        Just(FileService::Sequential),
+    ]
+}
+
+prop_compose! {
+    fn any_files()(lengths in prop::collection::vec(0..200_000_u64, 1..4), start in 0..100_u64) -> Vec<FileRange> {
+        let file = |(number, length)| FileRange { start: start * 4096, length, name: format!("file.{number}") };
+        lengths.into_iter().enumerate().map(file).collect()
+    }
+}
+
+prop_compose! {
+    fn any_workload()(
+        (random, reads, writes, read_percent) in (any::<bool>(), any::<bool>(), any::<bool>(), 0..=100_u32),
+        (read, write) in (any_sizes(), any_sizes()),
+        (random_map, generator, random_percent) in (any::<bool>(), any_generator(), prop_oneof![Just(100), 0..=100_u32]),
+        (modifier, identical) in (prop::option::of(-20_000..20_000_i64), any::<bool>()),
+        (service, files) in (any_service(), any_files()),
+        (loops, starts_over, bytes, number_ios) in (1..4_u32, any::<bool>(), 0..400_000_u64, prop_oneof![Just(0), 1..60_u64]),
+        (seed, fsync_every) in (any::<u64>(), prop_oneof![Just(0), 1..5_u32]),
+        (sizes_by_sequence, unaligned_sizes) in (any::<bool>(), any::<bool>()),
+    ) -> Workload {
+        let mut workload = workload(0, 0);
+        workload.pattern.access = Access { modifier, identical, ..access(random, reads || !writes, writes) };
+        workload.pattern.read_percent = read_percent;
+        workload.pattern.block_size = PerDirection { read: read.clone(), write, trim: read };
+        workload.pattern.random_map = random_map;
+        workload.pattern.generator = generator;
+        workload.pattern.random_percent = PerDirection::all(random_percent);
+        workload.pattern.sizes_by_sequence = sizes_by_sequence;
+        workload.pattern.unaligned_sizes = unaligned_sizes;
+        Workload {
+            service, loops, starts_over, number_ios, seed,
+            bytes: if starts_over { bytes } else { files.iter().map(|file| file.length).sum() },
+            files,
+            durability: Durability { fsync_every, ..Durability::default() },
+            ..workload
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// It ends, stays inside its files and its sizes, and does no more than it was asked to.
+    #[test]
+    fn any_workload_keeps_its_bounds(workload in any_workload()) {
+        let Ok(_) = Generator::new(&workload) else { return Ok(()) };
+        let ops = all(&workload);
+        let transfers: Vec<Op> = ops.iter().copied().filter(|op| op.kind.direction().is_some()).collect();
+        touches(&transfers, &workload, 512);
+        let loops = u64::from(workload.loops);
+        let bytes: u64 = transfers.iter().map(|op| u64::from(op.length)).sum();
+        let last = transfers.last().map_or(0, |op| u64::from(op.length));
+        prop_assert!(bytes <= workload.bytes * loops + last);
+        if workload.number_ios > 0 {
+            prop_assert!(transfers.len() as u64 <= workload.number_ios * loops);
+        }
+        for op in &transfers {
+            prop_assert!(workload.pattern.access.has(op.kind.direction().unwrap()));
+        }
+    }
+
+    /// A sync after every so many writes, to the file written last, never two in a row.
+    #[test]
+    fn syncs_follow_their_writes(workload in any_workload()) {
+        let every = u64::from(workload.durability.fsync_every);
+        let Ok(_) = Generator::new(&workload) else { return Ok(()) };
+        let (mut writes, mut synced_at, mut written) = (0, 0, 0);
+        for op in all(&workload) {
+            match op.kind {
+                OpKind::Write => {
+                    prop_assert!(every == 0 || writes < synced_at + every, "a sync is missing after {writes} writes");
+                    writes += 1;
+                    written = op.file;
+                }
+                OpKind::Sync => {
+                    prop_assert!(every > 0 && writes == synced_at + every && op.file == written);
+                    synced_at = writes;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Sizes that vary, or differ between reads and writes, or fio's own orders: each unit once per pass.
+    #[test]
+    fn mixed_sizes_cover_each_unit_once(
+        (read, write) in (any_sizes(), any_sizes()),
+        mixed in any::<bool>(),
+        generator in prop_oneof![Just(None), Just(Some(RandomGenerator::Tausworthe)), Just(Some(RandomGenerator::Tausworthe64))],
+        files in any_files(),
+        service in any_service(),
+        seed in any::<u64>(),
+    ) {
+        let mut workload = workload(0, 0);
+        workload.pattern.access = access(true, true, mixed);
+        workload.pattern.generator = generator;
+        workload.pattern.block_size = PerDirection { read: read.clone(), write: write.clone(), trim: read.clone() };
+        let workload = Workload { files, service, seed, bytes: u64::MAX, loops: 2, starts_over: true, ..workload };
+        let unit = u64::from(if mixed { read.min().min(write.min()) } else { read.min() });
+        let Ok(_) = Generator::new(&workload) else { return Ok(()) };
+        let passes = passes(&workload, 3);
+        prop_assert_eq!(passes.len(), 3);
+        for ops in &passes {
+            assert_each_once(ops, &workload, unit);
+            for op in ops {
+                prop_assert_eq!((op.offset - workload.files[op.file as usize].start) % unit, 0, "{:?}", op);
+            }
+        }
+        // Turns among files go on from pass to pass; all else repeats under a fixed seed.
+        if workload.files.len() == 1 {
+            prop_assert_eq!(&passes[0], &passes[1]);
+        }
+    }
+
+    /// One size: each block once per pass, and the passes of a time-based job differ.
+    #[test]
+    fn one_size_covers_each_block_once(
+        blocks in prop::collection::vec(1..3000_u64, 1..4),
+        rest in 0..4096_u64,
+        mixed in any::<bool>(),
+        generator in any_generator(),
+        thread_number in 1..20_u32,
+    ) {
+        let mut workload = workload(0, 0);
+        workload.pattern.access = access(true, true, mixed);
+        workload.pattern.generator = generator;
+        let file = |(number, blocks)| FileRange { start: 8192, length: blocks * 4096 + rest, name: format!("{number}") };
+        workload.files = blocks.iter().copied().enumerate().map(file).collect();
+        workload.thread_number = thread_number;
+        workload.bytes = workload.files.iter().map(|file| file.length).sum();
+        assert_each_once(&all(&workload), &workload, 4096);
+
+        workload.files.truncate(1);
+        workload.time_based = true;
+        let passes = passes(&workload, 3);
+        for ops in &passes {
+            assert_each_once(ops, &workload, 4096);
+        }
+        if blocks[0] > 20 && generator != Some(RandomGenerator::Lfsr) {
+            prop_assert!(passes[0] != passes[1] && passes[1] != passes[2] && passes[0] != passes[2]);
+        }
+    }
+
+    /// The quick paths make what the general one makes. A modifier that changes nothing leads through the latter.
+    #[test]
+    fn quick_paths_agree_with_the_general_one(
+        (random, writes, read_percent) in (any::<bool>(), any::<bool>(), 0..=100_u32),
+        length in 4096..400_000_u64,
+        (loops, starts_over, bytes) in (1..4_u32, any::<bool>(), 1..900_000_u64),
+        system in any::<bool>(),
+        number_ios in prop_oneof![Just(0), 1..60_u64],
+    ) {
+        let mut quick = workload(4096, length);
+        quick.pattern.access = access(random, true, writes);
+        quick.pattern.read_percent = read_percent;
+        quick.pattern.random_map = false;
+        quick.pattern.seed = if system { Seed::System } else { Seed::Fixed(0x89) };
+        quick = Workload { loops, starts_over, number_ios, bytes: if starts_over { bytes } else { length }, ..quick };
+        let mut general = quick.clone();
+        general.pattern.access.modifier = Some(i64::from(random));
+        prop_assert_eq!(passes(&quick, 6), passes(&general, 6));
+        if !random {
+            quick.time_based = true;
+            general.time_based = true;
+            prop_assert_eq!(passes(&quick, 6), passes(&general, 6));
+        }
+    }
+}
+
+#[test]
+fn samples_of_fio_342() {
+    // y-iolog-randrw-342: size=4m rw=randrw rwmixread=70..75, the first offsets of thread 1.
+    let mut mixed = workload(0, 4 << 20);
+    mixed.pattern.access = access(true, true, true);
+    mixed.pattern.read_percent = 75;
+    mixed.pattern.generator = Some(RandomGenerator::Tausworthe);
+    let ops = all(&mixed);
+    let first: Vec<(OpKind, u64)> = ops[..16].iter().map(|op| (op.kind, op.offset / 4096)).collect();
+    let (r, w) = (OpKind::Read, OpKind::Write);
+    assert_eq!(
+        first,
+        [
+            (r, 1000),
+            (r, 886),
+            (r, 672),
+            (w, 528),
+            (r, 617),
+            (r, 1001),
+            (w, 14),
+            (r, 231),
+            (r, 335),
+            (r, 856),
+            (w, 690),
+            (r, 579),
+            (w, 973),
+            (r, 391),
+            (r, 13),
+            (r, 765),
+        ]
+    );
+    assert_each_once(&ops, &mixed, 4096);
+}
+
+#[test]
+fn the_mix_of_the_main_case() {
+    let mut mixed = workload(0, 64 << 20);
+    mixed.pattern.access = access(true, true, true);
+    mixed.pattern.read_percent = 75;
+    let ops = all(&mixed);
+    let reads = ops.iter().filter(|op| op.kind == OpKind::Read).count();
+    assert_eq!((reads, ops.len() - reads), (12_276, 4_108));
+}
+
+#[test]
+fn zipf_files_differ_by_name() {
+    let mut zipf = workload(0, 4 << 20);
+    zipf.pattern.distribution = Distribution::Zipf(1.2, None);
+    let hottest = |name: &str| {
+        let mut workload = zipf.clone();
+        workload.files[0].name = name.into();
+        let mut counts = HashMap::new();
+        all(&workload).iter().for_each(|op| *counts.entry(op.offset / 4096).or_insert(0) += 1);
+        counts.into_iter().max_by_key(|&(_, count)| count).unwrap().0
+    };
+    assert_eq!(hottest("a.0.0"), 559);
+    assert_ne!(hottest("a.0.1"), 559);
+}
+
+#[test]
+fn a_direction_needs_no_sizes_that_it_does_not_use() {
+    let mut reads = workload(0, 8192);
+    reads.pattern.block_size.write = BlockSize::Fixed(0);
+    assert_eq!(all(&reads).len(), 2);
+}
+
+#[test]
+fn what_cannot_work_is_refused() {
+    let refused = |change: fn(&mut Workload)| {
+        let mut workload = workload(0, 4096);
+        change(&mut workload);
+        Generator::new(&workload).err()
+    };
+    assert_eq!(refused(|_| {}), None);
+    assert_eq!(refused(|w| w.files.clear()), Some(WorkloadError::NoFiles));
+    assert_eq!(refused(|w| w.pattern.access.reads = false), Some(WorkloadError::NoDirection));
+    assert_eq!(
+        refused(|w| w.pattern.block_size.read = BlockSize::Fixed(0)),
+        Some(WorkloadError::EmptyBlock { direction: Direction::Read })
+    );
+    assert_eq!(
+        refused(|w| w.pattern.block_size.read = BlockSize::Range(8192, 4096)),
+        Some(WorkloadError::InvertedRange { min: 8192, max: 4096 })
+    );
+    assert_eq!(
+        refused(|w| w.pattern.block_size.read = BlockSize::Fixed(8192)),
+        Some(WorkloadError::NothingFits { longest: 4096, block: 8192 })
+    );
+    assert!(refused(|w| w.pattern.distribution = Distribution::Zipf(1.0, None)).is_some());
+    assert!(refused(|w| w.pattern.block_align = Some(PerDirection::all(0))).is_some());
+}
+
+fn paced(read: Option<u64>, write: Option<u64>) -> Workload {
+    let mut workload = workload(0, 64 << 20);
+    workload.pattern.access = access(true, true, write.is_some());
+    workload.pacing.rate = PerDirection { read, write, trim: None };
+    workload
+}
+
+fn stamps(workload: &Workload, most: usize) -> Vec<(OpKind, u64)> {
+    let mut generator = Generator::new(workload).unwrap();
+    let mut block = Block::new();
+    let mut stamps = Vec::new();
+    while stamps.len() < most && generator.refill(&mut block) == Refill::Ops {
+        let ns = block.intended_ns.as_ref().expect("a paced job has intended times");
+        stamps.extend(block.ops[..block.len].iter().zip(ns.iter()).map(|(op, &ns)| (op.kind, ns)));
+    }
+    stamps
+}
+
+#[test]
+fn even_pace_by_bytes() {
+    let stamps = stamps(&paced(Some(4096 * 1000), None), 200);
+    for (number, (_, ns)) in (0..).zip(&stamps) {
+        assert_eq!(*ns, number * 1_000_000);
+    }
+}
+
+#[test]
+fn an_unpaced_job_has_no_intended_times() {
+    let mut block = Block::new();
+    assert_eq!(Generator::new(&workload(0, 4096)).unwrap().refill(&mut block), Refill::Ops);
+    assert!(block.intended_ns.is_none());
+}
+
+#[test]
+fn even_pace_by_requests_whatever_their_size() {
+    let mut workload = paced(None, None);
+    workload.pattern.block_size.read = BlockSize::Range(4096, 65536);
+    workload.pacing.rate_iops.read = Some(250);
+    assert!((0..).zip(stamps(&workload, 200)).all(|(number, (_, ns))| ns == number * 4_000_000));
+}
+
+#[test]
+fn two_rates_are_both_kept_whatever_the_mix() {
+    let stamps = stamps(&paced(Some(4096 * 1000), Some(4096 * 100)), 5500);
+    let reads = stamps.iter().filter(|stamp| stamp.0 == OpKind::Read).count();
+    assert!((stamps.len() * 10 / 11).abs_diff(reads) < 50, "{reads} reads of {}", stamps.len());
+    let latest = stamps.iter().map(|stamp| stamp.1).max().unwrap();
+    assert!((4_900_000_000..5_200_000_000).contains(&latest), "5500 requests at 1100 a second: {latest} ns");
+}
+
+#[test]
+fn one_rate_leaves_the_other_direction_beside_it() {
+    let mut workload = paced(None, Some(4096 * 100));
+    workload.pattern.read_percent = 50;
+    let stamps = stamps(&workload, 640);
+    assert!(stamps.windows(2).all(|pair| pair[0].1 <= pair[1].1));
+    assert!(stamps.iter().any(|stamp| stamp.0 == OpKind::Read && stamp.1 > 0));
+}
+
+#[test]
+fn poisson_arrivals_keep_the_mean_and_vary() {
+    let mut workload = paced(Some(4096 * 1000), None);
+    workload.pacing.poisson = true;
+    let stamps = stamps(&workload, 10_000);
+    let gaps: Vec<f64> = stamps.windows(2).map(|pair| (pair[1].1 - pair[0].1) as f64 / 1e6).collect();
+    let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+    let above = gaps.iter().filter(|&&gap| gap > 1.0).count() as f64 / gaps.len() as f64;
+    assert!((0.95..1.05).contains(&mean), "mean gap {mean} ms, 1 expected");
+    assert!((0.34..0.40).contains(&above), "{above} of the gaps above the mean, 1/e expected");
+}
+
+#[test]
+fn the_origin_of_the_pace_can_be_restarted() {
+    let mut generator = Generator::new(&paced(Some(4096 * 1000), None)).unwrap();
+    let mut block = Block::new();
+    generator.refill(&mut block);
+    generator.restart_pacing(&mut block, 10);
+    let ns = block.intended_ns.clone().unwrap();
+    assert_eq!((ns[9], ns[10], ns[63]), (9_000_000, 0, 53_000_000));
+    generator.refill(&mut block);
+    assert_eq!(block.intended_ns.unwrap()[0], 54_000_000);
+}
