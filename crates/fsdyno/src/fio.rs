@@ -24,7 +24,7 @@ pub(crate) use output::complain;
 use output::{LiveLine, Output};
 use record_file::RecordFile;
 use screen::{ProgressRules, Screen, ScreenState};
-use sources::MachineSources;
+pub(crate) use sources::MachineSources;
 
 /// Anything that is wrong before the first job starts.
 const REJECTED: u8 = 1;

@@ -33,6 +33,12 @@ enum Question {
         /// A record that `--record` saved.
         record: PathBuf,
     },
+    /// What this machine lets a run do: the generator's own cost, clock, engines, limits.
+    Doctor {
+        /// One JSON document instead of text.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -50,7 +56,7 @@ enum Form {
 
 /// Whether the first word asks one of the questions. A job file of that name needs `./` before it.
 pub(crate) fn knows(word: &str) -> bool {
-    matches!(word, "report" | "help")
+    matches!(word, "report" | "doctor" | "help")
 }
 
 /// Answers the question.
@@ -60,6 +66,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Ok(Guided { question: Question::Report { form, terse_version, record } }) => {
             report(form, terse_version, &record)
         }
+        Ok(Guided { question: Question::Doctor { json } }) => crate::doctor::answer(json),
         Err(error) => {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {

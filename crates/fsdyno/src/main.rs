@@ -2,6 +2,7 @@
 //! subcommands of its own.
 #![forbid(unsafe_code)]
 
+mod doctor;
 mod fio;
 mod guided;
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use job::{Machine, Sources};
 
 /// Files, environment and size of this machine.
-pub(super) struct MachineSources;
+pub(crate) struct MachineSources;
 
 impl Sources for MachineSources {
     fn job_file(&mut self, path: &str) -> Result<String, String> {

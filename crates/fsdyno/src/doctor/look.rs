@@ -1,0 +1,45 @@
+//! Fills the findings on this machine.
+
+use engine::clock::RealClock;
+use job::table::ENGINES;
+use probe::NotVisible;
+
+use super::{ClockFinding, EngineFinding, Findings, floor};
+
+pub(super) fn look() -> Findings {
+    let host = probe::host();
+    let usable = std::thread::available_parallelism();
+    Findings {
+        version: crate::VERSION.to_owned(),
+        debug_build: cfg!(debug_assertions),
+        kernel: host.kernel.ok_or_else(|| NotVisible::new("uname", "it gave no name")),
+        processors_online: host.cpus.ok_or_else(|| NotVisible::new("list of processors", "it cannot be read")),
+        processors_usable: usable
+            .map(|count| u32::try_from(count.get()).unwrap_or(u32::MAX))
+            .map_err(|error| NotVisible::new("sched_getaffinity", error)),
+        memory_bytes: host.memory_bytes.ok_or_else(|| NotVisible::new("sysinfo", "the figure does not fit")),
+        floors: floor::measure(),
+        clock: clock(),
+        engines: ENGINES
+            .into_iter()
+            .map(|name| EngineFinding {
+                name,
+                available: engine::availability(name).map_err(|error| error.to_string()),
+            })
+            .collect(),
+        io_uring_features: engine::io_uring_features()
+            .map(|names| names.into_iter().map(str::to_owned).collect())
+            .map_err(|error| error.to_string()),
+        limits: probe::limits(),
+    }
+}
+
+fn clock() -> ClockFinding {
+    let clock = RealClock::shared();
+    ClockFinding {
+        source: clock.source().to_string(),
+        cost_ns: clock.cost_ns(),
+        frequency_hz: clock.frequency_hz(),
+        fallback_reason: clock.fallback_reason().map(str::to_owned),
+    }
+}
