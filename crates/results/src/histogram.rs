@@ -25,7 +25,8 @@ pub fn bucket_value(bucket: usize) -> u64 {
     base + (inside << group) + (1u64 << group) / 2
 }
 
-/// Counts by bucket. Saved as pairs `[bucket, count]` of the buckets in use.
+/// Counts by bucket. Saved as pairs `[bucket, count]` of the buckets in use; in memory as long as the highest one,
+/// so that ten thousand clones with quick requests fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -34,7 +35,7 @@ pub struct Histogram {
 impl Histogram {
     /// An empty histogram.
     pub fn new() -> Histogram {
-        Histogram { counts: vec![0; BUCKETS] }
+        Histogram { counts: Vec::new() }
     }
 
     /// A histogram of counts by bucket.
@@ -43,7 +44,9 @@ impl Histogram {
     /// When there are more than [`BUCKETS`] counts: no such bucket exists.
     pub fn from_counts(mut counts: Vec<u64>) -> Histogram {
         assert!(counts.len() <= BUCKETS, "a histogram has {BUCKETS} buckets, not {}", counts.len());
-        counts.resize(BUCKETS, 0);
+        let used = counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+        counts.truncate(used);
+        counts.shrink_to_fit();
         Histogram { counts }
     }
 
@@ -59,11 +62,21 @@ impl Histogram {
     /// When `bucket` is not below [`BUCKETS`].
     #[inline]
     pub fn add(&mut self, bucket: usize, count: u64) {
+        assert!(bucket < BUCKETS, "there is no bucket {bucket}");
+        if count == 0 {
+            return;
+        }
+        if bucket >= self.counts.len() {
+            self.counts.resize(bucket + 1, 0);
+        }
         self.counts[bucket] += count;
     }
 
     /// Adds another histogram's counts.
     pub fn merge(&mut self, other: &Histogram) {
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;
         }
@@ -74,7 +87,7 @@ impl Histogram {
         self.counts.iter().sum()
     }
 
-    /// Counts by bucket, [`BUCKETS`] of them.
+    /// Counts by bucket, up to the highest in use.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
@@ -168,11 +181,10 @@ impl<'de> Deserialize<'de> for Histogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Histogram, D::Error> {
         let mut histogram = Histogram::new();
         for (bucket, count) in Vec::<(usize, u64)>::deserialize(deserializer)? {
-            let slot = histogram
-                .counts
-                .get_mut(bucket)
-                .ok_or_else(|| D::Error::custom(format!("bucket {bucket} of a histogram of {BUCKETS}")))?;
-            *slot += count;
+            if bucket >= BUCKETS {
+                return Err(D::Error::custom(format!("bucket {bucket} of a histogram of {BUCKETS}")));
+            }
+            histogram.add(bucket, count);
         }
         Ok(histogram)
     }

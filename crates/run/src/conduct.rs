@@ -173,7 +173,11 @@ impl<'run> Conductor<'run> {
             }
             self.run_stage(stage);
         }
-        self.record(true)
+        let ended = std::mem::take(&mut self.ended);
+        // fio shows a job that a signal kept from starting as one that did nothing.
+        let jobs = ended.into_iter().enumerate().map(|(index, ended)| ended.unwrap_or_else(|| self.unfinished(index)));
+        let jobs = jobs.collect();
+        self.record(jobs, true)
     }
 
     fn refuse_planned(&mut self) {
@@ -309,7 +313,7 @@ impl<'run> Conductor<'run> {
         self.observer.watch(&view);
         if self.observer.wants_interim(&view) {
             self.take_snapshots();
-            let record = self.record(false);
+            let record = self.record(self.jobs_so_far(), false);
             self.observer.interim(&record);
         }
     }
@@ -328,20 +332,19 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    fn record(&self, complete: bool) -> RunRecord {
+    /// Results of those that have ended, the last word of those that run.
+    fn jobs_so_far(&self) -> Vec<JobRecord> {
+        let begun = self.ended.iter().enumerate().filter(|(index, _)| self.started_ns[*index].is_some());
+        begun.map(|(index, ended)| ended.clone().unwrap_or_else(|| self.unfinished(index))).collect()
+    }
+
+    fn unfinished(&self, index: usize) -> JobRecord {
+        let offered = self.shared.cells[index].snapshot_since(0);
+        offered.unwrap_or_else(|| blank_record(&self.shared.plan.workers[index]))
+    }
+
+    fn record(&self, jobs: Vec<JobRecord>, complete: bool) -> RunRecord {
         let elapsed_ns = self.clock.now_ns() - self.began_ns;
-        let jobs = self.ended.iter().enumerate().filter_map(|(index, ended)| {
-            let worker = &self.shared.plan.workers[index];
-            match ended {
-                Some(record) => Some(record.clone()),
-                None if self.started_ns[index].is_some() => {
-                    Some(self.shared.cells[index].snapshot_since(0).unwrap_or_else(|| blank_record(worker)))
-                }
-                // fio shows a job that a signal kept from starting as one that did nothing.
-                None if complete => Some(blank_record(worker)),
-                None => None,
-            }
-        });
         RunRecord {
             schema: SCHEMA_VERSION,
             version: self.heading.version.clone(),
@@ -352,7 +355,7 @@ impl<'run> Conductor<'run> {
             command: self.heading.command.clone(),
             global_options: self.heading.global_options.clone(),
             host: Host { clock: Some(self.clock_facts()), ..self.heading.host.clone() },
-            jobs: jobs.collect(),
+            jobs,
             disks: self.disks(elapsed_ns),
             notes: self.heading.notes.iter().chain(&self.shared.plan.notes).cloned().collect(),
             signal: self.shared.control.signal(),

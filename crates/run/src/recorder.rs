@@ -404,7 +404,12 @@ impl Recorder {
             moments: sums.moments(timed),
             histogram: cells.as_ref().map(|cells| Histogram::from_counts(cells.buckets())),
         };
-        let lat = if self.kept.submission { with(&lane.lat, &lane.lat_cells) } else { clat_of(lane) };
+        // A synchronous engine has one latency under both names; its distribution is copied only if it is shown.
+        let lat = match (self.kept.submission, &lane.clat) {
+            (false, Some(clat)) if self.kept.lat_distribution => clat.latency(),
+            (false, Some(clat)) => with(&clat.sums, &None),
+            _ => with(&lane.lat, &lane.lat_cells),
+        };
         DirectionRecord {
             bytes: lane.bytes,
             ios: lane.issued,
