@@ -159,7 +159,9 @@ impl<'run> Conductor<'run> {
         self.lay_out();
         self.began_ns = self.clock.now_ns();
         self.started_ms = crate::wall::now_ms();
-        self.disks = self.watch_disks();
+        if !self.shared.control.stopped() {
+            self.disks = self.watch_disks();
+        }
         let create_only = |worker: &WorkerPlan| worker.job.files.create_only;
         for index in 0..self.shared.plan.workers.len() {
             if create_only(&self.shared.plan.workers[index]) && self.ended[index].is_none() {

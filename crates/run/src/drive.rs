@@ -261,7 +261,8 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             totals.bytes[direction as usize] += self.parts.recorder.bytes(direction);
             totals.ios[direction as usize] += self.parts.recorder.completed(direction);
         }
-        totals.open_files = self.parts.files.len() as u32;
+        // The files of the engines that touch none count as open, as with fio.
+        totals.open_files = self.parts.used.len() as u32;
         totals
     }
 

@@ -22,7 +22,11 @@ pub(crate) fn lay_out_all(plan: &Plan, control: &Control, observer: &mut dyn Obs
             break;
         }
         observer.layout(&line(step));
-        if let Err(error) = lay_out_step(plan, step, control, observer) {
+        let made = lay_out_step(plan, step, control, observer);
+        if let Err(error @ LayoutError::Interrupted { .. }) = &made {
+            // The run was told to end: that is no failure of the job.
+            observer.message(&message(error));
+        } else if let Err(error) = made {
             let refused = Refused { code: error.code(), function: error.function(), message: message(&error) };
             failures.push(LayoutOutcome { worker: step.worker, refused });
         }

@@ -416,7 +416,7 @@ impl Recorder {
             short_ios: lane.short,
             dropped_ios: lane.dropped,
             runtime_ms: if lane.bytes > 0 { runtime_ms } else { 0 },
-            slat: if exact && shown.slat { with(&lane.slat, &lane.slat_cells) } else { none() },
+            slat: if exact && shown.slat && self.kept.submission { with(&lane.slat, &lane.slat_cells) } else { none() },
             clat: if exact && shown.clat { clat_of(lane) } else { none() },
             lat: if exact && shown.lat { lat } else { none() },
             response: lane.response.as_ref().filter(|_| exact).map(Distributed::latency),
