@@ -7,7 +7,7 @@ use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{Engine, EngineSetup, EngineVisitor, with_engine};
 use job::{Direction, Fadvise, PerDirection};
 use results::JobRecord;
-use workload::{Content, Generator, OpKind};
+use workload::{Content, Generator, Op, OpKind};
 
 use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
@@ -22,6 +22,8 @@ pub(crate) struct WorkerEnd {
     pub(crate) record: JobRecord,
     /// Sentences for stderr, fio's words first.
     pub(crate) messages: Vec<String>,
+    /// The request that ended the job, with its errno.
+    pub(crate) failed: Option<(Op, i32)>,
 }
 
 /// Runs the worker to its end. `index` counts from 0.
@@ -33,9 +35,12 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> WorkerEnd {
             let clock = RealClock::shared();
             let setup = engine_setup(plan, &files, clock);
             let task = Task { index, shared, plan, files: &files };
-            let end = with_engine(&setup, task).unwrap_or_else(|error| {
+            let mut end = with_engine(&setup, task).unwrap_or_else(|error| {
                 refused_end(plan, Refused { code: setup_code(&error), function: "engine", message: error.to_string() })
             });
+            if let Some((op, code)) = end.failed {
+                end.messages.extend(engine::explain(&setup, &op, code));
+            }
             close(plan, files, end)
         }
         Err(refused) => {
@@ -55,7 +60,7 @@ pub(crate) struct Refused {
 pub(crate) fn refused_end(plan: &WorkerPlan, refused: Refused) -> WorkerEnd {
     let mut record = blank_record(plan);
     record.error = Some(job_error(refused.code, refused.function));
-    WorkerEnd { record, messages: vec![refused.message] }
+    WorkerEnd { record, messages: vec![refused.message], failed: None }
 }
 
 fn setup_code(error: &engine::EngineSetupError) -> i32 {
@@ -314,8 +319,9 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut parts: Parts<'_, E, A>, 
         Err(failed) => failure = failure.or(Some(failed)),
     }
     let messages = failure.as_ref().map(|failure| messages(plan, failure)).unwrap_or_default();
+    let failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
     record.error = failure.map(|failure| job_error(failure.code, failure.function));
-    WorkerEnd { record, messages }
+    WorkerEnd { record, messages, failed }
 }
 
 /// `end_fsync`, `fsync_on_close` and `end_syncfs`; how many syncs that were.
