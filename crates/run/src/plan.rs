@@ -8,7 +8,7 @@ use std::sync::Arc;
 use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
 use probe::{FileKind, HostFacts};
 use results::{JobSetup, Note, Severity, UnifiedReporting};
-use workload::Workload;
+use workload::{FileSizes, Workload};
 
 pub use files::{LayoutStep, Make, PlannedFile};
 pub use queueing::Queueing;
@@ -122,10 +122,9 @@ impl Planning<'_> {
         }
         let shared = Arc::new(job.clone());
         let queueing = queueing::effective(job);
-        if job.submission.engine == EngineName::Libaio {
-            let text =
-                "completions are read from the ring that the kernel shares with the process; io_getevents only waits";
-            self.note("libaio-ring", Severity::Info, job, text.to_string());
+        if job.submission.engine == EngineName::Mmap && job.submission.direct {
+            let text = "direct=1 cannot keep a mapping out of the page cache: reads may come from memory";
+            self.note("mmap-direct", Severity::Caution, job, text.to_string());
         }
         for ordinal in 0..job.clones {
             // fio numbers the clones 0, N-1, N-2 ... 1 in the order of their threads.
@@ -149,7 +148,11 @@ impl Planning<'_> {
 
     fn add_worker(&mut self, job: &Arc<Job>, clone: u32, group: u32, stage: u32, queueing: Queueing) {
         let thread_number = self.plan.workers.len() as u32 + 1;
-        let planned = self.sizes.plan_files(job, clone);
+        let seed = match job.pattern.seed {
+            Seed::Fixed(seed) => seed,
+            Seed::System => self.system_seed,
+        };
+        let planned = self.sizes.plan_files(job, clone, FileSizes::new(seed, thread_number));
         let mut refused = planned.refused;
         self.plan.rejections.extend(planned.rejection);
         if refused.is_none() && !planned.layout.is_empty() {
@@ -159,10 +162,6 @@ impl Planning<'_> {
                 files: planned.layout,
             });
         }
-        let seed = match job.pattern.seed {
-            Seed::Fixed(seed) => seed,
-            Seed::System => self.system_seed,
-        };
         let workload = Workload {
             pattern: job.pattern.clone(),
             service: job.files.service,
@@ -197,7 +196,7 @@ impl Planning<'_> {
 
     /// A device in use is written only when the user says so.
     fn refuse_device(&self, job: &Job, files: &[PlannedFile]) -> Option<Refusal> {
-        if !job.pattern.access.writes || job.files.allow_mounted_write {
+        if !job.pattern.access.writes || job.files.allow_mounted_write || diskless(job.submission.engine) {
             return None;
         }
         files.iter().find_map(|file| {

@@ -13,6 +13,7 @@ mod block_map;
 mod content;
 mod durability;
 mod extent;
+mod file_sizes;
 mod general;
 mod generator;
 mod lfsr;
@@ -29,6 +30,7 @@ mod spread;
 mod workload;
 
 pub use content::Content;
+pub use file_sizes::FileSizes;
 pub use generator::{Generator, Refill};
 pub use op::{BLOCK_OPS, Block, Op, OpKind};
 pub use workload::{FileRange, Workload, WorkloadError};

@@ -14,6 +14,8 @@ pub(crate) enum Slot {
     File = 5,
     /// Which block.
     Offset = 6,
+    /// Sizes of files.
+    FileSize = 7,
     /// Random or sequential: a stream per direction, all from one seed.
     Order = 10,
     /// Gaps between arrivals.
@@ -86,25 +88,25 @@ impl Tausworthe {
     /// Uniform in 0..limit. The rounding is that of a double, as in fio.
     #[inline]
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        (limit as f64 * (f64::from(self.draw()) * (1.0 / 4_294_967_296.0))) as u64
-    }
-
-    /// The same number without floats, for a `limit` that [`exact_below`] accepts.
-    #[inline]
-    pub(crate) fn below_exact(&mut self, limit: u64) -> u64 {
-        (u64::from(self.draw()) * limit) >> 32
+        let draw = u64::from(self.draw());
+        // A double keeps 53 bits of the product, so it rounds up to the next integer from just below it. Only there,
+        // and where the product has more than 64 bits, does it have to be a double.
+        let product = limit.wrapping_mul(draw);
+        if limit <= 1 << 32 && (product as u32) < u32::MAX - (1 << 11) {
+            return product >> 32;
+        }
+        below_as_double(limit, draw)
     }
 
     /// Uniform in 1..=100.
-    #[inline]
     pub(crate) fn percent(&mut self) -> u32 {
-        1 + ((u64::from(self.draw()) * 100) >> 32) as u32
+        1 + self.below(100) as u32
     }
 }
 
-/// Whether a double holds every product of a 32-bit number and `limit`, so that integers give the same.
-pub(crate) fn exact_below(limit: u64) -> bool {
-    limit < 1 << 32 && limit > 0 && limit >> limit.trailing_zeros() < 1 << 21
+#[cold]
+fn below_as_double(limit: u64, draw: u64) -> u64 {
+    (limit as f64 * (draw as f64 / 4_294_967_296.0)) as u64
 }
 
 /// The 64-bit generator: five shift registers, period 2^258 (L'Ecuyer 1999).
@@ -226,13 +228,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_give_what_a_double_gives_where_they_may_stand_for_it() {
-        for limit in [1, 2, 3, 1000, (1 << 21) - 1, 1 << 24, 3 << 20, 12_345 << 10, (1 << 31) + (1 << 12)] {
-            assert!(exact_below(limit), "{limit}");
-            let (mut float, mut integer) = (Tausworthe::new(limit), Tausworthe::new(limit));
-            assert!((0..10_000).all(|_| float.below(limit) == integer.below_exact(limit)), "{limit}");
+    fn integers_give_what_a_double_gives() {
+        for limit in [0, 1, 3, 1000, 12_345_678, (1 << 31) + 1, (1 << 32) - 1, 1 << 32, (1 << 40) + 1] {
+            let mut stream = Tausworthe::new(limit);
+            for _ in 0..10_000 {
+                let draw = u64::from(Tausworthe::draw(&mut { stream }));
+                assert_eq!(stream.below(limit), below_as_double(limit, draw), "{draw} below {limit}");
+            }
         }
-        assert!(!exact_below(0) && !exact_below((1 << 21) + 1) && !exact_below(1 << 32));
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use job::{Amount, EngineName, Job};
+use job::{Amount, EngineName, Fallocate, Job};
 use probe::{FileKind, HostFacts};
-use workload::FileRange;
+use workload::{FileRange, FileSizes};
 
 use super::{Refusal, diskless, smallest_block};
 use crate::names::file_paths;
@@ -79,45 +79,76 @@ impl<'facts> Sizes<'facts> {
         self.planned.get(path).copied().unwrap_or(0).max(now)
     }
 
-    pub(super) fn plan_files(&mut self, job: &Job, clone: u32) -> PlannedFiles {
+    /// `drawn` gives the sizes that `filesize` leaves open.
+    pub(super) fn plan_files(&mut self, job: &Job, clone: u32, drawn: FileSizes) -> PlannedFiles {
         let paths = file_paths(job, clone);
         let mut planned =
             PlannedFiles { files: Vec::new(), bytes: 0, layout: Vec::new(), refused: None, rejection: None };
-        let count = paths.len() as u64;
-        let mut total: u64 = 0;
-        for path in paths {
-            match self.plan_file(job, clone, &path, count) {
+        let mut shares = Shares { job, count: paths.len() as u64, drawn };
+        for (index, path) in (0..).zip(paths) {
+            match self.plan_file(job, clone, &path, index, &mut shares) {
                 Ok((file, make)) => {
-                    total = total.saturating_add(file.length);
                     if let Some(make) = make {
-                        let needed = file.start.saturating_add(file.length);
-                        self.planned.insert(path.clone(), needed);
-                        planned.layout.push((path, needed, make));
+                        planned.layout.push((path, file.start.saturating_add(file.length), make));
                     }
                     planned.files.push(file);
                 }
                 Err(refusal) => planned.refused = planned.refused.or(Some(refusal)),
             }
         }
+        let total = planned.files.iter().fold(0u64, |total, file| total.saturating_add(file.length));
         planned.bytes = amount_of_io(job, total);
-        let smallest = u64::from(smallest_block(job));
-        let longest = planned.files.iter().map(|file| file.length).max().unwrap_or(0);
-        if planned.refused.is_none() && total == 0 {
-            planned.refused = Some(Refusal {
-                code: EINVAL,
-                function: "total_file_size",
-                message: format!(
-                    "{name}: you need to specify size= (no file exists that would give it). Next step: --size=1g",
-                    name = job.name
-                ),
-            });
-        } else if planned.refused.is_none() && longest < smallest {
-            planned.rejection = Some(format!(
-                "fio: size too small, must not be less than minimum block size: {longest} < {smallest}\n\
-                 Next step: raise --size, or lower --bs"
-            ));
+        planned.rejection = self.reject(job);
+        if planned.refused.is_none() && planned.rejection.is_none() {
+            planned.refused = self.refuse_ranges(job, &planned.files);
+        }
+        if planned.refused.is_none() {
+            let sized = planned.layout.iter().filter(|(_, _, make)| sets_size(job, *make));
+            self.planned.extend(sized.map(|(path, needed, _)| (path.clone(), *needed)));
         }
         planned
+    }
+
+    /// A `size` that holds no block keeps all jobs from starting, as in fio.
+    fn reject(&self, job: &Job) -> Option<String> {
+        let Some(Amount::Bytes(size)) = job.files.size else { return None };
+        let smallest = smallest_block_of_all(job);
+        (size < smallest).then(|| {
+            format!(
+                "fio: size too small, must not be less than minimum block size: {size} < {smallest}\n\
+                 Next step: raise --size, or lower --bs"
+            )
+        })
+    }
+
+    /// What is left of the files must hold at least one block.
+    fn refuse_ranges(&self, job: &Job, files: &[PlannedFile]) -> Option<Refusal> {
+        let longest = files.iter().map(|file| file.length).max().unwrap_or(0);
+        let smallest = u64::from(smallest_block(job));
+        let name = &job.name;
+        // Whatever size is drawn, it must hold the offset.
+        let beyond_drawn = job.files.file_size.is_some_and(|(least, _)| files.iter().any(|file| file.start > least));
+        let beyond_all = longest == 0 && files.iter().any(|file| file.start > 0);
+        let (function, message) = if beyond_drawn || beyond_all {
+            let message = format!(
+                "{name}: you need to specify valid offset= (the files end before it). Next step: lower --offset, or \
+                 give --size"
+            );
+            ("setup_files", message)
+        } else if longest == 0 {
+            let message =
+                format!("{name}: you need to specify size= (no file exists that would give it). Next step: --size=1g");
+            ("total_file_size", message)
+        } else if longest < smallest {
+            let message = format!(
+                "fio: blocksize is larger than data set range\n{name}: a file has at most {longest} bytes to use, a \
+                 block has {smallest}. Next step: raise --size, or lower --bs"
+            );
+            ("setup_files", message)
+        } else {
+            return None;
+        };
+        Some(Refusal { code: EINVAL, function, message })
     }
 
     fn plan_file(
@@ -125,14 +156,14 @@ impl<'facts> Sizes<'facts> {
         job: &Job,
         clone: u32,
         path: &Path,
-        count: u64,
+        index: u64,
+        shares: &mut Shares<'_>,
     ) -> Result<(PlannedFile, Option<Make>), Refusal> {
         let without_disk = diskless(job.submission.engine);
         let kind = if without_disk { FileKind::Missing } else { self.kind(path) };
         let size_now = if without_disk { 0 } else { self.size(path) };
         let start = self.start(job, clone, size_now);
-        let share = share(job, count, size_now);
-        let length = share.unwrap_or_else(|| size_now.saturating_sub(start));
+        let length = shares.of(index, size_now, start);
         let file = PlannedFile { path: path.to_owned(), start, length };
         match kind {
             FileKind::Directory => {
@@ -169,8 +200,14 @@ impl<'facts> Sizes<'facts> {
         if job.files.append {
             return size_now;
         }
-        let increment = bytes_of(job.files.offset_increment, size_now).saturating_mul(u64::from(clone));
-        bytes_of(job.files.offset, size_now).saturating_add(increment)
+        let (offset, increment) = (job.files.offset, job.files.offset_increment);
+        let start =
+            bytes_of(increment, size_now).saturating_mul(u64::from(clone)).saturating_add(bytes_of(offset, size_now));
+        match (offset, increment) {
+            (Amount::Bytes(_), Amount::Bytes(_)) => start,
+            // A percentage is rounded up to a whole block, as in fio, so that direct I/O can begin there.
+            _ => start.checked_next_multiple_of(smallest_block_of_all(job).max(1)).unwrap_or(start),
+        }
     }
 
     fn make(&self, job: &Job, path: &Path, needed: u64, size_now: u64, kind: FileKind) -> Option<Make> {
@@ -186,18 +223,56 @@ impl<'facts> Sizes<'facts> {
     }
 }
 
-/// Bytes of one file that `size`, `filesize` or `fill_device` ask for; `None`: what exists.
-fn share(job: &Job, count: u64, size_now: u64) -> Option<u64> {
-    if let Some((smallest, _)) = job.files.file_size {
-        return Some(smallest);
+/// How much of each file a worker uses.
+struct Shares<'job> {
+    job: &'job Job,
+    /// Files of the worker.
+    count: u64,
+    drawn: FileSizes,
+}
+
+impl Shares<'_> {
+    /// Bytes used of the file with this index, which has `size_now` bytes and is used from `start` on.
+    fn of(&mut self, index: u64, size_now: u64, start: u64) -> u64 {
+        let rest = size_now.saturating_sub(start);
+        let files = &self.job.files;
+        if let Some((smallest, largest)) = files.file_size {
+            return self.file_size(smallest, largest, size_now).saturating_sub(start);
+        }
+        match files.size {
+            Some(Amount::Bytes(size)) => self.part_of(size, index),
+            Some(amount @ Amount::Percent(_)) => bytes_of(amount, size_now).min(rest),
+            // As far as the largest file offset; ENOSPC ends it.
+            None if files.fill_device => i64::MAX as u64,
+            None => rest,
+        }
     }
-    match job.files.size {
-        Some(Amount::Bytes(size)) => Some(size / count.max(1)),
-        Some(amount @ Amount::Percent(_)) => Some(bytes_of(amount, size_now)),
-        // As far as the largest file offset; ENOSPC ends it.
-        None if job.files.fill_device => Some(i64::MAX as u64),
-        None => None,
+
+    /// An existing file whose size lies within the range keeps it.
+    fn file_size(&mut self, smallest: u64, largest: u64, size_now: u64) -> u64 {
+        match smallest == largest || (smallest..=largest).contains(&size_now) {
+            true => size_now.clamp(smallest, largest),
+            false => self.drawn.draw(smallest, largest, smallest_block_of_all(self.job)),
+        }
     }
+
+    /// An equal part of `size`; whole blocks that are left over go to the first files.
+    fn part_of(&self, size: u64, index: u64) -> u64 {
+        let count = self.count.max(1);
+        let block = smallest_block_of_all(self.job).max(1);
+        let longer = size % count / block;
+        size / count + if index < longer { block } else { 0 }
+    }
+}
+
+/// Whether the file has its size once the layout is done.
+fn sets_size(job: &Job, make: Make) -> bool {
+    make == Make::Fill || !matches!(job.files.fallocate, Fallocate::None | Fallocate::Keep)
+}
+
+/// The smallest block of any direction, used or not: what fio aligns to.
+fn smallest_block_of_all(job: &Job) -> u64 {
+    job.pattern.block_size.iter().map(|(_, size)| u64::from(size.min())).min().unwrap_or(0)
 }
 
 /// Bytes that one loop transfers.

@@ -1,0 +1,112 @@
+//! What cannot work is said before the first byte, by job or for all jobs, in fio's words where fio has any.
+
+use probe::FileKind;
+
+use crate::world::{World, plan, refusal};
+
+#[test]
+fn a_missing_file_without_a_size_is_refused() {
+    let plan = plan("--name=a --rw=read --filename=f");
+    assert!(refusal(&plan).starts_with("a: you need to specify size="), "{}", refusal(&plan));
+    assert_eq!(plan.workers[0].refused.as_ref().unwrap().code, 22);
+    assert!(plan.rejections.is_empty(), "the other jobs run");
+}
+
+#[test]
+fn a_share_of_a_missing_file_is_refused_alike() {
+    assert!(refusal(&plan("--name=a --filename=f --size=50%")).starts_with("a: you need to specify size="));
+}
+
+#[test]
+fn one_refused_job_does_not_keep_the_others() {
+    let plan = plan("--name=z --rw=write --size=8k --name=a --filename=f");
+    let refused: Vec<bool> = plan.workers.iter().map(|worker| worker.refused.is_some()).collect();
+    assert_eq!(refused, [false, true]);
+}
+
+#[test]
+fn a_size_below_the_block_rejects_everything() {
+    let plan = plan("--name=b --rw=write --size=8k --name=a --rw=write --size=2k");
+    assert_eq!(plan.rejections.len(), 1);
+    let expected = "fio: size too small, must not be less than minimum block size: 2048 < 4096\n";
+    assert!(plan.rejections[0].starts_with(expected), "{}", plan.rejections[0]);
+}
+
+#[test]
+fn a_file_below_the_block_refuses_its_job() {
+    let plan = World::new().file("f", 2048).plan("--name=z --rw=write --size=8k --name=a --filename=f");
+    assert!(plan.rejections.is_empty());
+    let refused = plan.workers[1].refused.as_ref().unwrap();
+    assert!(refused.message.starts_with("fio: blocksize is larger than data set range\n"), "{}", refused.message);
+    assert!(plan.workers[0].refused.is_none());
+}
+
+#[test]
+fn shares_below_the_block_are_refused_where_fio_would_do_nothing() {
+    let plan = plan("--name=a --rw=write --size=8k --nrfiles=4");
+    assert!(refusal(&plan).starts_with("fio: blocksize is larger"), "{}", refusal(&plan));
+    assert!(plan.layouts.is_empty());
+}
+
+#[test]
+fn an_offset_behind_the_end_is_refused() {
+    let mut world = World::new().file("f", 65_536);
+    for words in ["--offset=80k", "--offset=100%", "--offset=99%", "--filesize=16k --offset=20k"] {
+        let plan = world.plan(&format!("--name=a --filename=f {words}"));
+        assert!(refusal(&plan).starts_with("a: you need to specify valid offset="), "{words}: {}", refusal(&plan));
+    }
+    // The smallest size that could be drawn must hold the offset, whatever is drawn.
+    let drawn = plan("--name=a --rw=write --filesize=4k-64k --nrfiles=4 --offset=16k");
+    assert!(refusal(&drawn).starts_with("a: you need to specify valid offset="));
+}
+
+#[test]
+fn a_missing_directory_rejects_everything() {
+    let mut world = World::new().other("nope", FileKind::Missing).other("d", FileKind::Directory).file("f", 10);
+    let rejections = world.plan("--name=a --rw=write --size=8k --directory=nope").rejections;
+    assert!(rejections[0].starts_with("fio: nope is not a directory\nfio: failed parsing directory=nope\n"));
+    assert_eq!(world.plan("--name=a --rw=write --size=8k --directory=f").rejections.len(), 1);
+    assert!(world.plan("--name=a --rw=write --size=8k --directory=d").rejections.is_empty());
+}
+
+#[test]
+fn creating_can_be_forbidden() {
+    let forbidden = "fio: file creation disallowed by allow_file_create=0";
+    assert_eq!(refusal(&plan("--name=a --rw=write --size=8k --allow_file_create=0")), forbidden);
+    let mut world = World::new().file("f", 2048);
+    assert_eq!(refusal(&world.plan("--name=a --filename=f --size=8k --allow_file_create=0")), forbidden);
+    assert!(world.plan("--name=a --filename=f --bs=1k --allow_file_create=0").workers[0].refused.is_none());
+}
+
+#[test]
+fn a_directory_is_no_file() {
+    let plan = World::new().other("d", FileKind::Directory).plan("--name=a --rw=write --filename=d --size=8k");
+    assert!(refusal(&plan).starts_with("fio: d is a directory"), "{}", refusal(&plan));
+    assert_eq!(plan.workers[0].refused.as_ref().unwrap().code, 21);
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_refused_with_the_systems_reason() {
+    let plan = World::new().other("f", FileKind::Unreachable(13)).plan("--name=a --rw=write --filename=f --size=8k");
+    assert!(refusal(&plan).contains("Permission denied"), "{}", refusal(&plan));
+}
+
+#[test]
+fn a_device_smaller_than_asked_for_is_refused() {
+    let mut world = World::new().device("/dev/x", 1 << 20, None);
+    assert!(refusal(&world.plan("--name=a --filename=/dev/x --size=2m")).contains("has 1048576 bytes"));
+    assert!(refusal(&world.plan("--name=a --filename=/dev/x --size=1m --offset=4k")).contains("has 1048576 bytes"));
+    assert!(world.plan("--name=a --filename=/dev/x --size=1m").workers[0].refused.is_none());
+}
+
+#[test]
+fn a_mounted_device_is_written_only_when_allowed() {
+    let mut world = World::new().device("/dev/x", 1 << 20, Some("/home"));
+    let plan = world.plan("--name=a --rw=randrw --filename=/dev/x");
+    assert!(refusal(&plan).starts_with("fio: /dev/x is mounted at /home; refusing to write"), "{}", refusal(&plan));
+    assert_eq!(plan.workers[0].refused.as_ref().unwrap().code, 16);
+    let may_run = |plan: run::plan::Plan| plan.workers[0].refused.is_none();
+    assert!(may_run(world.plan("--name=a --rw=randread --filename=/dev/x")), "reading harms nobody");
+    assert!(may_run(world.plan("--name=a --rw=randrw --filename=/dev/x --allow_mounted_write=1")));
+    assert!(may_run(world.plan("--name=a --rw=randrw --filename=/dev/x --ioengine=null --size=4k")));
+}

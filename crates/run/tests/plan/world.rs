@@ -1,0 +1,114 @@
+//! A machine by hand, and plans for it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use job::{Job, Machine, Outcome, Sources};
+use probe::{DeviceUse, FileKind, HostFacts, PathFacts};
+use run::plan::{Make, Plan};
+
+/// What stands where. Paths that nothing is said about are missing files.
+#[derive(Default)]
+pub(crate) struct World {
+    facts: HostFacts,
+    job_files: JobFiles,
+}
+
+#[derive(Default)]
+struct JobFiles(HashMap<String, String>);
+
+impl Sources for JobFiles {
+    fn job_file(&mut self, path: &str) -> Result<String, String> {
+        self.0.get(path).cloned().ok_or_else(|| "No such file or directory".to_owned())
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn machine(&self) -> Machine {
+        Machine { page_bytes: 4096, memory_mib: 8000, processors: 2 }
+    }
+}
+
+impl World {
+    pub(crate) fn new() -> World {
+        World::default()
+    }
+
+    fn with(mut self, path: &str, facts: PathFacts) -> World {
+        self.facts.paths.insert(PathBuf::from(path), facts);
+        self
+    }
+
+    /// A regular file of so many bytes.
+    pub(crate) fn file(self, path: &str, bytes: u64) -> World {
+        self.with(path, PathFacts { kind: FileKind::Regular, size_bytes: Some(bytes), ..PathFacts::default() })
+    }
+
+    /// Something that is neither file nor device.
+    pub(crate) fn other(self, path: &str, kind: FileKind) -> World {
+        self.with(path, PathFacts { kind, ..PathFacts::default() })
+    }
+
+    /// A block device of so many bytes that nobody uses, or that is mounted somewhere.
+    pub(crate) fn device(self, path: &str, bytes: u64, mounted_at: Option<&str>) -> World {
+        let device_use = DeviceUse {
+            mounted_at: mounted_at.into_iter().map(PathBuf::from).collect(),
+            swap: false,
+            holders: Vec::new(),
+            signature: Ok(None),
+        };
+        let kind = FileKind::BlockDevice;
+        self.with(
+            path,
+            PathFacts { kind, size_bytes: Some(bytes), device_use: Some(device_use), ..PathFacts::default() },
+        )
+    }
+
+    /// A job file that the command line may name.
+    pub(crate) fn job_file(mut self, path: &str, text: &str) -> World {
+        self.job_files.0.insert(path.to_owned(), text.to_owned());
+        self
+    }
+
+    /// The jobs of a command line.
+    #[track_caller]
+    pub(crate) fn jobs(&mut self, words: &str) -> Vec<Job> {
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        match job::parse_command_line(&words, &mut self.job_files) {
+            Outcome::Run(request) => request.jobs,
+            other => panic!("{words:?}: {other:?}"),
+        }
+    }
+
+    /// The plan for a command line.
+    #[track_caller]
+    pub(crate) fn plan(&mut self, words: &str) -> Plan {
+        let jobs = self.jobs(words);
+        run::plan::plan(&jobs, &self.facts, 1)
+    }
+}
+
+/// A plan on a machine without files.
+#[track_caller]
+pub(crate) fn plan(words: &str) -> Plan {
+    World::new().plan(words)
+}
+
+/// First byte and bytes used of each file of the first worker.
+pub(crate) fn ranges(plan: &Plan) -> Vec<(u64, u64)> {
+    plan.workers[0].files.iter().map(|file| (file.start, file.length)).collect()
+}
+
+/// Thread number's worker, path, bytes and manner of each file that is made.
+pub(crate) fn layouts(plan: &Plan) -> Vec<(usize, String, u64, Make)> {
+    let files = plan.layouts.iter().flat_map(|step| step.files.iter().map(|file| (step.worker, file)));
+    files.map(|(worker, (path, bytes, make))| (worker, path.display().to_string(), *bytes, *make)).collect()
+}
+
+/// The sentence why the first worker cannot run.
+#[track_caller]
+pub(crate) fn refusal(plan: &Plan) -> &str {
+    &plan.workers[0].refused.as_ref().expect("the first worker is refused").message
+}
