@@ -10,6 +10,8 @@ pub(crate) struct Mix {
     seed: u64,
     /// Shares in percent.
     percent: [u64; 2],
+    /// Draws from here on (in 2^-32) are for the second direction.
+    second_from: u64,
     kinds: [OpKind; 2],
     /// The direction of the last choice: 0 or 1.
     current: usize,
@@ -25,6 +27,7 @@ impl Mix {
             stream: Tausworthe::new(seed),
             seed,
             percent: [read, 100 - read],
+            second_from: (read << 32).div_ceil(100),
             kinds: [OpKind::Read, other],
             current: 0,
             issued: [0; 2],
@@ -42,7 +45,7 @@ impl Mix {
     pub(crate) fn choose(&mut self) -> usize {
         let current = self.current;
         if self.issued[current] >= self.threshold {
-            let drawn = usize::from(u64::from(self.stream.percent()) > self.percent[0]);
+            let drawn = self.draw();
             if drawn != current {
                 self.threshold = self.issued[current] * self.percent[drawn] / 100;
                 self.current = drawn;
@@ -58,8 +61,46 @@ impl Mix {
     }
 
     #[inline]
-    pub(crate) fn kind(&self, direction: usize) -> OpKind {
-        self.kinds[direction]
+    fn draw(&mut self) -> usize {
+        usize::from(u64::from(self.stream.draw()) >= self.second_from)
+    }
+
+    /// Chooses and counts the next `count` (up to 64): bit n of the result is the direction of request n.
+    pub(crate) fn choose_many(&mut self, count: usize) -> u64 {
+        let mut choices = 0;
+        if !self.none_falls_behind(count) {
+            for number in 0..count {
+                let direction = self.choose();
+                self.issue(direction);
+                choices |= (direction as u64) << number;
+            }
+            return choices;
+        }
+        let mut last = self.current;
+        for number in 0..count {
+            last = self.draw();
+            choices |= (last as u64) << number;
+        }
+        let second = choices.count_ones() as usize;
+        self.issued[0] += (count - second) as u64;
+        self.issued[1] += second as u64;
+        self.current = last;
+        // Whatever it would be, the current direction is past it.
+        self.threshold = 0;
+        choices
+    }
+
+    /// Neither direction can fall so far behind within the next `count` that it is caught up without draws.
+    fn none_falls_behind(&self, count: usize) -> bool {
+        let far_enough =
+            |this: usize| self.issued[this] * 100 >= self.percent[this] * (self.issued[1 - this] + count as u64);
+        self.issued[self.current] >= self.threshold && far_enough(0) && far_enough(1)
+    }
+
+    /// The two directions; [`choose`](Mix::choose) returns one's place.
+    #[inline]
+    pub(crate) fn kinds(&self) -> [OpKind; 2] {
+        self.kinds
     }
 }
 
@@ -80,6 +121,23 @@ mod tests {
     #[test]
     fn three_quarters_of_64_mib_as_fio_counts_them() {
         assert_eq!(counts(75, 16_384), [12_276, 4_108]);
+    }
+
+    #[test]
+    fn many_at_once_are_those_one_by_one() {
+        for percent in 0..=100 {
+            let mut one_by_one = Mix::new(u64::from(percent), percent, OpKind::Write);
+            let mut at_once = one_by_one.clone();
+            for count in (1..=64).cycle().take(640) {
+                let choices = at_once.choose_many(count);
+                for number in 0..count {
+                    let direction = one_by_one.choose();
+                    one_by_one.issue(direction);
+                    assert_eq!(choices >> number & 1, direction as u64, "{percent} percent");
+                }
+                assert_eq!(at_once.issued, one_by_one.issued);
+            }
+        }
     }
 
     #[test]

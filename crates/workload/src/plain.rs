@@ -1,12 +1,14 @@
 //! The common cases: one file, one block size, nothing rare. Each is decided once per block of requests, so that a
 //! request costs a few instructions.
 
+use std::ops::Range;
+
 use crate::extent::Extent;
 use crate::generator::Refill;
 use crate::mix::Mix;
 use crate::op::{BLOCK_OPS, Block, Op, OpKind};
 use crate::permutation::Lookahead;
-use crate::random::{Tausworthe, exact_below};
+use crate::random::Tausworthe;
 
 /// One file with one block size.
 #[derive(Clone, Debug)]
@@ -52,38 +54,31 @@ impl Plain {
         if most == 0 {
             return Refill::Done;
         }
+        let ops = &mut block.ops[..most as usize];
+        let (start, length, directions) = (self.start, self.size, &mut self.directions);
         let count = match &mut self.order {
-            Order::SequentialMix { .. } => self.fill_sequential_mix(&mut block.ops[..most as usize]),
             Order::Sequential { next } => {
-                let count = most.min((self.length - *next) / size) as usize;
-                let mut at = self.start + *next;
-                *next += count as u64 * size;
-                let offset = || {
-                    let offset = at;
-                    at += size;
-                    offset
-                };
-                fill(&mut block.ops[..count], self.size, &mut self.directions, offset);
-                count
+                let count = most.min((self.length - *next) / size);
+                let offsets = (0..count).map(|number| start + *next + number * size);
+                fill(&mut ops[..count as usize], length, directions, offsets);
+                *next += count * size;
+                count as usize
             }
             Order::Permuted { blocks, left } => {
                 let count = most.min(*left) as usize;
                 *left -= count as u64;
-                let mut drawn = blocks.take(count).iter();
-                let start = self.start;
-                let offset = || start + drawn.next().map_or(0, |block| block * size);
-                fill(&mut block.ops[..count], self.size, &mut self.directions, offset);
+                let offsets = blocks.take(count).iter().map(|block| start + block * size);
+                fill(&mut ops[..count], length, directions, offsets);
                 count
             }
             Order::Uniform { stream, .. } => {
-                let (start, blocks) = (self.start, self.length / size);
-                let ops = &mut block.ops[..most as usize];
-                if exact_below(blocks) {
-                    fill(ops, self.size, &mut self.directions, || start + stream.below_exact(blocks) * size);
-                } else {
-                    fill(ops, self.size, &mut self.directions, || start + stream.below(blocks) * size);
-                }
-                most as usize
+                let blocks = self.length / size;
+                fill(ops, length, directions, std::iter::repeat_with(|| start + stream.below(blocks) * size));
+                ops.len()
+            }
+            Order::SequentialMix { next, chosen } => {
+                let range = start..start + self.length;
+                fill_sequential_mix(ops, length, directions, range, next, chosen)
             }
         };
         self.extent.issue(count as u64, count as u64 * size);
@@ -92,27 +87,6 @@ impl Plain {
             return Refill::Ops;
         }
         if self.start_over() { Refill::Pass } else { Refill::Done }
-    }
-
-    /// Stops where a direction is drawn whose position stands at the end.
-    fn fill_sequential_mix(&mut self, ops: &mut [Op]) -> usize {
-        let (Order::SequentialMix { next, chosen }, Directions::Mixed(mix)) = (&mut self.order, &mut self.directions)
-        else {
-            unreachable!("a mix of one direction");
-        };
-        let size = u64::from(self.size);
-        for (count, op) in ops.iter_mut().enumerate() {
-            let direction = chosen.take().unwrap_or_else(|| mix.choose());
-            if next[direction] + size > self.length {
-                *chosen = Some(direction);
-                return count;
-            }
-            let offset = self.start + next[direction];
-            *op = Op { offset, length: self.size, file: 0, kind: mix.kind(direction) };
-            next[direction] += size;
-            mix.issue(direction);
-        }
-        ops.len()
     }
 
     fn start_over(&mut self) -> bool {
@@ -157,19 +131,57 @@ impl Plain {
 
 /// Fills in each request; one loop for one direction, one for a mix.
 #[inline(always)]
-fn fill(ops: &mut [Op], length: u32, directions: &mut Directions, mut offset: impl FnMut() -> u64) {
+fn fill(ops: &mut [Op], length: u32, directions: &mut Directions, offsets: impl Iterator<Item = u64>) {
     match directions {
         Directions::Only(kind) => {
-            for op in ops {
-                *op = Op { offset: offset(), length, file: 0, kind: *kind };
+            for (op, offset) in ops.iter_mut().zip(offsets) {
+                *op = Op { offset, length, file: 0, kind: *kind };
             }
         }
         Directions::Mixed(mix) => {
-            for op in ops {
-                let direction = mix.choose();
-                mix.issue(direction);
-                *op = Op { offset: offset(), length, file: 0, kind: mix.kind(direction) };
+            let kinds = mix.kinds();
+            let mut choices = mix.choose_many(ops.len());
+            for (op, offset) in ops.iter_mut().zip(offsets) {
+                *op = Op { offset, length, file: 0, kind: kinds[(choices & 1) as usize] };
+                choices >>= 1;
             }
         }
     }
+}
+
+/// Stops where a direction is drawn whose position stands at the end; that draw is kept in `chosen`.
+fn fill_sequential_mix(
+    ops: &mut [Op],
+    length: u32,
+    directions: &mut Directions,
+    range: Range<u64>,
+    next: &mut [u64; 2],
+    chosen: &mut Option<usize>,
+) -> usize {
+    let Directions::Mixed(mix) = directions else { return 0 };
+    let size = u64::from(length);
+    let furthest = range.start + next[0].max(next[1]);
+    if chosen.is_none() && furthest + ops.len() as u64 * size <= range.end {
+        let kinds = mix.kinds();
+        let mut choices = mix.choose_many(ops.len());
+        for op in ops.iter_mut() {
+            let direction = (choices & 1) as usize;
+            choices >>= 1;
+            *op = Op { offset: range.start + next[direction], length, file: 0, kind: kinds[direction] };
+            next[direction] += size;
+        }
+        return ops.len();
+    }
+    for (count, op) in ops.iter_mut().enumerate() {
+        let direction = chosen.take().unwrap_or_else(|| mix.choose());
+        let offset = range.start + next[direction];
+        if offset + size > range.end {
+            *chosen = Some(direction);
+            return count;
+        }
+        *op = Op { offset, length, file: 0, kind: mix.kinds()[direction] };
+        next[direction] += size;
+        mix.issue(direction);
+    }
+    ops.len()
 }
