@@ -130,4 +130,46 @@ pub const DIFFERENCES: &[Difference] = &[
         "threads in any case",
         "one address space; results do not depend on it",
     ),
+    difference(
+        "messages of jobs that fail, notes",
+        "on standard output, before the JSON document",
+        "on standard error",
+        "JSON on standard output is always one valid document",
+    ),
+    difference(
+        "an option written twice, in job options of the JSON document",
+        "listed twice",
+        "the last one",
+        "strict readers refuse repeated keys",
+    ),
+    difference(
+        "fdatasync, in the JSON document of 3.33",
+        "counted as short reads",
+        "counted as syncs",
+        "they are syncs",
+    ),
+    difference(
+        "a short transfer, in io_bytes",
+        "its first part is missing",
+        "all bytes are counted",
+        "bandwidth is what was transferred",
+    ),
+    difference(
+        "unified_rw_reporting=both, in the normal report of 3.33",
+        "a mixed line of zeros",
+        "the sums",
+        "the JSON document has them as well",
+    ),
+    difference(
+        "allow_file_create=0 without the file, in the JSON document",
+        "error 0, exit status 1",
+        "error 1 (EPERM), exit status 1",
+        "a failed job must not look like a good one",
+    ),
+    difference(
+        "filename_format without $jobnum, numjobs=2",
+        "the second clone does nothing",
+        "both clones work on the one file",
+        "a clone that was asked for must not vanish",
+    ),
 ];

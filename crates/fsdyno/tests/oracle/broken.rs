@@ -24,7 +24,7 @@ const SUBMISSION_FAILS: &str =
 
 cases! {
     an_error_ends_the_job: fifth_write_fails("").counts().report().says("Input/output error").says("write offset=16384");
-    an_error_ends_each_clone: fifth_write_fails("--numjobs=3 --filename=data").counts();
+    an_error_ends_each_clone: fifth_write_fails("--numjobs=3").counts();
     an_error_in_a_group: fifth_write_fails("--numjobs=2 --group_reporting");
     an_error_ends_one_job_of_two: fifth_write_fails("--name=b --size=16k --rw=write --filename=other").counts();
     errors_are_counted: fifth_write_fails("--continue_on_error=io").counts().report().terse(3);

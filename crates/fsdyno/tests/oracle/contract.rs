@@ -35,6 +35,6 @@ cases! {
     d_latency: case_d("--rw=randwrite --bs=4k --iodepth=1").report().left(Depth::Names);
     d_iops: case_d("--rw=randread --bs=4k --iodepth=32").left(Depth::Sizes);
     d_throughput: case_d("--rw=read --bs=64k --iodepth=32 --numjobs=16 --size=256k").report().left(Depth::Sizes);
-    etcd_guide: line("--rw=write --ioengine=sync --fdatasync=1 --directory=. --size=92k --bs=2300 --name=mytest").counts().report().left(Depth::Sizes);
+    etcd_guide: line("--rw=write --ioengine=sync --fdatasync=1 --directory=. --size=92k --bs=2300 --name=mytest").report().left(Depth::Sizes);
     kubernetes_guide: line("--randrepeat=0 --verify=0 --ioengine=libaio --direct=1 --gtod_reduce=1 --name=read_iops --filename=fiotest --bs=4K --iodepth=64 --size=1M --readwrite=randread --time_based --ramp_time=1s --runtime=1s").report();
 }

@@ -150,6 +150,7 @@ fn compare_objects(path: &str, fio: &[(String, Node)], ours: &[(String, Node)], 
         // One key for each latency that occurred.
         return;
     }
+    let fio = &without_repeats(fio);
     let fio_keys: Vec<&str> = fio.iter().map(|(key, _)| key.as_str()).collect();
     let known = |key: &str, value: &Node| {
         let allowed = differences::is_valueless_flag(path, value) || differences::is_added_key(&child(path, key));
@@ -175,6 +176,18 @@ fn compare_objects(path: &str, fio: &[(String, Node)], ours: &[(String, Node)], 
             compare(&child(path, key), fio, ours, found);
         }
     }
+}
+
+/// fio lists an option as often as it was written, although the last one alone counts and strict readers refuse
+/// repeated keys: the last ones stay.
+fn without_repeats(entries: &[(String, Node)]) -> Vec<(String, Node)> {
+    let is_last = |index: usize, key: &str| entries[index + 1..].iter().all(|(later, _)| later != key);
+    entries
+        .iter()
+        .enumerate()
+        .filter(|(index, (key, _))| is_last(*index, key))
+        .map(|(_, entry)| entry.clone())
+        .collect()
 }
 
 fn child(path: &str, key: &str) -> String {

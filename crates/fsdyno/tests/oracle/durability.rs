@@ -13,7 +13,7 @@ cases! {
     fsync_every_write: job("--fsync=1").counts();
     fsync_of_random_writes: job("--rw=randwrite --fsync=8 --size=256k").counts();
     fsync_with_a_queue: job("--fsync=4 --ioengine=libaio --direct=1 --iodepth=8").counts();
-    fdatasync_every_write: job("--fdatasync=1").counts().report();
+    fdatasync_every_write: job("--fdatasync=1").report();
     end_fsync: job("--end_fsync=1").counts().left(Depth::Sizes);
     fsync_on_close: job("--fsync_on_close=1").counts();
     fsync_without_writes: job("--rw=read --fsync=4").counts();

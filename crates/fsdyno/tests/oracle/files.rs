@@ -16,7 +16,7 @@ cases! {
     filename_twice: job("--rw=write --filename=x --filename=y").left(Depth::Sizes).verbatim();
     filename_with_a_colon: job("--rw=write --filename=x\\:y").left(Depth::Sizes);
     filename_format: job("--rw=write --numjobs=2 --filename_format=$jobname-$jobnum-$filenum.bin").left(Depth::Sizes);
-    filename_format_shared: job("--rw=write --numjobs=2 --filename_format=shared.$filenum").counts().left(Depth::Sizes);
+    filename_format_shared: job("--rw=write --numjobs=2 --filename_format=shared.$filenum").verbatim().left(Depth::Sizes);
     directory: job("--rw=write --directory=d").file("d/keep", "x").left(Depth::Sizes);
     directory_and_filename: job("--rw=write --directory=d --filename=f").file("d/keep", "x").left(Depth::Sizes);
     filename_before_directory: job("--rw=write --filename=f --directory=d").file("d/keep", "x").left(Depth::Sizes);
@@ -37,15 +37,15 @@ cases! {
     refill_buffers: job("--rw=write --refill_buffers").counts().left(Depth::Sizes);
     unlink: job("--rw=write --unlink=1").counts().left(Depth::Sizes);
     create_only: job("--rw=read --create_only=1").counts().left(Depth::Sizes);
-    create_on_open: job("--rw=write --create_on_open=1").counts().left(Depth::Sizes);
-    creation_disallowed: job("--rw=write --allow_file_create=0").says("allow_file_create").left(Depth::Sizes);
+    create_on_open: job("--rw=write --create_on_open=1").differs("options that are not built", 1);
+    creation_disallowed: job("--rw=write --allow_file_create=0").verbatim().says("allow_file_create").left(Depth::Sizes);
     overwrite: job("--rw=write --overwrite=1 --number_ios=2").counts().left(Depth::Sizes);
     fallocate_none: job("--rw=write --fallocate=none --number_ios=2").counts().left(Depth::Sizes);
     fallocate_native: job("--rw=write --fallocate=native --number_ios=2").counts().left(Depth::Sizes);
     fallocate_posix: job("--rw=write --fallocate=posix --number_ios=2").counts().left(Depth::Sizes);
     fallocate_keep: job("--rw=write --fallocate=keep --number_ios=2").counts().left(Depth::Sizes);
     fallocate_truncate: job("--rw=write --fallocate=truncate --number_ios=2").counts().left(Depth::Sizes);
-    layout_is_said: job("--rw=read").verbatim().report().says("Laying out IO file");
+    layout_is_said: job("--rw=read --nrfiles=2").report();
     disk_is_full: line("--name=full --directory=mnt --size=8m --rw=write --bs=64k --fallocate=none")
         .file("mnt/keep", "").shell(SMALL_DISK).needs(crate::case::Need::MountNamespace).says("No space left on device").counts().report();
     disk_is_full_in_the_layout: line("--name=full --directory=mnt --size=8m --rw=read --bs=64k --fallocate=none")

@@ -47,7 +47,7 @@ cases! {
     engine_option: job_file("[a]\nioengine=libaio\nuserspace_reap\niodepth=4\nrw=randread\nsize=64k\n").counts();
     engine_option_before_the_engine: job_file("[a]\nuserspace_reap\nioengine=libaio\nrw=randread\nsize=64k\n").verbatim();
     description: job_file("[a]\ndescription=two words\nrw=read\nsize=64k\n").report();
-    section_without_an_end: job_file("[a\nrw=write\nsize=16k\n").verbatim();
+    section_without_an_end: job_file("[a\nrw=write\nsize=16k\n").differs("[name without", 1);
     windows_line_ends: job_file("[a]\r\nrw=write\r\nsize=16k\r\n").verbatim();
 }
 

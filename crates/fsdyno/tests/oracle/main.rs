@@ -16,6 +16,7 @@ mod tools;
 // The tables of command lines and job files.
 mod amounts;
 mod broken;
+mod chosen;
 mod contract;
 mod durability;
 mod engines;

@@ -16,11 +16,10 @@ cases! {
     boolean_as_a_word: job("--rw=read --direct=yes").says("direct");
     word_of_no_list: job("--rw=foo").says("foo");
     rates_exclude_each_other: job("--rw=read --rate=1m --rate_iops=100").says("mutually exclusive");
-    bssplit_above_a_hundred: job("--rw=read --bssplit=4k/90:8k/90");
-    no_size_and_no_file: line("--name=x --rw=read --filename=nosuch").says("nosuch").left(Depth::Sizes);
+    no_size_and_no_file: line("--name=x --rw=read --filename=nosuch").says("you need to specify size=").left(Depth::Sizes);
     no_size_and_no_file_in_a_report: line("--name=x --rw=read --filename=nosuch").report();
     no_size_at_all: line("--name=x --rw=write").left(Depth::Names);
-    directory_is_missing: job("--rw=read --directory=nosuch").says("nosuch").says("No such file or directory");
+    directory_is_missing: line("--name=a --directory=nosuch --size=64k --rw=read").says("nosuch is not a directory");
     directory_is_a_file: line("--name=a --size=64k --directory=d --rw=read").file("d", "x").says("d");
     job_file_is_missing: line("nosuch.fio").says("nosuch.fio");
     filename_is_a_directory: line("--name=a --filename=d --size=64k --rw=write").file("d/keep", "x");

@@ -82,7 +82,7 @@ fn masked_line(line: &str) -> String {
 
 /// `err=28 (file:io_u.c:2057, func=io_u error, error=No space)` becomes `err=28 (error=No space)`.
 fn without_source(header: &str) -> String {
-    match (header.find("(file:"), header.find("error=")) {
+    match (header.rfind(" (").map(|at| at + 1), header.find("error=")) {
         (Some(start), Some(error)) if start < error => format!("{}({}", &header[..start], &header[error..]),
         _ => header.to_owned(),
     }

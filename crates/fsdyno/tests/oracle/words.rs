@@ -26,7 +26,7 @@ cases! {
     last_value_wins: line("--name=a --filename=data --rw=read --size=64k --bs=4k --number_ios=2 --number_ios=3").verbatim();
     options_before_a_name_are_global: line("--rw=read --size=64k --name=a --filename=x --name=b --filename=y --bs=8k").counts().left(Depth::Sizes);
     several_jobs: line("--name=a --size=64k --rw=read --name=b --size=128k --rw=write").counts().left(Depth::Sizes).report();
-    back_to_global: line("--name=a --size=16k --rw=write --name=global --size=32k --name=b --rw=write").counts().left(Depth::Sizes);
+    back_to_global: line("--name=a --size=16k --rw=write --name=global --size=32k --name=b --rw=write").verbatim().left(Depth::Sizes);
     options_without_a_job: line("--rw=read --size=64k").says("No job");
     no_words_at_all: line("").verbatim();
     end_of_options: line("--name=a --size=64k --rw=write -- jobs.fio").file("jobs.fio", "[b]\nsize=16k\nrw=write\n").counts().left(Depth::Sizes);

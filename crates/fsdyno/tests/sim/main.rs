@@ -2,6 +2,7 @@
 //! clock, so that every number of a report can be worked out on paper and must come out exactly.
 #![forbid(unsafe_code)]
 
+mod durability;
 mod faults;
 mod pacing;
 mod run;

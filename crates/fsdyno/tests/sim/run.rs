@@ -18,7 +18,9 @@ pub(crate) struct Ran {
 /// unless the words say otherwise.
 pub(crate) fn simulate(words: &str) -> Ran {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
-    let output = Command::new(env!("CARGO_BIN_EXE_fsdyno"))
+    // The time is virtual: a run that takes a minute of ours hangs.
+    let output = Command::new("timeout")
+        .args(["-s", "KILL", "60", env!("CARGO_BIN_EXE_fsdyno")])
         .args(["--name=sim", "--ioengine=sim", "--sim_service=100us", "--size=4000k", "--bs=4k", "--rw=randread"])
         .args(words.split_whitespace())
         .arg("--output-format=json")

@@ -49,8 +49,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                     continue;
                 };
                 let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? else {
-                    // A sync or a survived error: its slot is free; the rest of a short transfer: it is not.
-                    if self.slots.in_flight() < queueing.depth {
+                    // A sync or a survived error: its slot is free. The rest of a short transfer is staged, and
+                    // would wait for ever behind requests that do not come.
+                    if self.slots.in_flight() < queueing.depth || !self.staged.is_empty() {
                         break;
                     }
                     continue;
