@@ -74,6 +74,12 @@ pub trait Engine {
     /// the [`crate::EngineSetup`] still owns them and closes them when the engine is gone.
     fn files(&self) -> &[OpenFile];
 
+    /// Ways in which this engine departs from the plain use of its system calls, for the record: `ring-reap`,
+    /// `registered-files`, ... Empty for most.
+    fn ways(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// The buffer of a slot that is not in flight.
     fn buffer(&mut self, slot: &Slot) -> &mut [u8];
 

@@ -65,6 +65,7 @@ fn line(run: &RunRecord, row: &JobRecord, group: &Group, version: Version) -> St
         survived_errors,
         latency_depth: _,
         steady_state: _,
+        engine_ways: _,
         timed_one_in: _,
         sampled_latency: _,
     } = row;

@@ -56,6 +56,7 @@ impl JobRecord {
             survived_errors,
             latency_depth: _,
             steady_state: _,
+            engine_ways: _,
             timed_one_in,
             sampled_latency,
         } = self;

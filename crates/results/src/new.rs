@@ -67,6 +67,7 @@ impl JobRecord {
             latency_ms_counts: [0; 12],
             survived_errors: None,
             steady_state: None,
+            engine_ways: Vec::new(),
             timed_one_in: 1,
             sampled_latency: None,
         }

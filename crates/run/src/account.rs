@@ -118,6 +118,7 @@ pub(crate) fn blank_record(plan: &WorkerPlan) -> JobRecord {
         // Known once the worker has begun.
         latency_depth: 0,
         steady_state: None,
+        engine_ways: Vec::new(),
         timed_one_in: if job.reporting.sampled_clock { SAMPLED_ONE_IN } else { 1 },
         sampled_latency: None,
     }

@@ -318,6 +318,7 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut parts: Parts<'_, E, A>, 
         Ok(_) => record.final_sync_ns = Some(end_ns.saturating_sub(sync_began_ns)),
         Err(failed) => failure = failure.or(Some(failed)),
     }
+    record.engine_ways = parts.engine.ways().into_iter().map(str::to_owned).collect();
     let messages = failure.as_ref().map(|failure| messages(plan, failure)).unwrap_or_default();
     let failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
     record.error = failure.map(|failure| job_error(failure.code, failure.function));

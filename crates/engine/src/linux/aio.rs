@@ -289,6 +289,10 @@ impl Engine for Aio<'_> {
     }
 
     /// Asks for each request. Regular files and disks do not support it, so mostly nothing happens.
+    fn ways(&self) -> Vec<&'static str> {
+        if self.context.peek().is_some() { vec!["ring-reap"] } else { Vec::new() }
+    }
+
     fn cancel(&mut self) -> Result<(), EngineError> {
         for request in &self.requests {
             // A refusal is the usual answer, also for requests that are not in flight.

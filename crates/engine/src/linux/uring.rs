@@ -52,11 +52,19 @@ pub(crate) struct Uring<'a> {
     /// Completions are polled for.
     polled: bool,
     submission_thread: bool,
+    /// What [`Engine::ways`] tells.
+    ways: Vec<&'static str>,
     /// Requests written to the queue, taken from it, and reaped, since the beginning.
     queued: u64,
     submitted: u64,
     reaped: u64,
 }
+
+/// The kernel registers so many buffers at most.
+const REGISTERED_BUFFERS_MAX: usize = 16384;
+
+/// Buffers beyond this are not registered unless asked for: registration pins all of them, bytes.
+const REGISTERED_BYTES_MAX: usize = 64 << 20;
 
 /// How a transfer names its memory.
 enum Transfer {
@@ -73,17 +81,26 @@ impl<'a> Uring<'a> {
         let options = &setup.options;
         check_options(setup)?;
         let arena = setup.arena()?;
-        let (ring, _) = ring::create(setup.depth, options)?;
+        let (ring, savings) = ring::create(setup.depth, options)?;
         let descriptors: Box<[RawFd]> = Target::all(setup.files).iter().map(|target| target.fd.as_raw_fd()).collect();
         // Before Linux 5.11 the submission thread sees registered files only.
         let must_register = options.sqthread_poll && !ring.params().is_feature_sqpoll_nonfixed();
-        let registered = options.registered_files || must_register;
-        if registered {
-            ring.submitter().register_files(&descriptors).map_err(|error| {
-                registration_refused(&error, "registerfiles", "lower nrfiles, or leave registerfiles out")
-            })?;
-        }
+        let asked = options.registered_files || must_register;
+        // Direct I/O is quicker with files and buffers that the kernel need not look up and pin each time.
+        let registered = if asked || all_direct(setup) {
+            let outcome = ring.submitter().register_files(&descriptors);
+            match outcome {
+                Err(error) if asked => {
+                    let advice = "lower nrfiles, or leave registerfiles out";
+                    return Err(registration_refused(&error, "registerfiles", advice));
+                }
+                outcome => outcome.is_ok(),
+            }
+        } else {
+            false
+        };
         let transfer = transfer(setup, &arena, &ring)?;
+        let ways = ways(savings, registered, &transfer);
         let mut flags_rw = ReadWriteFlags::empty();
         flags_rw.set(ReadWriteFlags::NOWAIT, options.nowait);
         flags_rw.set(ReadWriteFlags::from_bits_retain(DONT_CACHE), options.uncached);
@@ -99,6 +116,7 @@ impl<'a> Uring<'a> {
             arena: ManuallyDrop::new(arena),
             clock: setup.clock,
             sync_range_flags: setup.sync_range_flags,
+            ways,
             polled: options.hipri,
             submission_thread: options.sqthread_poll,
             ring,
@@ -363,6 +381,10 @@ impl Engine for Uring<'_> {
     }
 
     /// Asks for all requests (Linux 6.0). What the device works on runs to its end.
+    fn ways(&self) -> Vec<&'static str> {
+        self.ways.clone()
+    }
+
     fn cancel(&mut self) -> Result<(), EngineError> {
         self.await_submission_thread();
         // Older kernels refuse, and that nothing could be cancelled is an error there too: both are no news.
@@ -424,23 +446,39 @@ fn transfer(setup: &EngineSetup<'_>, arena: &Arena, ring: &IoUring) -> Result<Tr
         let vector = |index| libc::iovec { iov_base: arena.address(index).cast(), iov_len: arena.stride() };
         (0..arena.depth()).map(vector).collect()
     };
-    if setup.options.fixed_buffers {
+    let asked = setup.options.fixed_buffers;
+    let vectored = setup.options.nonvectored == Some(false);
+    let modest = arena.depth() <= REGISTERED_BUFFERS_MAX && arena.depth() * arena.stride() <= REGISTERED_BYTES_MAX;
+    if asked || (all_direct(setup) && !vectored && modest) {
         // SAFETY: the buffers are the arena's, which outlives every request of this ring (see `drop`).
-        let outcome = unsafe { ring.submitter().register_buffers(&vectors()) };
-        outcome.map_err(|error| {
-            registration_refused(
-                &error,
-                "fixedbufs",
-                "registered buffers are locked in memory: raise `ulimit -l` (memlock), lower iodepth (16384 at most) \
-                 or bs, or leave fixedbufs out",
-            )
-        })?;
-        Ok(Transfer::Fixed)
-    } else if setup.options.nonvectored == Some(false) {
-        Ok(Transfer::Vectored(vectors()))
-    } else {
-        Ok(Transfer::Plain)
+        match unsafe { ring.submitter().register_buffers(&vectors()) } {
+            Ok(()) => return Ok(Transfer::Fixed),
+            Err(error) if asked => {
+                let advice = "registered buffers are locked in memory: raise `ulimit -l` (memlock), lower iodepth \
+                              (16384 at most) or bs, or leave fixedbufs out";
+                return Err(registration_refused(&error, "fixedbufs", advice));
+            }
+            // Not asked for, and the limit of locked memory does not allow it: the plain way.
+            Err(_) => {}
+        }
     }
+    Ok(if vectored { Transfer::Vectored(vectors()) } else { Transfer::Plain })
+}
+
+/// Whether every file is open for direct I/O.
+fn all_direct(setup: &EngineSetup<'_>) -> bool {
+    !setup.files.is_empty() && setup.files.iter().all(|file| file.mode().direct)
+}
+
+fn ways(savings: ring::Savings, registered: bool, transfer: &Transfer) -> Vec<&'static str> {
+    let mut ways: Vec<&'static str> = savings.names().collect();
+    if registered {
+        ways.push("registered-files");
+    }
+    if matches!(transfer, Transfer::Fixed) {
+        ways.push("registered-buffers");
+    }
+    ways
 }
 
 fn registration_refused(error: &std::io::Error, option: &'static str, advice: &str) -> EngineSetupError {

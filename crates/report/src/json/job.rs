@@ -45,6 +45,7 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
         survived_errors,
         latency_depth,
         steady_state,
+        engine_ways: _,
         timed_one_in: _,
         sampled_latency: _,
     } = row;

@@ -50,6 +50,7 @@ pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: 
         survived_errors,
         latency_depth,
         steady_state,
+        engine_ways: _,
         timed_one_in: _,
         sampled_latency: _,
     } = row;

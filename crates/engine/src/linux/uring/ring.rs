@@ -39,7 +39,7 @@ impl Savings {
         }
     }
 
-    fn names(self) -> impl Iterator<Item = &'static str> {
+    pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
         let Savings { no_array, single_issuer, deferred, cooperative } = self;
         [
             (no_array, "NO_SQARRAY"),
