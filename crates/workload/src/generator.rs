@@ -1,6 +1,6 @@
 //! The generator: one of the plain cases or the general one, and the pace on top.
 
-use job::{BlockSize, Direction, Seed};
+use job::{Direction, Seed};
 
 use crate::durability::Syncs;
 use crate::extent::Extent;
@@ -112,14 +112,9 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
 /// The one size of all requests, if nothing about the workload is rare.
 fn plain_size(workload: &Workload) -> Option<u32> {
     let pattern = &workload.pattern;
-    let mut sizes = workload.directions().map(|direction| match pattern.block_size[direction] {
-        BlockSize::Fixed(size) => Some(size),
-        _ => None,
-    });
-    let size = sizes.next()??;
+    let size = workload.one_size()?;
     let second = if pattern.access.writes { Direction::Write } else { Direction::Trim };
-    let rare = !sizes.all(|other| other == Some(size))
-        || pattern.access.modifier.is_some()
+    let rare = pattern.access.modifier.is_some()
         || pattern.access.trim_then_write
         || pattern.sizes_by_sequence
         || pattern.generator.is_some()

@@ -16,7 +16,7 @@ pub enum OpKind {
     Sync = 3,
     /// fdatasync(2).
     DataSync = 4,
-    /// sync_file_range(2) over `offset..offset + length`.
+    /// sync_file_range(2) over `offset..offset + length`; length 0: to the end of the file.
     SyncRange = 5,
 }
 

@@ -175,10 +175,6 @@ impl Placement {
             return;
         }
         let seed = self.seeds.of(Slot::Offset);
-        let one_size = workload.directions().all(|direction| {
-            let sizes = &self.sizes[self.sized_as(direction, true)];
-            u64::from(sizes.min()) == unit && u64::from(sizes.max()) == unit
-        });
         for (number, (file, range)) in (0_u64..).zip(self.files.iter_mut().zip(&workload.files)) {
             let blocks = file.length / unit;
             if blocks == 0 {
@@ -188,8 +184,8 @@ impl Placement {
             if workload.covers_each_block_once() {
                 file.cover = match pattern.generator {
                     Some(RandomGenerator::Lfsr) => Cover::Lfsr(Lfsr::new(blocks, seed)),
-                    None if one_size => Cover::Permutation(Permutation::new(blocks, permutation_seed(seed, number))),
-                    _ => Cover::Map(BlockMap::new(blocks)),
+                    _ if workload.needs_map() => Cover::Map(BlockMap::new(blocks)),
+                    _ => Cover::Permutation(Permutation::new(blocks, permutation_seed(seed, number))),
                 };
             }
         }

@@ -52,15 +52,6 @@ impl Sizes {
         }
     }
 
-    /// The largest size, bytes.
-    pub(crate) fn max(&self) -> u32 {
-        match &self.kind {
-            Kind::Fixed(size) => *size,
-            Kind::Range { max, .. } => *max,
-            Kind::Split { parts, .. } => parts.iter().map(|part| part.1).max().unwrap_or(0),
-        }
-    }
-
     /// The next size that fits into `room` bytes: sizes too large are drawn again. `None` if not even the smallest
     /// fits.
     pub(crate) fn draw(&mut self, room: u64) -> Option<u32> {

@@ -4,6 +4,9 @@ use job::{Direction, Distribution, Durability, FileService, Pacing, Pattern, Ran
 
 use crate::permutation::BLOCKS_MAX;
 
+/// The most blocks of all files whose use is remembered one by one: 8 GiB of memory, asked for lazily.
+const MAPPED_BLOCKS_MAX: u64 = 1 << 36;
+
 /// The used range of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileRange {
@@ -67,6 +70,11 @@ pub enum WorkloadError {
     NoAlignment,
     #[error("{blocks} blocks in one file: at most {BLOCKS_MAX} can be drawn at random; raise bs")]
     TooManyBlocks { blocks: u64 },
+    #[error(
+        "random map: {gibibytes} GiB of memory would be needed to remember the used blocks; \
+         raise bs, give one block size without random_generator, or norandommap"
+    )]
+    MapTooLarge { gibibytes: u64 },
     #[error("random_distribution: {value} is not a usable {what}; {advice}")]
     Distribution { what: &'static str, value: f64, advice: &'static str },
 }
@@ -83,6 +91,28 @@ impl Workload {
         pattern.access.random
             && pattern.distribution == Distribution::Uniform
             && (pattern.generator == Some(RandomGenerator::Lfsr) || pattern.random_map && pattern.block_align.is_none())
+    }
+
+    /// The size of all requests, if they have but one.
+    pub(crate) fn one_size(&self) -> Option<u32> {
+        let pattern = &self.pattern;
+        let mut sizes = self.directions().map(|direction| {
+            let by_sequence = pattern.sizes_by_sequence && pattern.access.random;
+            let sizes = &pattern.block_size[if by_sequence { Direction::Write } else { direction }];
+            (sizes.min() == sizes.max()).then(|| sizes.min())
+        });
+        let first = sizes.next()??;
+        sizes.all(|size| size == Some(first)).then_some(first)
+    }
+
+    /// Whether used blocks have to be remembered one by one: with several sizes, or in fio's own order.
+    pub(crate) fn needs_map(&self) -> bool {
+        self.covers_each_block_once()
+            && match self.pattern.generator {
+                Some(RandomGenerator::Lfsr) => false,
+                Some(_) => true,
+                None => self.one_size().is_none(),
+            }
     }
 
     /// Whether offsets need 64 random bits: asked for, or more blocks than 32 bits can tell apart.
@@ -105,6 +135,10 @@ impl Workload {
         }
         if self.pattern.block_align.is_some_and(|align| align.iter().any(|(_, &bytes)| bytes == 0)) {
             return Err(WorkloadError::NoAlignment);
+        }
+        let mapped: u64 = self.files.iter().map(|file| file.length / u64::from(smallest)).sum();
+        if self.needs_map() && mapped > MAPPED_BLOCKS_MAX {
+            return Err(WorkloadError::MapTooLarge { gibibytes: mapped >> 33 });
         }
         let blocks = longest / u64::from(smallest);
         if self.pattern.access.random && blocks > BLOCKS_MAX {

@@ -379,6 +379,14 @@ fn what_cannot_work_is_refused() {
         Some(WorkloadError::NothingFits { longest: 4096, block: 8192 })
     );
     assert!(refused(|w| w.pattern.distribution = Distribution::Zipf(1.0, None)).is_some());
+    assert_eq!(refused(|w| w.files[0].length = 1 << 50), None, "a permutation needs no memory");
+    assert_eq!(
+        refused(|w| {
+            w.files[0].length = 1 << 50;
+            w.pattern.generator = Some(RandomGenerator::Tausworthe);
+        }),
+        Some(WorkloadError::MapTooLarge { gibibytes: 32 })
+    );
     assert!(refused(|w| w.pattern.block_align = Some(PerDirection::all(0))).is_some());
 }
 
