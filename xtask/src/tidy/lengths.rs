@@ -22,8 +22,8 @@ const LONG_FILES: &[(&str, usize)] = &[
 const LONG_FUNCTIONS: &[(&str, &str, usize)] = &[
     // These take a whole record apart, field by field, so that a new field cannot be forgotten.
     ("crates/report/src/json/job.rs", "object", 100),
-    ("crates/report/src/normal/job.rs", "write", 79),
-    ("crates/results/src/merge.rs", "merge", 80),
+    ("crates/report/src/normal/job.rs", "write", 80),
+    ("crates/results/src/merge.rs", "merge", 81),
 ];
 
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
