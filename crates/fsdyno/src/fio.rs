@@ -101,12 +101,12 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
         plan.rejections.iter().for_each(|sentence| output.error(sentence));
         return Err(REJECTED);
     }
-    announce(&plan, formats, &mut output).map_err(|error| output_lost(&error))?;
     let control = Arc::new(Control::default());
     let signals = SignalWatch::begin(Arc::clone(&control)).map_err(|error| {
         complain(&format!("fio: cannot listen to signals: {error}"));
         REJECTED
     })?;
+    announce(&plan, formats, &mut output).map_err(|error| output_lost(&error))?;
     let heading = Heading {
         version: crate::VERSION.to_owned(),
         command: words,
@@ -175,7 +175,7 @@ fn formats_of(settings: &Settings) -> Formats {
 
 fn open_output(settings: &Settings) -> Result<Output, u8> {
     let Some(path) = &settings.output else { return Ok(Output::stdout()) };
-    Output::file(path).map_err(|error| {
+    Output::file(path, settings.formats.normal).map_err(|error| {
         complain(&format!("fio: output file open error: {error}\n  --output={}", path.display()));
         REJECTED
     })

@@ -1,4 +1,5 @@
-//! Where reports go: stdout, or the file of `--output`. Errors go to stderr, and to that file too, as with fio.
+//! Where reports go: stdout, or the file of `--output`. Errors go to stderr, and as with fio to that file
+//! too, unless it holds a machine format alone.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -7,16 +8,18 @@ use std::path::Path;
 /// The report's destination.
 pub(super) struct Output {
     file: Option<File>,
+    /// Errors are written to the file too: not among the documents of a machine format.
+    errors_in_file: bool,
 }
 
 impl Output {
     pub(super) fn stdout() -> Output {
-        Output { file: None }
+        Output { file: None, errors_in_file: false }
     }
 
     /// Creates or empties the file.
-    pub(super) fn file(path: &Path) -> io::Result<Output> {
-        File::create(path).map(|file| Output { file: Some(file) })
+    pub(super) fn file(path: &Path, errors_in_file: bool) -> io::Result<Output> {
+        File::create(path).map(|file| Output { file: Some(file), errors_in_file })
     }
 
     pub(super) fn is_stdout(&self) -> bool {
@@ -38,7 +41,7 @@ impl Output {
     /// A message for people: stderr, and the output file.
     pub(super) fn error(&mut self, text: &str) {
         complain(text);
-        if let Some(file) = &mut self.file {
+        if let Some(file) = self.file.as_mut().filter(|_| self.errors_in_file) {
             // The message is on stderr already; a full disk must not hide it.
             let _ = writeln!(file, "{text}");
         }
@@ -54,6 +57,7 @@ pub(crate) fn complain(text: &str) {
 /// A line that overwrites itself.
 #[derive(Default)]
 pub(super) struct LiveLine {
+    /// Characters of the line that stands there; 0: none.
     width: usize,
 }
 
@@ -64,12 +68,63 @@ impl LiveLine {
 
     /// Shows `line` in place of the last one; `newline` keeps it.
     pub(super) fn show(&mut self, line: &str, newline: bool) {
-        let padding = self.width.saturating_sub(line.chars().count());
-        self.width = line.chars().count();
+        put(&self.replacement(line, newline, terminal_columns()));
+    }
+
+    /// Takes the line off a terminal, to make place for a message.
+    pub(super) fn clear(&mut self) {
+        if let (Some(columns), 1..) = (terminal_columns(), self.width) {
+            put(&self.replacement("", false, Some(columns)));
+        }
+    }
+
+    /// What puts `line` in place of the one that stands there, which takes several rows where it is wider than the
+    /// terminal: those have to be erased from the first one on.
+    fn replacement(&mut self, line: &str, newline: bool, columns: Option<usize>) -> String {
+        let rows_above = columns.map_or(0, |columns| self.width.saturating_sub(1) / columns.max(1));
+        let width = line.chars().count();
+        let (erase, padding) = match rows_above {
+            0 => (String::new(), self.width.saturating_sub(width)),
+            rows => (format!("\x1b[{rows}A\x1b[J"), 0),
+        };
+        self.width = if newline { 0 } else { width };
         let end = if newline { '\n' } else { '\r' };
-        let mut stdout = io::stdout().lock();
-        // A terminal that has gone away is noticed when the report is written.
-        let _ = write!(stdout, "{line}{blank:padding$}{end}", blank = "");
-        let _ = stdout.flush();
+        format!("{erase}{line}{blank:padding$}{end}", blank = "")
+    }
+}
+
+fn put(text: &str) {
+    let mut stdout = io::stdout().lock();
+    // A terminal that has gone away is noticed when the report is written.
+    let _ = stdout.write_all(text.as_bytes());
+    let _ = stdout.flush();
+}
+
+/// Columns of the terminal on stdout, if it is one that knows.
+fn terminal_columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shorter_line_covers_a_longer_one() {
+        let mut live = LiveLine::default();
+        assert_eq!(live.replacement("12345", false, None), "12345\r");
+        assert_eq!(live.replacement("abc", false, None), "abc  \r");
+        assert_eq!(live.replacement("a", true, None), "a  \n");
+        assert_eq!(live.replacement("ab", false, None), "ab\r", "a new line has nothing to cover");
+    }
+
+    #[test]
+    fn a_line_wider_than_the_terminal_is_replaced_from_its_first_row() {
+        let mut live = LiveLine::default();
+        assert_eq!(live.replacement("1234567890", false, Some(5)), "1234567890\r", "two rows of five");
+        assert_eq!(live.replacement("12345", false, Some(5)), "\x1b[1A\x1b[J12345\r");
+        assert_eq!(live.replacement("12345678901", false, Some(5)), "12345678901\r", "one row stood there");
+        assert_eq!(live.replacement("", false, Some(5)), "\x1b[2A\x1b[J\r");
     }
 }

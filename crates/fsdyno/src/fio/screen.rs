@@ -94,11 +94,13 @@ impl Observer for Screen<'_> {
     }
 
     fn message(&mut self, text: &str) {
+        self.state.live.clear();
         self.output.error(text);
     }
 
     fn job_failed(&mut self, record: &JobRecord) {
         let Some(error) = &record.error else { return };
+        self.state.live.clear();
         let text = format!(
             "fio: pid={pid}, err={code}/file:{name}, func={function}, error={text}",
             pid = record.pid,

@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use engine::clock::{Clock, RealClock};
 
-/// A rate is trusted after so many bytes ...
-const TRUSTED_BYTES: u64 = 64 << 20;
-/// ... or after so long.
+/// A rate is trusted after so long: the first chunks tell more about memory and allocation than about the device.
 const TRUSTED_TIME: Duration = Duration::from_millis(500);
 
 /// How far a layout is.
@@ -47,7 +45,7 @@ impl<'watcher> Meter<'watcher> {
 }
 
 fn remaining(done: u64, total: u64, elapsed: Duration) -> Option<Duration> {
-    if done == 0 || (done < TRUSTED_BYTES && elapsed < TRUSTED_TIME) {
+    if done == 0 || elapsed < TRUSTED_TIME {
         return None;
     }
     let rest = total.saturating_sub(done) as f64 / done as f64;
@@ -63,14 +61,13 @@ mod tests {
         let second = Duration::from_secs(1);
         assert_eq!(remaining(100 << 20, 300 << 20, second), Some(2 * second));
         assert_eq!(remaining(300 << 20, 300 << 20, second), Some(Duration::ZERO));
-        assert_eq!(remaining(1 << 20, 2 << 20, second), Some(second), "slow, but long enough");
-        assert_eq!(remaining(64 << 20, 128 << 20, second / 10), Some(second / 10), "quick, but much enough");
+        assert_eq!(remaining(1 << 20, 2 << 20, second), Some(second));
     }
 
     #[test]
     fn nothing_is_foretold_too_early() {
         assert_eq!(remaining(0, 100, Duration::from_secs(9)), None);
-        assert_eq!(remaining(1 << 20, 1 << 30, Duration::from_millis(499)), None);
+        assert_eq!(remaining(500 << 20, 1 << 30, Duration::from_millis(499)), None);
     }
 
     #[test]

@@ -1,0 +1,16 @@
+//! The faces of the program, through the real binary: what is printed where, what is left on disk, and how it ends
+//! when something is in the way.
+#![forbid(unsafe_code)]
+
+mod program;
+
+mod doctor;
+mod documents;
+mod layout;
+mod output;
+mod progress;
+mod records;
+mod refusals;
+mod same_face;
+mod signals;
+mod words;
