@@ -3,10 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use engine::clock::{Clock, RealClock};
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::control::Control;
+
+/// A SIGINT so soon after the first says the same: timeout(1) sends each signal twice, and fingers are quick. ns.
+const ECHO_NS: u64 = 1_000_000_000;
 
 /// Listens until dropped.
 pub struct SignalWatch {
@@ -15,7 +19,8 @@ pub struct SignalWatch {
 }
 
 impl SignalWatch {
-    /// Begins to listen. A second SIGINT ends the process at once, for a run that is stuck in the kernel.
+    /// Begins to listen. A second SIGINT, a second later or more, ends the process at once: for a run that is stuck
+    /// in the kernel.
     pub fn begin(control: Arc<Control>) -> std::io::Result<SignalWatch> {
         let armed = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register_conditional_shutdown(SIGINT, 128, Arc::clone(&armed))?;
@@ -29,7 +34,10 @@ impl SignalWatch {
                     asked.store(true, Ordering::Relaxed);
                 } else {
                     control.stop_by_signal(signal);
-                    armed.store(true, Ordering::Relaxed);
+                    if !armed.load(Ordering::Relaxed) {
+                        wait(ECHO_NS);
+                        armed.store(true, Ordering::Relaxed);
+                    }
                 }
             }
         })?;
@@ -39,6 +47,15 @@ impl SignalWatch {
     /// Whether SIGUSR1 came since the last call.
     pub fn interim_asked(&self) -> bool {
         self.interim.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// Sleeps that long, signals or not.
+fn wait(duration_ns: u64) {
+    let clock = RealClock::shared();
+    let end_ns = clock.now_ns() + duration_ns;
+    while clock.now_ns() < end_ns {
+        clock.sleep_until_ns(end_ns);
     }
 }
 

@@ -101,8 +101,19 @@ impl Running {
     /// Sends a signal, such as `INT`.
     pub(crate) fn signal(&self, name: &str) {
         let kill = format!("kill -{name} {}", self.child.id());
-        let sent = Command::new("sh").args(["-c", &kill]).status().expect("sh runs");
-        assert!(sent.success(), "{kill}");
+        self.shell(&kill);
+    }
+
+    /// Sends a signal, and again a moment later unless that has ended the program.
+    pub(crate) fn signal_twice(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        // The child is waited for later, so its number stays its own.
+        self.shell(&format!("{kill} && sleep 0.002 && {kill}"));
+    }
+
+    fn shell(&self, script: &str) {
+        let sent = Command::new("sh").args(["-c", script]).status().expect("sh runs");
+        assert!(sent.success(), "{script}");
     }
 
     /// Waits until `reached`.

@@ -35,6 +35,20 @@ fn the_document_of_an_interrupted_run_is_whole() {
 }
 
 #[test]
+fn a_signal_that_comes_twice_does_not_lose_the_report() {
+    // timeout(1) sends it to its child and to the group that the child is in.
+    for _ in 0..10 {
+        let place = Place::new();
+        let mut running = place.start(ENDLESS);
+        running.wait_for("Starting 1 process\n");
+        running.signal_twice("INT");
+        let ran = running.finish();
+        assert_eq!(ran.status, Some(128));
+        assert!(results(&ran.stdout).contains("Run status group 0"), "{}", ran.stdout);
+    }
+}
+
+#[test]
 fn a_failed_job_adds_to_the_status() {
     let mut running = Place::new().start(&format!("{ENDLESS} --name=bad --filename=nosuch --ioengine=psync --size=0"));
     running.wait_until("the failure", |running| running.stderr.text().contains("bad: you need to specify size"));
