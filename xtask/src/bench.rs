@@ -44,6 +44,10 @@ struct Asked {
 
 /// Runs the benchmark; `Ok(false)` says that the gate is shut.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
+    if arguments.iter().any(|word| word == "--help") {
+        println!("{USAGE}");
+        return Ok(true);
+    }
     let asked = parse(arguments)?;
     let wanted: Vec<_> = CASES.iter().filter(|case| asked.wants(case.name, &case.kind)).collect();
     if asked.list {

@@ -125,7 +125,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "allocations-qd64",
         title: "null, randread, iodepth 64",
-        kind: Kind::Allocations { words: "--rw=randread --iodepth=64", target: at_most(0.001, 0.0) },
+        kind: Kind::Allocations { words: "--rw=randread --iodepth=64", target: at_most(0.001, 0.0001) },
     },
     Case {
         name: "syscalls-null",

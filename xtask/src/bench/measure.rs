@@ -43,7 +43,7 @@ impl Bench {
             }
             Kind::Allocations { words, target } => {
                 let words = null_words(words);
-                self.counted(Counter::HeapBlocks, "heap blocks per I/O", &words, *target, (1000, 9000), true)
+                self.counted(Counter::HeapBlocks, "heap blocks per I/O", &words, *target, (10_000, 110_000), true)
                     .map(|line| vec![line])
             }
             Kind::SystemCalls { source, words, target } => self.system_calls(*source, words, *target),

@@ -18,9 +18,11 @@ impl Pairs {
         median(&self.ours)
     }
 
-    /// The middle one of the ratios fio / ours within each round; within a round a neighbour disturbs both.
+    /// The middle one of the ratios fio / ours within each round; within a round a neighbour disturbs both. Rounds
+    /// in which a cost was too small for the kernel to see it have no ratio.
     pub(super) fn fio_over_ours(&self) -> Option<f64> {
-        median(&self.fio.iter().zip(&self.ours).map(|(fio, ours)| fio / ours).collect::<Vec<_>>())
+        let rounds = self.fio.iter().zip(&self.ours).filter(|(fio, ours)| **fio > 0.0 && **ours > 0.0);
+        median(&rounds.map(|(fio, ours)| fio / ours).collect::<Vec<_>>())
     }
 }
 
@@ -67,6 +69,7 @@ mod tests {
         assert_eq!(median(&[4.0, 1.0]), Some(2.5));
         let pairs = Pairs { fio: vec![10.0, 30.0, 40.0], ours: vec![5.0, 10.0, 40.0] };
         assert_eq!(pairs.fio_over_ours(), Some(2.0));
+        assert_eq!(Pairs { fio: vec![1.0, 9.0], ours: vec![0.0, 3.0] }.fio_over_ours(), Some(3.0));
     }
 
     #[test]
