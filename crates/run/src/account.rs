@@ -82,46 +82,18 @@ impl Account for ThreadAccount<'_> {
 /// The record of a worker that has done nothing (yet).
 pub(crate) fn blank_record(plan: &WorkerPlan) -> JobRecord {
     let job = &plan.job;
-    JobRecord {
-        name: job.name.clone(),
-        description: job.description.clone(),
-        thread_number: plan.thread_number,
-        group: plan.group,
-        members: 1,
-        group_reporting: job.reporting.group,
-        clone: plan.clone,
-        pid: 0,
-        setup: plan.setup.clone(),
-        options: job.options.clone(),
-        started_ms: None,
-        error: None,
-        eta_s: None,
-        read: Default::default(),
-        write: Default::default(),
-        trim: Default::default(),
-        sync: Default::default(),
-        final_sync_ns: None,
-        close_ns: None,
-        job_runtime_ms: 0,
-        user_ns: 0,
-        system_ns: 0,
-        context_switches: 0,
-        major_faults: 0,
-        minor_faults: 0,
-        depth_levels: [0; 7],
-        submit_sizes: [0; 7],
-        complete_sizes: [0; 7],
-        latency_ns_counts: [0; 10],
-        latency_us_counts: [0; 10],
-        latency_ms_counts: [0; 12],
-        survived_errors: None,
-        // Known once the worker has begun.
-        latency_depth: 0,
-        steady_state: None,
-        engine_ways: Vec::new(),
-        timed_one_in: if job.reporting.sampled_clock { SAMPLED_ONE_IN } else { 1 },
-        sampled_latency: None,
+    let mut record = JobRecord::new(&job.name, plan.thread_number, plan.setup.clone());
+    record.description = job.description.clone();
+    record.group = plan.group;
+    record.group_reporting = job.reporting.group;
+    record.clone = plan.clone;
+    record.options = job.options.clone();
+    // Known once the worker has begun.
+    record.latency_depth = 0;
+    if job.reporting.sampled_clock {
+        record.timed_one_in = SAMPLED_ONE_IN;
     }
+    record
 }
 
 /// An error in the words of the record.

@@ -314,8 +314,9 @@ impl<'run> Conductor<'run> {
             View { plan: &self.shared.plan, cells: &self.shared.cells, elapsed_ns, started_ns: &self.started_ns };
         self.observer.watch(&view);
         if self.observer.wants_interim(&view) {
+            let seconds_left = crate::progress::seconds_left(&view);
             self.take_snapshots();
-            let record = self.record(self.jobs_so_far(), false);
+            let record = self.record(self.jobs_so_far(seconds_left), false);
             self.observer.interim(&record);
         }
     }
@@ -335,9 +336,13 @@ impl<'run> Conductor<'run> {
     }
 
     /// Results of those that have ended, the last word of those that run.
-    fn jobs_so_far(&self) -> Vec<JobRecord> {
+    fn jobs_so_far(&self, seconds_left: Option<u64>) -> Vec<JobRecord> {
         let begun = self.ended.iter().enumerate().filter(|(index, _)| self.started_ns[*index].is_some());
-        begun.map(|(index, ended)| ended.clone().unwrap_or_else(|| self.unfinished(index))).collect()
+        let record_of = |(index, ended): (usize, &Option<JobRecord>)| match ended {
+            Some(record) => record.clone(),
+            None => JobRecord { eta_s: seconds_left, ..self.unfinished(index) },
+        };
+        begun.map(record_of).collect()
     }
 
     fn unfinished(&self, index: usize) -> JobRecord {
