@@ -242,6 +242,9 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         if turn == Turn::Measured {
             self.before_measuring = published;
             self.parts.account.measure_from_here();
+            if let Some(governor) = &mut self.parts.governor {
+                governor.measure_from_here(now_ns);
+            }
             self.parts.cell.set_state(WorkerState::Running);
         }
         self.publish();

@@ -233,7 +233,7 @@ impl EngineVisitor for Task<'_> {
                 fill_device: job.files.fill_device,
                 counted: Default::default(),
             },
-            governor: Governor::for_job(&job.pacing, began_ns),
+            governor: Governor::for_job(job, began_ns),
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,
             account: ThreadAccount::begin(plan, RealClock::shared()),

@@ -3,10 +3,10 @@
 
 use engine::Engine;
 use engine::clock::Clock;
-use job::{Direction, Pacing, PerDirection};
+use job::{Direction, Job, Pacing, PerDirection};
 use workload::Op;
 
-use super::{Account, Drive, Ended, Failure};
+use super::{Account, Drive, Ended, Failure, UNTIMED};
 use crate::phase::Phase;
 use crate::recorder::Recorder;
 
@@ -27,20 +27,33 @@ pub(crate) struct Governor {
 
 impl Governor {
     /// `None` when the job has nothing to govern.
-    pub(crate) fn for_job(pacing: &Pacing, now_ns: u64) -> Option<Governor> {
+    pub(crate) fn for_job(job: &Job, now_ns: u64) -> Option<Governor> {
+        let mut pacing = job.pacing.clone();
+        // One value stands for all directions; those without I/O have no rate to keep.
+        for direction in Direction::ALL.into_iter().filter(|direction| !job.pattern.access.has(*direction)) {
+            pacing.rate_min[direction] = None;
+            pacing.rate_iops_min[direction] = None;
+        }
         let paced = |d: Direction| pacing.rate[d].is_some() || pacing.rate_iops[d].is_some();
         let watched = |d: Direction| {
             pacing.rate_min[d].is_some() || pacing.rate_iops_min[d].is_some() || pacing.max_latency_ns[d] > 0
         };
         let needed = pacing.think_ns > 0 || Direction::ALL.into_iter().any(|d| paced(d) || watched(d));
         needed.then(|| Governor {
-            pacing: pacing.clone(),
+            pacing,
             origin_ns: now_ns,
             blocks_since_thought: 0,
             checked_ns: now_ns,
             checked_bytes: PerDirection::default(),
             checked_ios: PerDirection::default(),
         })
+    }
+
+    /// The ramp is over and the counters are at 0: a new window begins.
+    pub(super) fn measure_from_here(&mut self, now_ns: u64) {
+        self.checked_ns = now_ns;
+        self.checked_bytes = PerDirection::default();
+        self.checked_ios = PerDirection::default();
     }
 
     /// Fails the job when a window of `rate_cycle` stayed below a minimum.
@@ -81,14 +94,14 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         self.parts.governor.as_mut().expect("the governed loop has a governor")
     }
 
-    /// Waits until the request may start; returns its intended start (0 when it has none).
+    /// Waits until the request may start; returns its intended start ([`UNTIMED`] when it has none).
     pub(super) fn await_turn<const TIMED: bool>(&mut self, index: usize) -> Result<u64, Ended> {
         let (think_ns, think_blocks) = (self.governor().pacing.think_ns, self.governor().pacing.think_blocks);
         if think_ns > 0 && self.governor().blocks_since_thought >= think_blocks {
             self.governor().blocks_since_thought = 0;
             self.think::<TIMED>(think_ns)?;
         }
-        let Some(intended) = self.block.intended_ns.as_ref().map(|starts| starts[index]) else { return Ok(0) };
+        let Some(intended) = self.block.intended_ns.as_ref().map(|starts| starts[index]) else { return Ok(UNTIMED) };
         let due_ns = self.governor().origin_ns.saturating_add(intended);
         self.wait_until::<TIMED>(due_ns)?;
         Ok(due_ns)
@@ -135,7 +148,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         intended_ns: u64,
         end_ns: u64,
     ) -> Result<(), Ended> {
-        if intended_ns > 0 {
+        if intended_ns != UNTIMED {
             self.parts.recorder.responded(direction, end_ns.saturating_sub(intended_ns));
         }
         let governor = self.governor();

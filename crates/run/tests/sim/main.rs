@@ -1,0 +1,13 @@
+//! The drive loop against hand arithmetic: jobs on the virtual device, planned and conducted in this process, and
+//! the record that comes of them, to the nanosecond.
+#![forbid(unsafe_code)]
+
+mod accuracy;
+mod counts;
+mod ends;
+mod faults;
+mod latency;
+mod open_loop;
+mod orders;
+mod pace;
+mod ran;

@@ -1,0 +1,143 @@
+//! One run on the virtual device.
+
+use std::sync::Arc;
+
+use job::{Job, Machine, Outcome, Sources};
+use probe::HostFacts;
+use results::{JobRecord, Latency, RunRecord};
+use run::{Control, Heading, Observer, View};
+
+/// ns of a microsecond.
+pub(crate) const US: u64 = 1000;
+/// ns of a millisecond.
+pub(crate) const MS: u64 = 1_000_000;
+/// ns of a second.
+pub(crate) const S: u64 = 1_000_000_000;
+
+/// No job files, no variables.
+struct Nothing;
+
+impl Sources for Nothing {
+    fn job_file(&mut self, _: &str) -> Result<String, String> {
+        Err("no files here".to_owned())
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn machine(&self) -> Machine {
+        Machine { page_bytes: 4096, memory_mib: 1024, processors: 1 }
+    }
+}
+
+/// The jobs of a command line: 1,000 random reads of 4 KiB, each served in 100 us, unless the words say otherwise.
+#[track_caller]
+pub(crate) fn jobs(words: &str) -> Vec<Job> {
+    let defaults = "--ioengine=sim --sim_service=100us --size=4000k --bs=4k --rw=randread";
+    let words = if words.contains("--name") { words.to_owned() } else { format!("--name=sim {words}") };
+    let words: Vec<String> = format!("{defaults} {words}").split_whitespace().map(str::to_owned).collect();
+    match job::parse_command_line(&words, &mut Nothing) {
+        Outcome::Run(request) => request.jobs,
+        other => panic!("{words:?}: {other:?}"),
+    }
+}
+
+/// What a watcher may do besides listening; it is called some times a second, with the interim records so far.
+pub(crate) type Watch<'run> = &'run mut dyn FnMut(&View<'_>, &Control, &[RunRecord]);
+
+/// Listens to everything.
+struct Listener<'run> {
+    messages: Vec<String>,
+    interims: Vec<RunRecord>,
+    ask_interim: bool,
+    watch: Option<Watch<'run>>,
+    control: Arc<Control>,
+}
+
+impl Observer for Listener<'_> {
+    fn message(&mut self, text: &str) {
+        self.messages.push(text.to_owned());
+    }
+
+    fn watch(&mut self, view: &View<'_>) {
+        if let Some(watch) = &mut self.watch {
+            watch(view, &self.control, &self.interims);
+        }
+    }
+
+    fn wants_interim(&mut self, _: &View<'_>) -> bool {
+        self.ask_interim
+    }
+
+    fn interim(&mut self, record: &RunRecord) {
+        self.interims.push(record.clone());
+    }
+}
+
+/// What a run gave.
+pub(crate) struct Ran {
+    /// The record.
+    pub(crate) record: RunRecord,
+    /// Records asked for while it ran.
+    pub(crate) interims: Vec<RunRecord>,
+    /// Sentences for people.
+    pub(crate) messages: Vec<String>,
+}
+
+impl Ran {
+    /// The only worker.
+    #[track_caller]
+    pub(crate) fn job(&self) -> &JobRecord {
+        assert_eq!(self.record.jobs.len(), 1);
+        &self.record.jobs[0]
+    }
+}
+
+/// Plans and runs the jobs. `watch` also turns interim records on.
+#[track_caller]
+pub(crate) fn conduct(jobs: &[Job], watch: Option<Watch<'_>>) -> Ran {
+    let plan = run::plan::plan(jobs, &HostFacts::default(), 1);
+    assert!(plan.rejections.is_empty(), "{:?}", plan.rejections);
+    let control = Arc::new(Control::default());
+    let mut listener = Listener {
+        messages: Vec::new(),
+        interims: Vec::new(),
+        ask_interim: watch.is_some(),
+        watch,
+        control: Arc::clone(&control),
+    };
+    let record = run::conduct(plan, Heading::default(), control, &mut listener);
+    Ran { record, interims: listener.interims, messages: listener.messages }
+}
+
+/// Runs a command line.
+#[track_caller]
+pub(crate) fn simulate(words: &str) -> Ran {
+    conduct(&jobs(words), None)
+}
+
+/// Runs the command line of one worker that ends without error.
+#[track_caller]
+pub(crate) fn simulate_one(words: &str) -> JobRecord {
+    let ran = simulate(words);
+    let job = ran.job().clone();
+    assert_eq!(job.error, None, "{:?}", ran.messages);
+    job
+}
+
+/// The moments and the histogram are those of exactly these values, ns.
+#[track_caller]
+pub(crate) fn assert_exact(latency: &Latency, values: impl IntoIterator<Item = u64>) {
+    let mut expected = Latency::with_histogram();
+    values.into_iter().for_each(|value| expected.record(value));
+    assert_eq!(latency.moments, expected.moments);
+    if let Some(histogram) = &latency.histogram {
+        assert_eq!(Some(histogram), expected.histogram.as_ref());
+    }
+}
+
+/// `count` times the same value.
+pub(crate) fn times(count: usize, value: u64) -> impl Iterator<Item = u64> {
+    std::iter::repeat_n(value, count)
+}
