@@ -63,7 +63,7 @@ impl Chooser {
             Chooser::TrimThenWrite => Direction::Trim,
             Chooser::Mixed(mix, second, deadlines) => {
                 let drawn = mix.choose();
-                let chosen = deadlines.as_mut().map_or(drawn, |deadlines| deadlines.first_due(drawn));
+                let chosen = deadlines.as_ref().map_or(drawn, |deadlines| deadlines.first_due(drawn));
                 [Direction::Read, *second][chosen]
             }
         }

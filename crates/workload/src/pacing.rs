@@ -106,23 +106,20 @@ impl Pacer {
 pub(crate) struct Deadlines {
     rates: [Rate; 2],
     issued: [u64; 2],
-    now_ns: u64,
 }
 
 impl Deadlines {
     /// `None` unless reads and the second direction have both a rate.
     pub(crate) fn of_both(pacing: &Pacing, second: Direction) -> Option<Self> {
         let rates = [Rate::of(pacing, Direction::Read)?, Rate::of(pacing, second)?];
-        Some(Deadlines { rates, issued: [0; 2], now_ns: 0 })
+        Some(Deadlines { rates, issued: [0; 2] })
     }
 
-    /// The drawn direction if its time has come, else the one that is due first.
-    pub(crate) fn first_due(&mut self, drawn: usize) -> usize {
-        let due_ns = [0, 1].map(|number| self.rates[number].time_ns(self.issued[number]));
+    /// The direction that is due first; the drawn one when both are due at once.
+    pub(crate) fn first_due(&self, drawn: usize) -> usize {
+        let due_ns = |number: usize| self.rates[number].time_ns(self.issued[number]);
         let other = 1 - drawn;
-        let chosen = if due_ns[drawn] > self.now_ns && due_ns[other] < due_ns[drawn] { other } else { drawn };
-        self.now_ns = self.now_ns.max(due_ns[chosen]);
-        chosen
+        if due_ns(other) < due_ns(drawn) { other } else { drawn }
     }
 
     pub(crate) fn issue(&mut self, number: usize, length: u32) {

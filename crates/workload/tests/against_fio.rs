@@ -131,6 +131,11 @@ fn installed() {
             line = format!("{line} {}", row[rest % row.len()]);
             rest /= row.len();
         }
+        // With several files fio forgets to count a random block as used when the attempt on the file before it was
+        // a sequential one that found the end; we do not follow that.
+        if line.contains("nrfiles") && (line.contains("randread:3") || line.contains("percentage_random")) {
+            continue;
+        }
         compared += 1;
         failures.extend(compare(&line, &fio(&line)));
     }
