@@ -32,6 +32,9 @@ const REJECTED: u8 = 1;
 /// Added to the number of failed jobs when a signal ended the run.
 const BY_SIGNAL: u8 = 128;
 
+/// The last line of `--help`.
+const OWN_COMMANDS: &str = "Commands beside fio's, such as doctor and report, are listed by `fsdyno help`.\n";
+
 /// A text on stdout; false if it could not be written.
 pub(crate) fn print(text: &str) -> bool {
     match Output::stdout().write(text) {
@@ -65,7 +68,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
 fn immediate(action: Action) -> u8 {
     let (text, status) = match action {
         Action::Version => (format!("{}\n", crate::VERSION), 0),
-        Action::Help => (format!("{}\n{}", crate::VERSION, job::help::usage()), 0),
+        Action::Help => (format!("{}\n{}{OWN_COMMANDS}", crate::VERSION, job::help::usage()), 0),
         Action::Print { text, status } => (text, status),
     };
     if print(&text) { status } else { REJECTED }

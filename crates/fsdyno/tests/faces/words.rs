@@ -18,6 +18,7 @@ fn help_goes_to_stdout() {
     let ran = Place::new().run("--help");
     assert_eq!(ran.status, Some(0));
     assert!(ran.stdout.contains("--output-format") && ran.stdout.contains("--cmdhelp"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("`fsdyno help`.\n"), "the other face is found from here: {}", ran.stdout);
     assert_eq!(ran.stderr, "");
 }
 
