@@ -2,6 +2,9 @@
 //! the record that comes of them, to the nanosecond.
 #![forbid(unsafe_code)]
 
+#[path = "../conducted/mod.rs"]
+mod conducted;
+
 mod accuracy;
 mod counts;
 mod ends;

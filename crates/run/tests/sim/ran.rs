@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use job::{Job, Machine, Outcome, Sources};
-use probe::HostFacts;
+use job::Job;
 use results::{JobRecord, Latency, RunRecord};
-use run::{Control, Heading, Observer, View};
+use run::{Control, Observer, View};
+
+use crate::conducted;
 
 /// ns of a microsecond.
 pub(crate) const US: u64 = 1000;
@@ -14,33 +15,12 @@ pub(crate) const MS: u64 = 1_000_000;
 /// ns of a second.
 pub(crate) const S: u64 = 1_000_000_000;
 
-/// No job files, no variables.
-struct Nothing;
-
-impl Sources for Nothing {
-    fn job_file(&mut self, _: &str) -> Result<String, String> {
-        Err("no files here".to_owned())
-    }
-
-    fn variable(&self, _: &str) -> Option<String> {
-        None
-    }
-
-    fn machine(&self) -> Machine {
-        Machine { page_bytes: 4096, memory_mib: 1024, processors: 1 }
-    }
-}
-
 /// The jobs of a command line: 1,000 random reads of 4 KiB, each served in 100 us, unless the words say otherwise.
 #[track_caller]
 pub(crate) fn jobs(words: &str) -> Vec<Job> {
     let defaults = "--ioengine=sim --sim_service=100us --size=4000k --bs=4k --rw=randread";
-    let words = if words.contains("--name") { words.to_owned() } else { format!("--name=sim {words}") };
-    let words: Vec<String> = format!("{defaults} {words}").split_whitespace().map(str::to_owned).collect();
-    match job::parse_command_line(&words, &mut Nothing) {
-        Outcome::Run(request) => request.jobs,
-        other => panic!("{words:?}: {other:?}"),
-    }
+    let name = if words.contains("--name") { "" } else { "--name=sim" };
+    conducted::jobs(&format!("{defaults} {name} {words}"))
 }
 
 /// What a watcher may do besides listening; it is called some times a second, with the interim records so far.
@@ -97,8 +77,6 @@ impl Ran {
 /// Plans and runs the jobs. `watch` also turns interim records on.
 #[track_caller]
 pub(crate) fn conduct(jobs: &[Job], watch: Option<Watch<'_>>) -> Ran {
-    let plan = run::plan::plan(jobs, &HostFacts::default(), 1);
-    assert!(plan.rejections.is_empty(), "{:?}", plan.rejections);
     let control = Arc::new(Control::default());
     let mut listener = Listener {
         messages: Vec::new(),
@@ -107,7 +85,7 @@ pub(crate) fn conduct(jobs: &[Job], watch: Option<Watch<'_>>) -> Ran {
         watch,
         control: Arc::clone(&control),
     };
-    let record = run::conduct(plan, Heading::default(), control, &mut listener);
+    let record = conducted::conduct(jobs, control, &mut listener);
     Ran { record, interims: listener.interims, messages: listener.messages }
 }
 

@@ -1,0 +1,82 @@
+//! The drive loop allocates nothing per request: a run of a hundred times as many requests makes no more allocations.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "what is skipped says why, and what was counted is shown")]
+
+mod conducted;
+
+use std::alloc::System;
+use std::sync::Arc;
+
+use run::{Control, Observer};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// What a longer run may allocate for its length in time: its samples, twice a second, and the conductor's waiting.
+const FOR_THE_TIME: usize = 60;
+
+/// Says nothing; keeps what it hears.
+#[derive(Default)]
+struct Silent(Vec<String>);
+
+impl Observer for Silent {
+    fn message(&mut self, text: &str) {
+        self.0.push(text.to_owned());
+    }
+}
+
+/// Allocations of a whole run of so many requests; the reason, if the engine is refused on this machine.
+fn allocations(words: &str, ios: u64) -> Result<usize, String> {
+    let ends = format!("--size=1m --io_size=100g --number_ios={ios}");
+    let jobs = conducted::jobs(&format!("--name=a --bs=4k --invalidate=0 {ends} {words}"));
+    let region = Region::new(ALLOCATOR);
+    let mut observer = Silent::default();
+    let record = conducted::conduct(&jobs, Arc::new(Control::default()), &mut observer);
+    let change = region.change();
+    let job = &record.jobs[0];
+    if job.error.as_ref().is_some_and(|error| error.function == "engine") {
+        return Err(observer.0.join("; "));
+    }
+    assert_eq!(job.error, None, "{words}: {:?}", observer.0);
+    assert_eq!(job.read.ios + job.write.ios, ios, "{words}");
+    Ok(change.allocations + change.reallocations)
+}
+
+/// A run of `longer` requests allocates what a short one does.
+#[track_caller]
+fn assert_no_growth(words: &str, longer: u64) {
+    const SHORT: u64 = 10_240;
+    match allocations(words, SHORT).and_then(|few| Ok((few, allocations(words, longer)?))) {
+        Ok((few, many)) => {
+            let counted = format!("{words}: {few} allocations for {SHORT} requests, {many} for {longer}");
+            println!("{counted}");
+            assert!(many <= few + FOR_THE_TIME, "{counted}");
+        }
+        Err(reason) => println!("skipped: {words}: {reason}"),
+    }
+}
+
+/// One test, because the counter counts all threads of the process.
+#[test]
+fn the_drive_loop_allocates_nothing_per_request() {
+    let region = Region::new(ALLOCATOR);
+    drop(std::hint::black_box(vec![0u8; 1000]));
+    assert!(region.change().allocations > 0, "the counter counts");
+
+    let governed = "--rw=randrw --rate_iops=4000000000 --max_latency=1h";
+    let plain = ["--rw=randread", "--rw=randread --gtod_reduce=1", governed];
+    let general = ["--rw=randrw --nrfiles=4 --bsrange=1k-4k --norandommap", "--rw=write --fdatasync=3"];
+    for pattern in plain.into_iter().chain(general) {
+        assert_no_growth(&format!("--ioengine=null --iodepth=1 {pattern}"), 1_024_000);
+        assert_no_growth(&format!("--ioengine=null --iodepth=64 {pattern}"), 1_024_000);
+    }
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+    let path = directory.path().join("file");
+    std::fs::write(&path, vec![0u8; 1 << 20]).expect("the build directory is writable");
+    for engine in ["--ioengine=psync", "--ioengine=libaio --iodepth=16", "--ioengine=io_uring --iodepth=16"] {
+        for pattern in plain {
+            assert_no_growth(&format!("--filename={} {engine} {pattern}", path.display()), 204_800);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The drive loop makes no system call but the engine's: counted by strace in runs of two lengths, of which the
+//! difference is what the requests cost.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "what is skipped says why, and what was counted is shown")]
+
+mod conducted;
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use run::{Control, Observer};
+
+/// The command line of the run that is traced; strace runs this very program for it.
+const WORDS: &str = "TRACED_WORDS";
+
+const SHORT: u64 = 2_000;
+const LONG: u64 = 12_000;
+
+/// System calls for the time that a run takes: the conductor looks up twenty times a second.
+const FOR_THE_TIME: f64 = 0.03;
+
+struct Silent;
+
+impl Observer for Silent {}
+
+/// What strace watches; without its variable there is nothing to do.
+#[test]
+fn the_traced_run() {
+    let Ok(words) = std::env::var(WORDS) else { return };
+    let record = conducted::conduct(&conducted::jobs(&words), Arc::new(Control::default()), &mut Silent);
+    let error = &record.jobs[0].error;
+    assert_eq!(*error, None, "{words}");
+}
+
+/// All system calls of a run; the reason, if strace or the engine cannot be had.
+fn system_calls(words: &str, summary: &Path) -> Result<f64, String> {
+    let program = std::env::current_exe().map_err(|error| format!("this program is not found: {error}"))?;
+    let traced = Command::new("strace")
+        .args(["-f", "-c", "-o"])
+        .arg(summary)
+        .arg(program)
+        .args(["--exact", "the_traced_run", "--nocapture"])
+        .env(WORDS, words)
+        .output()
+        .map_err(|error| format!("strace: {error}"))?;
+    if !traced.status.success() {
+        let said = [traced.stdout, traced.stderr].concat();
+        return Err(format!("the traced run failed:\n{}", String::from_utf8_lossy(&said)));
+    }
+    let text = std::fs::read_to_string(summary).map_err(|error| format!("strace left no summary: {error}"))?;
+    // The last line: share, seconds, microseconds a call, calls, perhaps errors, "total".
+    let total = text.lines().last().and_then(|line| line.split_whitespace().nth(3)).and_then(|word| word.parse().ok());
+    total.ok_or_else(|| format!("strace printed no total:\n{text}"))
+}
+
+/// System calls per request of a job on a file that is in the page cache; `None` when that cannot be counted here.
+fn per_request(words: &str) -> Option<f64> {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+    let (file, summary) = (directory.path().join("file"), directory.path().join("summary"));
+    std::fs::write(&file, vec![0u8; 1 << 20]).expect("the build directory is writable");
+    let of_run = |ios: u64| {
+        let file = file.display();
+        let words = format!(
+            "--name=a --filename={file} --rw=randread --bs=4k --size=1m --invalidate=0 --io_size={}k {words}",
+            ios * 4
+        );
+        system_calls(&words, &summary)
+    };
+    match of_run(SHORT).and_then(|short| Ok((short, of_run(LONG)?))) {
+        Ok((short, long)) => {
+            println!("{words}: {short} system calls for {SHORT} requests, {long} for {LONG}");
+            Some((long - short) / (LONG - SHORT) as f64)
+        }
+        Err(reason) => {
+            println!("skipped: {words}: {reason}");
+            None
+        }
+    }
+}
+
+#[track_caller]
+fn assert_at_most(words: &str, limit: f64) {
+    if let Some(calls) = per_request(words) {
+        assert!(calls <= limit + FOR_THE_TIME, "{words}: {calls} system calls per request");
+    }
+}
+
+#[test]
+fn the_null_engine_makes_none() {
+    assert_at_most("--ioengine=null --iodepth=1", 0.0);
+    assert_at_most("--ioengine=null --iodepth=64", 0.0);
+}
+
+#[test]
+fn governing_a_job_that_never_waits_makes_none_either() {
+    assert_at_most("--ioengine=null --iodepth=64 --rate_iops=4000000000 --max_latency=1h", 0.0);
+}
+
+#[test]
+fn psync_makes_one() {
+    let Some(calls) = per_request("--ioengine=psync") else { return };
+    assert!((calls - 1.0).abs() <= FOR_THE_TIME, "{calls} system calls per request");
+}
+
+#[test]
+fn libaio_makes_two_at_most() {
+    assert_at_most("--ioengine=libaio --iodepth=1", 2.0);
+    assert_at_most("--ioengine=libaio --iodepth=64", 2.0);
+    assert_at_most("--ioengine=libaio --iodepth=64 --iodepth_batch=16 --iodepth_batch_complete_min=16", 2.0 / 16.0);
+}
+
+#[test]
+fn io_uring_makes_one_at_most() {
+    assert_at_most("--ioengine=io_uring --iodepth=1", 1.0);
+    assert_at_most("--ioengine=io_uring --iodepth=64", 1.0);
+    assert_at_most("--ioengine=io_uring --iodepth=64 --iodepth_batch=16 --iodepth_batch_complete_min=16", 1.0 / 16.0);
+}
