@@ -60,9 +60,12 @@ fn a_real_file_with_its_disk_comes_again() {
 #[test]
 fn an_interrupted_run_has_a_record() {
     let place = Place::new();
-    let mut running =
-        place.start("--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=600 --record=run.json");
-    running.wait_for("Starting");
+    let mut running = place.start(
+        "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=600 --record=run.json \
+         --eta=always --eta-interval=250ms",
+    );
+    // Then I/O has been done, and the job has a block in the report.
+    running.wait_for("Jobs: 1 (f=1)");
     running.signal("INT");
     let ran = running.finish();
     assert_eq!(results(&ran.stdout), results(&again(&place, "normal")));
