@@ -1,8 +1,8 @@
 //! Sequences of requests against those of fio.
 //!
-//! `fio_sequences.txt` holds options and what fio made of them. It is written anew from an installed fio with
-//! `cargo test -p workload --test against_fio -- --ignored record`; many more cases run against an installed fio
-//! with `... --ignored installed`.
+//! `fio_sequences.txt` holds options and what fio 3.33 made of them, `fio_342_samples.txt` what 3.42 made of its
+//! default seed. With `FIO_SEQUENCES=record` the first is written anew from an installed fio, and with
+//! `FIO_SEQUENCES=compare` many more cases run against one, which takes minutes.
 
 mod sequence;
 
@@ -14,14 +14,21 @@ use sequence::{Options, sequence, word, workload};
 const MOST: usize = 200;
 
 fn recorded() -> Vec<(&'static str, Vec<&'static str>)> {
-    let lines: Vec<&str> =
-        include_str!("fio_sequences.txt").lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+    cases_of(include_str!("fio_sequences.txt"))
+}
+
+fn cases_of(text: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
     lines.chunks(2).map(|pair| (pair[0], pair[1].split_whitespace().collect())).collect()
 }
 
 /// What went wrong with this case, if anything.
 fn compare(line: &str, expected: &[impl AsRef<str>]) -> Option<String> {
-    let made = sequence(&workload(&Options::new(line)), MOST);
+    compare_first(line, expected, MOST)
+}
+
+fn compare_first(line: &str, expected: &[impl AsRef<str>], most: usize) -> Option<String> {
+    let made = sequence(&workload(&Options::new(line)), most);
     let expected: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
     let differs = made.iter().zip(&expected).position(|(made, expected)| made != expected);
     let at = differs.or((made.len() != expected.len()).then_some(made.len().min(expected.len())))?;
@@ -42,6 +49,24 @@ fn recorded_sequences() {
     assert!(cases.len() >= 50, "only {} cases", cases.len());
     let failures: Vec<String> = cases.iter().filter_map(|(line, expected)| compare(line, expected)).collect();
     assert!(failures.is_empty(), "{} of {} cases:\n{}", failures.len(), cases.len(), failures.concat());
+}
+
+#[test]
+fn samples_of_fio_342() {
+    let cases = cases_of(include_str!("fio_342_samples.txt"));
+    assert_eq!(cases.len(), 4);
+    let failures: Vec<String> =
+        cases.iter().filter_map(|(line, expected)| compare_first(line, expected, expected.len())).collect();
+    assert!(failures.is_empty(), "{}", failures.concat());
+}
+
+/// Whether the tests that want an installed fio were asked for; says how, if not.
+fn asked_for(what: &str) -> bool {
+    let asked = std::env::var("FIO_SEQUENCES").is_ok_and(|text| text == what);
+    if !asked {
+        println!("skipped: set FIO_SEQUENCES={what} to run this against an installed fio");
+    }
+    asked
 }
 
 /// The first requests that an installed fio makes.
@@ -81,8 +106,10 @@ fn word_of_trace(line: &str) -> Option<String> {
 }
 
 #[test]
-#[ignore = "needs an installed fio; rewrites fio_sequences.txt"]
 fn record() {
+    if !asked_for("record") {
+        return;
+    }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fio_sequences.txt");
     let header: String = include_str!("fio_sequences.txt")
         .lines()
@@ -117,8 +144,10 @@ const ROWS: [&[&str]; 5] = [
 ];
 
 #[test]
-#[ignore = "needs an installed fio; takes minutes"]
 fn installed() {
+    if !asked_for("compare") {
+        return;
+    }
     let cases: usize = ROWS.iter().map(|row| row.len()).product();
     let mut failures = Vec::new();
     let mut compared = 0;

@@ -291,40 +291,6 @@ proptest! {
 }
 
 #[test]
-fn samples_of_fio_342() {
-    // y-iolog-randrw-342: size=4m rw=randrw rwmixread=70..75, the first offsets of thread 1.
-    let mut mixed = workload(0, 4 << 20);
-    mixed.pattern.access = access(true, true, true);
-    mixed.pattern.read_percent = 75;
-    mixed.pattern.generator = Some(RandomGenerator::Tausworthe);
-    let ops = all(&mixed);
-    let first: Vec<(OpKind, u64)> = ops[..16].iter().map(|op| (op.kind, op.offset / 4096)).collect();
-    let (r, w) = (OpKind::Read, OpKind::Write);
-    assert_eq!(
-        first,
-        [
-            (r, 1000),
-            (r, 886),
-            (r, 672),
-            (w, 528),
-            (r, 617),
-            (r, 1001),
-            (w, 14),
-            (r, 231),
-            (r, 335),
-            (r, 856),
-            (w, 690),
-            (r, 579),
-            (w, 973),
-            (r, 391),
-            (r, 13),
-            (r, 765),
-        ]
-    );
-    assert_each_once(&ops, &mixed, 4096);
-}
-
-#[test]
 fn the_mix_of_the_main_case() {
     let mut mixed = workload(0, 64 << 20);
     mixed.pattern.access = access(true, true, true);
