@@ -29,6 +29,8 @@ pub(crate) struct Case {
 enum Look {
     /// Bytes and I/Os of each direction, exactly.
     Counts,
+    /// Depths at submission, exactly.
+    Depths,
     /// The normal report.
     Report,
     /// The terse lines of this version.
@@ -109,6 +111,10 @@ impl Case {
     /// Bytes and I/Os agree exactly.
     pub(crate) fn counts(self) -> Case {
         self.look(Look::Counts)
+    }
+    /// The depths at submission agree exactly.
+    pub(crate) fn depths(self) -> Case {
+        self.look(Look::Depths)
     }
     /// The normal report has the same shape.
     pub(crate) fn report(self) -> Case {
@@ -256,6 +262,9 @@ fn compare_documents(case: &Case, fio: &Ran, ours: &Ran, found: &mut Vec<String>
             document::compare("", &fio, &ours, found);
             if case.looks.contains(&Look::Counts) {
                 document::compare_counts(&fio, &ours, found);
+            }
+            if case.looks.contains(&Look::Depths) {
+                document::compare_depths(&fio, &ours, found);
             }
         }
         (Err(error), _) => found.push(format!("fio: {error}")),

@@ -22,7 +22,7 @@ fn case_d(pattern: &str) -> crate::case::Case {
 }
 
 cases! {
-    a_the_line: line(A).words("--size=4M --readwrite=randrw --rwmixread=75").counts().report().terse(3).left(Depth::Sizes);
+    a_the_line: line(A).words("--size=4M --readwrite=randrw --rwmixread=75").counts().depths().report().terse(3).left(Depth::Sizes);
     a_with_latency: line(A).words("--size=4M --readwrite=randrw --rwmixread=75 --gtod_reduce=0").counts().report();
     a_randread: line(A).words("--size=4M --readwrite=randread").counts().report();
     a_randwrite: line(A).words("--size=4M --readwrite=randwrite").counts().report().left(Depth::Sizes);

@@ -9,7 +9,7 @@ fn job(words: &str) -> Case {
 }
 
 cases! {
-    fsync_every_four_writes: job("--fsync=4").counts().report();
+    fsync_every_four_writes: job("--fsync=4").counts().depths().report();
     fsync_every_write: job("--fsync=1").counts();
     fsync_of_random_writes: job("--rw=randwrite --fsync=8 --size=256k").counts();
     fsync_with_a_queue: job("--fsync=4 --ioengine=libaio --direct=1 --iodepth=8").counts();

@@ -16,9 +16,9 @@ cases! {
     mmap_read: job("--ioengine=mmap --rw=randread").counts().report();
     mmap_write: job("--ioengine=mmap --rw=write --zero_buffers").counts().left(Depth::Contents);
     libaio: job("--ioengine=libaio --rw=randread --iodepth=8").counts().report();
-    libaio_direct: job("--ioengine=libaio --rw=randwrite --iodepth=8 --direct=1").counts().left(Depth::Sizes);
+    libaio_direct: job("--ioengine=libaio --rw=randwrite --iodepth=8 --direct=1").counts().depths().left(Depth::Sizes);
     io_uring: job("--ioengine=io_uring --rw=randread --iodepth=8").counts().report().needs(Need::IoUring);
-    io_uring_direct: job("--ioengine=io_uring --rw=write --iodepth=8 --direct=1").counts().left(Depth::Sizes).needs(Need::IoUring);
+    io_uring_direct: job("--ioengine=io_uring --rw=write --iodepth=8 --direct=1").counts().depths().left(Depth::Sizes).needs(Need::IoUring);
     io_uring_fixed: job("--ioengine=io_uring --rw=randread --iodepth=4 --fixedbufs=1 --registerfiles=1").counts().needs(Need::IoUring);
     null: line("--name=a --ioengine=null --size=1m --rw=randread").counts().report();
     null_deep: line("--name=a --ioengine=null --size=1m --rw=write --iodepth=16").counts().report().left(Depth::Names);
