@@ -101,6 +101,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             self.governor().blocks_since_thought = 0;
             self.think::<TIMED>(think_ns)?;
         }
+        if self.governor().pacing.think_on_issue && self.block.ops[index].kind.direction().is_some() {
+            self.governor().blocks_since_thought += 1;
+        }
         let Some(intended) = self.block.intended_ns.as_ref().map(|starts| starts[index]) else { return Ok(UNTIMED) };
         let due_ns = self.governor().origin_ns.saturating_add(intended);
         self.wait_until::<TIMED>(due_ns)?;
@@ -152,7 +155,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             self.parts.recorder.responded(direction, end_ns.saturating_sub(intended_ns));
         }
         let governor = self.governor();
-        governor.blocks_since_thought += 1;
+        if !governor.pacing.think_on_issue {
+            governor.blocks_since_thought += 1;
+        }
         let limit_ns = governor.pacing.max_latency_ns[direction];
         if limit_ns > 0 && lat_ns > limit_ns {
             let detail = format!("latency of {lat_ns} nsec exceeds specified max ({limit_ns} nsec)");

@@ -17,6 +17,7 @@ const DRAIN_WAITS_MAX: u32 = 600;
 const REFUSALS_MAX: u32 = 300;
 
 const EAGAIN: i32 = 11;
+const ECANCELED: i64 = 125;
 
 impl<E: Engine, A: Account> Drive<'_, E, A> {
     pub(super) fn work_queued<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<Infallible, Ended> {
@@ -317,6 +318,10 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let flight = self.flights[index];
         if completion.result < 0 {
             self.slots.give(completion.slot);
+            if completion.result == -ECANCELED && self.parts.control.stopped() {
+                // Called back by `drain`: issued, but never carried out.
+                return Ok(());
+            }
             return self.failed(&flight.op, -completion.result as i32, "io_u error");
         }
         let Some(direction) = flight.op.kind.direction() else {

@@ -38,6 +38,30 @@ fn a_stop_drains_the_queue_and_reports() {
 }
 
 #[test]
+fn requests_that_a_stop_cancels_are_no_errors() {
+    // Ten seconds each: seven of eight still wait for the device, and are called back instead of waited for.
+    let ran = run_until_busy(&format!("{ENDLESS} --iodepth=8 --sim_service=10s"), Control::stop);
+    let job = ran.job();
+    assert_eq!(job.error, None, "{:?}", ran.messages);
+    assert_eq!(job.read.bytes, job.read.clat.moments.count * 4096);
+    assert_eq!(job.read.ios - job.read.clat.moments.count, 7, "issued, but never carried out");
+}
+
+#[test]
+fn a_device_that_never_answers_is_an_error_and_no_hang() {
+    let mut watch = |view: &View<'_>, control: &Control, _: &[RunRecord]| {
+        if view.cells[0].published().ios[0] == 99 {
+            control.stop();
+        }
+    };
+    let jobs = jobs(&format!("{ENDLESS} --iodepth=1 --sim_faults=stall:10000d@100"));
+    let ran = conduct(&jobs, Some(&mut watch));
+    let error = ran.job().error.as_ref().expect("one request is missing");
+    assert_eq!((error.code, error.function.as_str()), (110, "drain"));
+    assert_eq!((ran.job().read.ios, ran.job().read.bytes), (100, 99 * 4096));
+}
+
+#[test]
 fn a_stop_reaches_governed_and_sampled_jobs() {
     assert_drained(run_until_busy(&format!("{ENDLESS} --rate_iops=1000"), Control::stop).job());
     assert_drained(run_until_busy(&format!("{ENDLESS} --thinktime=1s"), Control::stop).job());

@@ -72,10 +72,35 @@ fn the_spinning_part_is_part_of_the_pause() {
 
 #[test]
 fn a_queue_is_drained_before_a_pause() {
-    // With eight in flight the pause begins once all have come back.
-    let job = simulate_one("--iodepth=8 --thinktime=10000 --thinktime_blocks=8 --number_ios=32");
-    assert_eq!(job.read.ios, 32);
-    assert!(job.read.clat.moments.max <= 800 * US, "nobody waits through a pause: {:?}", job.read.clat.moments);
+    // 32 services of 0.1 ms and three pauses, whatever is counted.
+    let queue = "--iodepth=8 --thinktime=10000 --thinktime_blocks=8 --number_ios=32";
+    let job = simulate_one(queue);
+    assert_eq!((job.read.ios, job.read.runtime_ms), (32, 34));
+    // Fifteen are issued until eight are done; after each pause the queue fills up and one more is enough.
+    let filling = || (1..=8).map(|place| place * 100 * US);
+    let expected = filling().chain(times(7, 800 * US)).chain(filling()).chain(filling()).chain([100 * US]);
+    assert_exact(&job.read.clat, expected);
+}
+
+#[test]
+fn a_pause_may_follow_each_group_of_issues() {
+    let job = simulate_one(
+        "--iodepth=8 --thinktime=10000 --thinktime_blocks=8 --thinktime_blocks_type=issue --number_ios=32",
+    );
+    assert_eq!((job.read.ios, job.read.runtime_ms), (32, 34));
+    let group = |_| (1..=8).map(|place| place * 100 * US);
+    assert_exact(&job.read.clat, (0..4).flat_map(group));
+}
+
+#[test]
+fn syncs_are_no_blocks_to_think_after() {
+    for kind in ["complete", "issue"] {
+        let words = format!(
+            "--rw=write --fsync=1 --thinktime=9600 --thinktime_blocks=4 --thinktime_blocks_type={kind} --number_ios=8"
+        );
+        // Eight writes, seven syncs, one pause.
+        assert_eq!(simulate_one(&words).write.runtime_ms, (15 * 100 * US + 9600 * US).div_ceil(MS), "{kind}");
+    }
 }
 
 #[test]
