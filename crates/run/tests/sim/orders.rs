@@ -104,7 +104,8 @@ fn a_stage_that_a_stop_kept_from_starting_has_done_nothing() {
 fn interim_records_hold_what_was_done_so_far() {
     let has_io = |record: &RunRecord| record.jobs.iter().any(|job| job.read.bytes > 0);
     let mut watch = |_: &View<'_>, control: &Control, interims: &[RunRecord]| {
-        if interims.iter().any(has_io) {
+        // Should none ever come, the run must end all the same.
+        if interims.iter().any(has_io) || interims.len() > 50 {
             control.stop();
         }
     };
