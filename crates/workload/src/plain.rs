@@ -8,7 +8,7 @@ use crate::generator::Refill;
 use crate::mix::Mix;
 use crate::op::{BLOCK_OPS, Block, Op, OpKind};
 use crate::permutation::Lookahead;
-use crate::random::Tausworthe;
+use crate::random::{Tausworthe, never_rounds_up};
 
 /// One file with one block size.
 #[derive(Clone, Debug)]
@@ -73,7 +73,12 @@ impl Plain {
             }
             Order::Uniform { stream, .. } => {
                 let blocks = self.length / size;
-                fill(ops, length, directions, std::iter::repeat_with(|| start + stream.below(blocks) * size));
+                if never_rounds_up(blocks) {
+                    let offset = || start + ((u64::from(stream.draw()) * blocks) >> 32) * size;
+                    fill(ops, length, directions, std::iter::repeat_with(offset));
+                } else {
+                    fill(ops, length, directions, std::iter::repeat_with(|| start + stream.below(blocks) * size));
+                }
                 ops.len()
             }
             Order::SequentialMix { next, chosen } => {

@@ -104,6 +104,12 @@ impl Tausworthe {
     }
 }
 
+/// Whether a double holds every product of 32 bits and `limit`, so that [`Tausworthe::below`] is plain integer
+/// arithmetic: true of files of a round size, and worth asking once per block of requests.
+pub(crate) fn never_rounds_up(limit: u64) -> bool {
+    limit > 0 && limit <= 1 << 32 && limit >> limit.trailing_zeros() <= 1 << 21
+}
+
 #[cold]
 fn below_as_double(limit: u64, draw: u64) -> u64 {
     (limit as f64 * (draw as f64 / 4_294_967_296.0)) as u64
@@ -226,6 +232,18 @@ fn jenkins_final(mut a: u32, mut b: u32, mut c: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn integers_give_what_a_double_gives_where_nothing_rounds_up() {
+        for limit in [1, 2, 3, 1000, (1 << 21) - 1, 1 << 24, 3 << 20, 12_345 << 10, 1 << 32] {
+            assert!(never_rounds_up(limit), "{limit}");
+            let (mut double, mut integer) = (Tausworthe::new(limit), Tausworthe::new(limit));
+            let same = |_| double.below(limit) == (u64::from(integer.draw()) * limit) >> 32;
+            assert!((0..10_000).all(same), "{limit}");
+        }
+        assert!(!never_rounds_up(0) && !never_rounds_up((1 << 21) + 1) && !never_rounds_up((1 << 32) + 2));
+    }
+
 
     #[test]
     fn integers_give_what_a_double_gives() {
