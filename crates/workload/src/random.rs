@@ -244,7 +244,6 @@ mod tests {
         assert!(!never_rounds_up(0) && !never_rounds_up((1 << 21) + 1) && !never_rounds_up((1 << 32) + 2));
     }
 
-
     #[test]
     fn integers_give_what_a_double_gives() {
         for limit in [0, 1, 3, 1000, 12_345_678, (1 << 31) + 1, (1 << 32) - 1, 1 << 32, (1 << 40) + 1] {
