@@ -8,14 +8,27 @@ use super::measure::Bench;
 pub(super) fn describe(bench: &Bench) -> Vec<String> {
     let mut lines = vec![
         format!("- processor: {} ({} in use)", processor(), bench.processors),
-        format!("- kernel: {}", said("uname", &["-sr"])),
+        format!("- kernel: {}", kernel()),
         format!("- file system: {}", said("stat", &["-f", "-c", "%T", &bench.directory.to_string_lossy()])),
         format!("- ours: {}", bench.ours.version),
     ];
     lines.push(format!("- beside it: {}", bench.fio.as_ref().map_or("no fio", |fio| fio.version.as_str())));
     lines.push(format!("- date: {}", said("date", &["-u", "+%Y-%m-%d"])));
+    lines.push(format!("- neighbours: load average {} at the end (1 is this benchmark)", load()));
     lines.push(format!("- runs: {} pairs of {} ms, pinned to one processor", bench.rounds, bench.runtime_ms));
     lines
+}
+
+/// Name and version, without the suffix that the builder of the kernel chose.
+fn kernel() -> String {
+    let text = said("uname", &["-sr"]);
+    text.split('-').next().unwrap_or("unknown").to_owned()
+}
+
+/// Runnable threads over the last minute.
+fn load() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
 fn processor() -> String {

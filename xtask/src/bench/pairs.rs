@@ -18,11 +18,21 @@ impl Pairs {
         median(&self.ours)
     }
 
-    /// The middle one of the ratios fio / ours within each round; within a round a neighbour disturbs both. Rounds
-    /// in which a cost was too small for the kernel to see it have no ratio.
+    /// The middle one of the ratios fio / ours within each round; within a round a neighbour disturbs both. `None`
+    /// when ours is too small to be seen.
     pub(super) fn fio_over_ours(&self) -> Option<f64> {
-        let rounds = self.fio.iter().zip(&self.ours).filter(|(fio, ours)| **fio > 0.0 && **ours > 0.0);
-        median(&rounds.map(|(fio, ours)| fio / ours).collect::<Vec<_>>())
+        let ratios: Vec<f64> = self.fio.iter().zip(&self.ours).map(|(fio, ours)| fio / ours).collect();
+        median(&ratios).filter(|ratio| ratio.is_finite())
+    }
+
+    /// One pair of means in place of the rounds: for values that the kernel samples so coarsely that a single round
+    /// may see nothing.
+    pub(super) fn averaged(&self) -> Pairs {
+        let mean = |values: &[f64]| {
+            let sum: f64 = values.iter().sum();
+            (!values.is_empty()).then(|| sum / values.len() as f64).into_iter().collect()
+        };
+        Pairs { fio: mean(&self.fio), ours: mean(&self.ours) }
     }
 }
 
@@ -69,7 +79,10 @@ mod tests {
         assert_eq!(median(&[4.0, 1.0]), Some(2.5));
         let pairs = Pairs { fio: vec![10.0, 30.0, 40.0], ours: vec![5.0, 10.0, 40.0] };
         assert_eq!(pairs.fio_over_ours(), Some(2.0));
-        assert_eq!(Pairs { fio: vec![1.0, 9.0], ours: vec![0.0, 3.0] }.fio_over_ours(), Some(3.0));
+        let coarse = Pairs { fio: vec![2.0, 4.0], ours: vec![0.0, 1.0] };
+        assert_eq!(coarse.averaged(), Pairs { fio: vec![3.0], ours: vec![0.5] });
+        assert_eq!(Pairs { fio: vec![2.0], ours: vec![0.0] }.fio_over_ours(), None);
+        assert_eq!(Pairs::default().averaged(), Pairs::default());
     }
 
     #[test]

@@ -156,8 +156,8 @@ pub(super) fn document(machine: &[String], table: &str) -> String {
     format!(
         "# Benchmarks\n\n\
          The last result of `cargo xtask bench --write`. Requests are 4 KiB with full latency recording and each block\n\
-         once, unless the case says otherwise. fio runs with `thread=1`. Values are medians; \"times better\" is the\n\
-         median of the ratios within the rounds: fio / fsdyno of a cost, fsdyno / fio of a rate.\n\n\
+         once, unless the case says otherwise. fio runs with `thread=1`. Values are medians unless called means; \"times\n\
+         better\" is the median of the ratios within the rounds: fio / fsdyno of a cost, fsdyno / fio of a rate.\n\n\
          {}\n\n{table}",
         machine.join("\n")
     )
