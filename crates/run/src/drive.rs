@@ -131,6 +131,8 @@ pub(crate) struct Drive<'run, E: Engine, A> {
     parts: Parts<'run, E, A>,
     block: Block,
     cursor: usize,
+    /// Requests of the block whose calls have been counted (synchronous engines).
+    counted: usize,
     /// Position in the block of the request that is timed when not all are.
     sample: usize,
     blocks_made: u64,
@@ -156,6 +158,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         Drive {
             block: Block::new(),
             cursor: 0,
+            counted: 0,
             sample: 0,
             blocks_made: 0,
             slots: Slots::new(depth as u32),
@@ -212,6 +215,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             }
         }
         self.cursor = 0;
+        self.counted = 0;
         self.blocks_made += 1;
         Ok(())
     }
@@ -237,6 +241,9 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
     /// Looks up from the loop: windows, totals, orders, the end of the runtime.
     #[cold]
     fn look_up(&mut self, now_ns: u64) -> Result<(), Ended> {
+        if E::SYNCHRONOUS {
+            self.count_calls();
+        }
         let published = self.totals();
         let turn = self.parts.phase.turn(now_ns, &mut self.parts.recorder);
         if turn == Turn::Measured {
@@ -288,6 +295,9 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         const EIO: i32 = 5;
         const ENOSPC: i32 = 28;
         const EILSEQ: i32 = 84;
+        if let Some(direction) = op.kind.direction() {
+            self.parts.recorder.lost(direction);
+        }
         let survival = &mut self.parts.survival;
         if survival.fill_device && code == ENOSPC && op.kind == OpKind::Write {
             return Err(Ended::DeviceFull);

@@ -79,8 +79,11 @@ impl Distributed {
 #[derive(Clone)]
 struct Lane {
     bytes: u64,
-    issued: u64,
     completed: u64,
+    /// Issued: counted by engines that keep I/Os in flight; with the others it is completed and lost.
+    issued: u64,
+    /// Issued, but failed.
+    lost: u64,
     short: u64,
     dropped: u64,
     clat: Option<Distributed>,
@@ -156,6 +159,7 @@ impl Recorder {
         let lane = |used: bool| Lane {
             bytes: 0,
             issued: 0,
+            lost: 0,
             completed: 0,
             short: 0,
             dropped: 0,
@@ -186,9 +190,18 @@ impl Recorder {
         self.depths[in_flight] += 1;
     }
 
-    /// A sync was committed.
-    pub(crate) fn sync_issued(&mut self, in_flight: usize) {
+    /// An I/O ended without transferring what it should.
+    pub(crate) fn lost(&mut self, direction: Direction) {
+        self.lanes[direction as usize].lost += 1;
+    }
+
+    /// A sync was issued.
+    pub(crate) fn sync_issued(&mut self) {
         self.sync_issued += 1;
+    }
+
+    /// The depth at which a sync was committed.
+    pub(crate) fn sync_committed(&mut self, in_flight: usize) {
         self.depths[in_flight] += 1;
     }
 
@@ -204,9 +217,9 @@ impl Recorder {
         self.complete_sizes[call_size(count)] += 1;
     }
 
-    /// `count` calls that each submitted and completed one I/O (synchronous engines, once per block).
-    #[inline]
+    /// `count` calls that each committed, submitted and completed one I/O (synchronous engines, once per block).
     pub(crate) fn single_calls(&mut self, count: u64) {
+        self.depths[1] += count;
         self.submit_sizes[1] += count;
         self.complete_sizes[1] += count;
     }
@@ -280,7 +293,8 @@ impl Recorder {
     pub(crate) fn clear(&mut self) {
         self.clear_latencies();
         for lane in &mut self.lanes {
-            (lane.bytes, lane.issued, lane.completed, lane.short, lane.dropped) = (0, 0, 0, 0, 0);
+            (lane.bytes, lane.issued, lane.lost, lane.completed) = (0, 0, 0, 0);
+            (lane.short, lane.dropped) = (0, 0);
             lane.bandwidth = Window::default();
             lane.iops = Window::default();
         }
@@ -412,7 +426,7 @@ impl Recorder {
         };
         DirectionRecord {
             bytes: lane.bytes,
-            ios: lane.issued,
+            ios: if self.kept.submission { lane.issued } else { lane.completed + lane.lost },
             short_ios: lane.short,
             dropped_ios: lane.dropped,
             runtime_ms: if lane.bytes > 0 { runtime_ms } else { 0 },

@@ -125,7 +125,10 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         flight.start_ns = if timed || direction.is_none() { parts.engine.clock().now_ns() } else { UNTIMED };
         match direction {
             Some(direction) => parts.recorder.issued(direction, in_flight),
-            None => parts.recorder.sync_issued(in_flight),
+            None => {
+                parts.recorder.sync_issued();
+                parts.recorder.sync_committed(in_flight);
+            }
         }
         match parts.engine.queue(slot, &flight.op, 0) {
             Queued::Staged => Ok(Some(index as u32)),

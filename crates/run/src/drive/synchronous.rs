@@ -31,8 +31,21 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
     }
 
-    /// The requests of the block up to `to`.
-    fn block_part<const TIMED: bool, const GOVERNED: bool>(
+    /// The requests of the block up to `to`, their calls counted together.
+    fn block_part<const TIMED: bool, const GOVERNED: bool>(&mut self, slot: Slot, to: usize) -> Result<Slot, Ended> {
+        let outcome = self.each_of_part::<TIMED, GOVERNED>(slot, to);
+        self.count_calls();
+        outcome
+    }
+
+    /// Counts the calls of the block's requests that have not been counted yet.
+    pub(super) fn count_calls(&mut self) {
+        self.parts.recorder.single_calls((self.cursor - self.counted) as u64);
+        self.counted = self.cursor;
+    }
+
+    #[inline(always)]
+    fn each_of_part<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
         mut slot: Slot,
         to: usize,
@@ -49,7 +62,6 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 self.parts.prepare(&slot, &op);
             }
             let start_ns = if TIMED { self.now_ns() } else { 0 };
-            self.parts.recorder.issued(direction, 1);
             let Queued::Done(mut completion) = self.parts.engine.queue(slot, &op, 0) else {
                 unreachable!("a synchronous engine is done when queue returns");
             };
@@ -58,7 +70,6 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 (completion, complete) = self.settle(completion, &op, direction)?;
             }
             slot = completion.slot;
-            self.parts.recorder.single_calls(1);
             if !complete {
                 continue;
             }
@@ -111,12 +122,11 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[cold]
     fn sync_call(&mut self, slot: Slot, op: &Op) -> Result<Slot, Ended> {
         let start_ns = self.now_ns();
-        self.parts.recorder.sync_issued(1);
+        self.parts.recorder.sync_issued();
         let Queued::Done(completion) = self.parts.engine.queue(slot, op, 0) else {
             unreachable!("a synchronous engine is done when queue returns");
         };
         let end_ns = self.now_ns();
-        self.parts.recorder.single_calls(1);
         if completion.result < 0 {
             self.failed(op, -completion.result as i32, "sync")?;
         } else {
