@@ -61,6 +61,7 @@ fn samples_of_fio_342() {
 }
 
 /// Whether the tests that want an installed fio were asked for; says how, if not.
+#[expect(clippy::print_stdout, reason = "the count of skipped tests is read from it")]
 fn asked_for(what: &str) -> bool {
     let asked = std::env::var("FIO_SEQUENCES").is_ok_and(|text| text == what);
     if !asked {
