@@ -2,7 +2,7 @@
 
 use crate::tests_step::{self, Counts};
 use crate::workspace::cargo;
-use crate::{docs, licences, tidy};
+use crate::{bench, docs, licences, tidy};
 
 /// Passed, or what went wrong outside the thing checked.
 type Outcome = Result<bool, String>;
@@ -20,6 +20,7 @@ const CHECKS: &[Step] = &[
     Step { name: "licences", check: licences::run },
     Step { name: "clippy", check: || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]) },
     Step { name: "docs", check: || docs::run(&[]) },
+    Step { name: "gate", check: || bench::run(&["--gate".to_owned()]) },
 ];
 
 const TEST: Step = Step {
