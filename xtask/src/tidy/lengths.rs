@@ -13,10 +13,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const TABLES: &[&str] = &["crates/job/src/table"];
 
 /// Longer files, with the lines they may have.
-const LONG_FILES: &[(&str, usize)] = &[
-    // The typed job is one list of options.
-    ("crates/job/src/typed.rs", 800),
-];
+const LONG_FILES: &[(&str, usize)] = &[];
 
 /// Longer functions by file and name, with the lines they may have.
 const LONG_FUNCTIONS: &[(&str, &str, usize)] = &[

@@ -1,0 +1,112 @@
+//! Which files a job uses and how they come to be.
+
+use std::path::PathBuf;
+
+/// Bytes, or a share of the file or device that only probing can turn into bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// An absolute count of bytes.
+    Bytes(u64),
+    /// Percent of the existing file or device (0 to 100).
+    Percent(u32),
+}
+
+/// Which files a job uses and how they come to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Files {
+    /// `filename=`, split at colons, escapes resolved. Empty: names are generated from `name_format`.
+    pub names: Vec<String>,
+    /// `directory=`, split at colons; clones take them in turn. Empty: the current directory.
+    pub directories: Vec<PathBuf>,
+    /// `filename_format`; `None` is `$jobname.$jobnum.$filenum`.
+    pub name_format: Option<String>,
+    /// Files per clone when names are generated (1 and up).
+    pub count: u32,
+    /// `filesize=`: smallest and largest size of each file in bytes.
+    pub file_size: Option<(u64, u64)>,
+    /// `size=`: bytes per clone over all its files. `None`: what exists.
+    pub size: Option<Amount>,
+    /// Where the used range begins.
+    pub offset: Amount,
+    /// Added to the offset once per clone index.
+    pub offset_increment: Amount,
+    /// Which file the next I/O goes to.
+    pub service: FileService,
+    /// How a new file's space is reserved.
+    pub fallocate: Fallocate,
+    /// Lay out also for write jobs.
+    pub overwrite: bool,
+    /// Create each file when it is opened, without a layout.
+    pub create_on_open: bool,
+    /// Stop after the layout.
+    pub create_only: bool,
+    /// Off: a missing or short file is an error.
+    pub allow_create: bool,
+    /// fsync after layout.
+    pub create_fsync: bool,
+    /// Lay out one job after the other.
+    pub create_serialize: bool,
+    /// Delete the files at the end.
+    pub unlink: bool,
+    /// Delete the files at the end of each loop.
+    pub unlink_each_loop: bool,
+    /// Read the files into the cache first.
+    pub pre_read: bool,
+    /// Drop cached pages at open and at each wrap.
+    pub invalidate: bool,
+    /// Advice to the kernel at open.
+    pub fadvise: Fadvise,
+    /// Run until the device is full; ENOSPC then ends the job without error.
+    pub fill_device: bool,
+    /// Begin at the end of the file.
+    pub append: bool,
+    /// A mounted block device may be written.
+    pub allow_mounted_write: bool,
+}
+
+/// `file_service_type`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FileService {
+    /// Each file in turn, `per_file` I/Os each.
+    RoundRobin {
+        /// I/Os before the next file (1 and up).
+        per_file: u32,
+    },
+    /// A uniform draw, `per_file` I/Os each.
+    Random {
+        /// I/Os before the next draw (1 and up).
+        per_file: u32,
+    },
+    /// Finish one file before the next.
+    Sequential,
+}
+
+/// `fallocate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallocate {
+    /// Not at all.
+    None,
+    /// fallocate(2), sets the size.
+    Native,
+    /// posix_fallocate(3).
+    Posix,
+    /// fallocate(2) with FALLOC_FL_KEEP_SIZE.
+    Keep,
+    /// ftruncate(2): sparse.
+    Truncate,
+}
+
+/// `fadvise_hint`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fadvise {
+    /// None given.
+    Off,
+    /// RANDOM or SEQUENTIAL, as the pattern is.
+    ByPattern,
+    /// POSIX_FADV_RANDOM.
+    Random,
+    /// POSIX_FADV_SEQUENTIAL.
+    Sequential,
+    /// POSIX_FADV_NOREUSE.
+    NoReuse,
+}

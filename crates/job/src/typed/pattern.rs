@@ -1,0 +1,146 @@
+//! Offsets, sizes, directions.
+
+use crate::direction::{Direction, PerDirection};
+
+/// Offsets, sizes and directions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern {
+    /// `rw=`.
+    pub access: Access,
+    /// Block sizes of each direction.
+    pub block_size: PerDirection<BlockSize>,
+    /// `blockalign`: offsets are multiples of this. `None`: the smallest block size.
+    pub block_align: Option<PerDirection<u64>>,
+    /// `bs_unaligned`: drawn sizes are not rounded.
+    pub unaligned_sizes: bool,
+    /// `bs_is_seq_rand`: the read size serves sequential I/O, the write size random I/O.
+    pub sizes_by_sequence: bool,
+    /// Share of reads in a mix, percent (0 to 100).
+    pub read_percent: u32,
+    /// Share of random offsets in random modes, percent (0 to 100).
+    pub random_percent: PerDirection<u32>,
+    /// Where the sequence comes from.
+    pub seed: Seed,
+    /// Each block once per pass (off with `norandommap`).
+    pub random_map: bool,
+    /// `random_generator` when written; `None`: our O(1) permutation.
+    pub generator: Option<RandomGenerator>,
+    /// How offsets are spread.
+    pub distribution: Distribution,
+}
+
+/// `rw=`, with its `:N` suffix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Random offsets.
+    pub random: bool,
+    /// Reads happen.
+    pub reads: bool,
+    /// Writes happen.
+    pub writes: bool,
+    /// Trims happen.
+    pub trims: bool,
+    /// `trimwrite`: each block is trimmed, then written.
+    pub trim_then_write: bool,
+    /// The `:N` suffix. Sequential: bytes skipped after each I/O (negative: backwards). Random: I/Os per new random offset.
+    pub modifier: Option<i64>,
+    /// `rw_sequencer=identical`: the I/Os of one random draw use the same offset.
+    pub identical: bool,
+}
+
+impl Access {
+    /// The canonical word: `read`, `randrw`, ...
+    pub fn name(&self) -> &'static str {
+        match (self.random, self.reads, self.writes, self.trims) {
+            (false, true, false, false) => "read",
+            (false, false, true, false) => "write",
+            (false, true, true, _) => "rw",
+            (true, true, false, false) => "randread",
+            (true, false, true, false) => "randwrite",
+            (true, true, true, _) => "randrw",
+            (false, false, false, _) => "trim",
+            (true, false, false, _) => "randtrim",
+            (false, _, true, true) => "trimwrite",
+            (true, _, true, true) => "randtrimwrite",
+            (false, true, false, true) => "readtrim",
+            (true, true, false, true) => "randreadtrim",
+        }
+    }
+
+    /// Whether I/O of this direction can happen.
+    pub fn has(&self, direction: Direction) -> bool {
+        match direction {
+            Direction::Read => self.reads,
+            Direction::Write => self.writes,
+            Direction::Trim => self.trims,
+        }
+    }
+}
+
+/// `bs`, `bsrange`, `bssplit` of one direction. Sizes are bytes, 1 and up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockSize {
+    /// Always the same.
+    Fixed(u32),
+    /// Drawn between both, rounded down to a multiple of the smallest.
+    Range(u32, u32),
+    /// Sizes and their percentages, which sum to 100.
+    Split(Vec<(u32, u32)>),
+}
+
+impl BlockSize {
+    /// The smallest size that can come, in bytes.
+    pub fn min(&self) -> u32 {
+        match self {
+            BlockSize::Fixed(size) => *size,
+            BlockSize::Range(min, _) => *min,
+            BlockSize::Split(parts) => parts.iter().map(|part| part.0).min().unwrap_or(0),
+        }
+    }
+
+    /// The largest size that can come, in bytes.
+    pub fn max(&self) -> u32 {
+        match self {
+            BlockSize::Fixed(size) => *size,
+            BlockSize::Range(_, max) => *max,
+            BlockSize::Split(parts) => parts.iter().map(|part| part.0).max().unwrap_or(0),
+        }
+    }
+}
+
+/// Where random numbers start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seed {
+    /// Repeatable: `randseed`, 0x89 unless given.
+    Fixed(u64),
+    /// `randrepeat=0`: drawn from the system for each run.
+    System,
+}
+
+/// `random_generator`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RandomGenerator {
+    /// fio's 32-bit sequence, block map included.
+    Tausworthe,
+    /// fio's shift register, full coverage.
+    Lfsr,
+    /// fio's 64-bit sequence.
+    Tausworthe64,
+}
+
+/// `random_distribution`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Distribution {
+    /// Every block alike.
+    Uniform,
+    /// Zipf with this theta, and the centre of the hot blocks (share of the range, 0 to 1) if given.
+    Zipf(f64, Option<f64>),
+    /// Pareto with this h, and the centre if given.
+    Pareto(f64, Option<f64>),
+    /// Normal with this deviation in percent, and the centre if given.
+    Normal(f64, Option<f64>),
+    /// `zoned:` percent of I/O to percent of the range, per direction.
+    Zoned(PerDirection<Vec<(u32, u32)>>),
+    /// `zoned_abs:` percent of I/O to bytes, per direction.
+    ZonedAbsolute(PerDirection<Vec<(u32, u64)>>),
+}

@@ -1,0 +1,84 @@
+//! When a job begins, waits, syncs and ends.
+
+use super::Amount;
+use crate::direction::PerDirection;
+
+/// When a job begins and ends.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Extent {
+    /// Upper limit after the ramp, ns; 0: none.
+    pub runtime_ns: u64,
+    /// Loop over the size until the runtime is over.
+    pub time_based: bool,
+    /// Warm-up that is not reported, ns.
+    pub ramp_ns: u64,
+    /// Delay before the start: shortest and longest, ns.
+    pub start_delay_ns: (u64, u64),
+    /// Repetitions of the whole job (1 and up).
+    pub loops: u32,
+    /// Stop after so many I/Os; 0: no limit.
+    pub number_ios: u64,
+    /// `io_size`: bytes to transfer when they differ from the size.
+    pub io_size: Option<Amount>,
+}
+
+/// Syncs during and after the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Durability {
+    /// fsync after so many writes; 0: never.
+    pub fsync_every: u32,
+    /// fdatasync after so many writes; 0: never.
+    pub fdatasync_every: u32,
+    /// sync_file_range flags (bit 0 wait before, 1 write, 2 wait after) and its interval in writes.
+    pub sync_file_range: Option<(u32, u32)>,
+    /// fsync when the I/O phase ends.
+    pub end_fsync: bool,
+    /// fsync at each close.
+    pub fsync_on_close: bool,
+    /// syncfs when the I/O phase ends.
+    pub end_syncfs: bool,
+}
+
+/// Slower than flat out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pacing {
+    /// Bytes per second of each direction; `None`: no limit.
+    pub rate: PerDirection<Option<u64>>,
+    /// I/Os per second of each direction; `None`: no limit.
+    pub rate_iops: PerDirection<Option<u32>>,
+    /// Fail below so many bytes per second.
+    pub rate_min: PerDirection<Option<u64>>,
+    /// Fail below so many I/Os per second.
+    pub rate_iops_min: PerDirection<Option<u32>>,
+    /// Window of the minimum checks, ms.
+    pub rate_cycle_ms: u32,
+    /// Exponential gaps instead of even ones.
+    pub poisson: bool,
+    /// Do not count think time when catching up.
+    pub ignore_think_time: bool,
+    /// Pause after each group of blocks, ns.
+    pub think_ns: u64,
+    /// Part of the pause that burns the processor, ns.
+    pub think_spin_ns: u64,
+    /// Blocks per group (1 and up).
+    pub think_blocks: u32,
+    /// Count issued blocks instead of completed ones.
+    pub think_on_issue: bool,
+    /// Fail the job on an I/O slower than this, ns; per direction.
+    pub max_latency_ns: PerDirection<u64>,
+    /// `latency_target`: find the depth that keeps it. `None` when not asked for.
+    pub latency_target: Option<LatencyTarget>,
+}
+
+/// `latency_target` and its companions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LatencyTarget {
+    /// The latency to keep, ns.
+    pub target_ns: u64,
+    /// The sample window, ns.
+    pub window_ns: u64,
+    /// Share of I/Os that must keep it, percent (0 to 100).
+    pub percentile: f64,
+    /// Go on searching while the job runs.
+    pub run: bool,
+}

@@ -1,0 +1,161 @@
+//! How requests reach the kernel: engine, depth, memory, options of engines.
+
+/// How requests reach the kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submission {
+    /// The engine, by its canonical name.
+    pub engine: EngineName,
+    /// In flight at most (1 and up), as asked for.
+    pub depth: u32,
+    /// Submit when so many are queued (1 to depth).
+    pub batch: u32,
+    /// Reap at least so many per call (0: poll).
+    pub batch_complete_min: u32,
+    /// Reap at most so many per call.
+    pub batch_complete_max: u32,
+    /// Refill only after falling to this; `None`: at once.
+    pub depth_low: Option<u32>,
+    /// O_DIRECT.
+    pub direct: bool,
+    /// O_SYNC / O_DSYNC at open.
+    pub sync_open: SyncOpen,
+    /// Alignment of the buffers in bytes, a power of two; 0: the page (always so with direct I/O).
+    pub memory_align: u32,
+    /// What the memory is made of.
+    pub memory: Memory,
+    /// Options of the engine.
+    pub engine_options: EngineOptions,
+}
+
+/// Engines that the job language can name and this build knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EngineName {
+    /// No I/O at all.
+    Null,
+    /// A virtual device on a virtual clock.
+    Sim,
+    /// lseek + read/write.
+    Sync,
+    /// pread/pwrite.
+    Psync,
+    /// preadv/pwritev.
+    Pvsync,
+    /// preadv2/pwritev2.
+    Pvsync2,
+    /// readv/writev after lseek.
+    Vsync,
+    /// Copies from and to a mapping.
+    Mmap,
+    /// io_setup, io_submit, io_getevents.
+    Libaio,
+    /// io_uring_setup, io_uring_enter.
+    IoUring,
+}
+
+impl EngineName {
+    /// fio's name for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            EngineName::Null => "null",
+            EngineName::Sim => "sim",
+            EngineName::Sync => "sync",
+            EngineName::Psync => "psync",
+            EngineName::Pvsync => "pvsync",
+            EngineName::Pvsync2 => "pvsync2",
+            EngineName::Vsync => "vsync",
+            EngineName::Mmap => "mmap",
+            EngineName::Libaio => "libaio",
+            EngineName::IoUring => "io_uring",
+        }
+    }
+}
+
+/// `sync=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncOpen {
+    /// Neither flag.
+    None,
+    /// O_SYNC.
+    Sync,
+    /// O_DSYNC.
+    Dsync,
+}
+
+/// `mem=`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Anonymous pages (fio's malloc and mmap alike).
+    Anonymous,
+    /// Anonymous huge pages (`mmaphuge`).
+    Huge,
+}
+
+/// Options that belong to one engine. Unused ones keep their defaults.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EngineOptions {
+    /// io_uring, pvsync2: poll for completions (`hipri`).
+    pub hipri: bool,
+    /// pvsync2: share of polled I/O in percent; `None`: all.
+    pub hipri_percentage: Option<u32>,
+    /// io_uring: registered buffers.
+    pub fixed_buffers: bool,
+    /// io_uring: registered files.
+    pub registered_files: bool,
+    /// io_uring: a kernel thread polls the submission queue.
+    pub sqthread_poll: bool,
+    /// io_uring: that thread's processor.
+    pub sqthread_poll_cpu: Option<u32>,
+    /// io_uring: plain read/write opcodes (true, fio's default) or vectored ones.
+    pub nonvectored: Option<bool>,
+    /// io_uring: IOSQE_ASYNC on every N-th request; 0: never.
+    pub force_async: u32,
+    /// libaio, io_uring, pvsync2: RWF_NOWAIT.
+    pub nowait: bool,
+    /// libaio: read completions from the shared ring.
+    pub userspace_reap: bool,
+    /// io_uring, pvsync2: RWF_DONTCACHE.
+    pub uncached: bool,
+    /// sim: the device that is played.
+    pub sim: SimDevice,
+}
+
+/// The virtual device of the `sim` engine. All times are virtual nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimDevice {
+    /// Service time of each request (`sim_service`), ns.
+    pub service_ns: u64,
+    /// Requests served at once (`sim_channels`), 1 and up.
+    pub channels: u32,
+    /// Requests that fit in before the queue is full (`sim_queue`); 0: no limit.
+    pub queue: u32,
+    /// The script of faults (`sim_faults`), in order of the I/O number.
+    pub faults: Vec<SimFault>,
+}
+
+impl Default for SimDevice {
+    fn default() -> Self {
+        SimDevice { service_ns: 100_000, channels: 1, queue: 0, faults: Vec::new() }
+    }
+}
+
+/// One scripted event of the virtual device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SimFault {
+    /// The request it meets, counted from 1 in order of submission.
+    pub number: u64,
+    /// What happens to it.
+    pub kind: SimFaultKind,
+}
+
+/// Kinds of scripted events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SimFaultKind {
+    /// Fails with this errno.
+    Error(i32),
+    /// Transfers only so many bytes.
+    Short(u32),
+    /// Takes so much longer, ns.
+    Stall(u64),
+    /// Transfers nothing: end of file.
+    EndOfFile,
+}
