@@ -251,6 +251,8 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             self.parts.account.measure_from_here();
             if let Some(governor) = &mut self.parts.governor {
                 governor.measure_from_here(now_ns);
+                // The schedule begins anew: a backlog of the ramp is not caught up in the measured part.
+                self.parts.generator.restart_pacing(&mut self.block, self.cursor);
             }
             self.parts.cell.set_state(WorkerState::Running);
         }

@@ -51,6 +51,7 @@ impl Governor {
 
     /// The ramp is over and the counters are at 0: a new window begins.
     pub(super) fn measure_from_here(&mut self, now_ns: u64) {
+        self.origin_ns = now_ns;
         self.checked_ns = now_ns;
         self.checked_bytes = PerDirection::default();
         self.checked_ios = PerDirection::default();
@@ -104,21 +105,29 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if self.governor().pacing.think_on_issue && self.block.ops[index].kind.direction().is_some() {
             self.governor().blocks_since_thought += 1;
         }
-        let Some(intended) = self.block.intended_ns.as_ref().map(|starts| starts[index]) else { return Ok(UNTIMED) };
-        let due_ns = self.governor().origin_ns.saturating_add(intended);
-        self.wait_until::<TIMED>(due_ns)?;
-        Ok(due_ns)
+        if self.block.intended_ns.is_none() {
+            return Ok(UNTIMED);
+        }
+        // Asked again while it waits: the end of the ramp begins the schedule anew.
+        self.wait_until::<TIMED>(|drive| drive.intended_start_ns(index))
     }
 
-    /// Waits, reaping what completes meanwhile, and looks up in time.
-    fn wait_until<const TIMED: bool>(&mut self, due_ns: u64) -> Result<(), Ended> {
+    fn intended_start_ns(&self, index: usize) -> u64 {
+        let origin_ns = self.parts.governor.as_ref().map_or(0, |governor| governor.origin_ns);
+        let intended_ns = self.block.intended_ns.as_ref().map_or(0, |starts| starts[index]);
+        origin_ns.saturating_add(intended_ns)
+    }
+
+    /// Waits until the moment that `due` names, reaping what completes meanwhile, and looks up in time.
+    fn wait_until<const TIMED: bool>(&mut self, due: impl Fn(&Self) -> u64) -> Result<u64, Ended> {
         loop {
             let now_ns = self.now_ns();
             if now_ns >= self.parts.phase.next_ns {
                 self.look_up(now_ns)?;
             }
+            let due_ns = due(self);
             if now_ns >= due_ns {
-                return Ok(());
+                return Ok(due_ns);
             }
             let wake_ns = due_ns.min(self.parts.phase.next_ns);
             if !E::SYNCHRONOUS && self.slots.in_flight() > 0 {
@@ -139,7 +148,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let begin_ns = self.now_ns();
         let spin_ns = self.governor().pacing.think_spin_ns.min(think_ns);
         self.parts.engine.clock().spin_until_ns(begin_ns + spin_ns);
-        self.wait_until::<TIMED>(begin_ns + think_ns)
+        self.wait_until::<TIMED>(|_| begin_ns + think_ns).map(|_| ())
     }
 
     /// After a transfer: response time, think count, latency limit.

@@ -46,7 +46,10 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             loop {
                 let Some(completion) = self.completions.pop() else {
                     self.reap_more::<TIMED, GOVERNED>(queueing.reap_min, PATIENCE)?;
-                    self.look_up_if_due::<TIMED, GOVERNED>()?;
+                    if self.is_due::<TIMED, GOVERNED>() {
+                        self.look_up_after_reaping::<TIMED, GOVERNED>()?;
+                        break;
+                    }
                     continue;
                 };
                 let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? else {
@@ -72,13 +75,22 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
     }
 
-    /// Untimed workers read the clock once a block, and here only when the engine had nothing to give.
+    /// Whether it is time to look up. Untimed workers read the clock once a block, and here only when the engine had
+    /// nothing to give.
     #[inline(always)]
-    fn look_up_if_due<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
-        if (TIMED || GOVERNED || self.reaped_ns != UNTIMED) && self.reaped_ns >= self.parts.phase.next_ns {
-            return self.look_up(self.reaped_ns);
+    fn is_due<const TIMED: bool, const GOVERNED: bool>(&self) -> bool {
+        (TIMED || GOVERNED || self.reaped_ns != UNTIMED) && self.reaped_ns >= self.parts.phase.next_ns
+    }
+
+    /// Looks up with requests reaped. What came back while the ramp lasted belongs to it, and is noted before the
+    /// counters are cleared.
+    #[cold]
+    fn look_up_after_reaping<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
+        let reaped_ns = self.reaped_ns;
+        if self.parts.phase.in_ramp() {
+            self.complete_all::<TIMED, GOVERNED>()?;
         }
-        Ok(())
+        self.look_up(reaped_ns)
     }
 
     /// Queues the block's next request, and submits when a batch is full.
@@ -247,7 +259,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         self.complete_all::<TIMED, GOVERNED>()?;
         self.reap_more::<TIMED, GOVERNED>(min, patience)?;
         self.complete_all::<TIMED, GOVERNED>()?;
-        self.look_up_if_due::<TIMED, GOVERNED>()
+        if self.is_due::<TIMED, GOVERNED>() { self.look_up(self.reaped_ns) } else { Ok(()) }
     }
 
     fn complete_all<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {

@@ -28,6 +28,13 @@ fn a_rate_above_the_device_shows_in_the_response_time() {
 }
 
 #[test]
+fn the_schedule_begins_anew_when_the_ramp_is_over() {
+    // The ramp ends after 1,000 requests, half a ramp behind its schedule. Request n of the rest is 50 n us late.
+    let job = simulate_one("--rate_iops=20000 --ramp_time=100ms --runtime=10ms --time_based");
+    assert_exact(job.read.response.as_ref().unwrap(), (0..100).map(|n| 100 * US + n * 50 * US));
+}
+
+#[test]
 fn plain_jobs_have_no_response_time() {
     assert_eq!(simulate_one("").read.response, None);
     assert_eq!(simulate_one("--thinktime=100").read.response, None, "nothing is intended");
