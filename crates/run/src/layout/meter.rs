@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::clock::{Clock, RealClock};
 
-/// A rate is trusted after so long: the first chunks tell more about memory and allocation than about the device.
+/// A rate is trusted after so long.
 const TRUSTED_TIME: Duration = Duration::from_millis(500);
 
 /// How far a layout is.
@@ -22,34 +22,38 @@ pub(crate) struct Progress {
 /// a second on a quick disk: what to show, and how often, is the watcher's choice.
 pub(crate) struct Meter<'watcher> {
     clock: RealClock,
-    began_ns: u64,
+    /// When the first chunk was made, and its bytes: what came before it (an old file that went away, the reservation)
+    /// tells nothing about the rate.
+    first: Option<(u64, u64)>,
     bytes_done: u64,
     bytes_total: u64,
     watcher: &'watcher mut dyn FnMut(Progress),
 }
 
 impl<'watcher> Meter<'watcher> {
-    /// Begins to count towards `bytes_total`; the time runs from now.
+    /// Begins to count towards `bytes_total`; the time runs from the first chunk.
     pub(crate) fn new(bytes_total: u64, watcher: &'watcher mut dyn FnMut(Progress)) -> Meter<'watcher> {
-        let clock = RealClock::shared();
-        Meter { clock, began_ns: clock.now_ns(), bytes_done: 0, bytes_total, watcher }
+        Meter { clock: RealClock::shared(), first: None, bytes_done: 0, bytes_total, watcher }
     }
 
     /// So many bytes more are made.
     pub(crate) fn add(&mut self, bytes: u64) {
         self.bytes_done += bytes;
-        let elapsed = Duration::from_nanos(self.clock.now_ns().saturating_sub(self.began_ns));
-        let remaining = remaining(self.bytes_done, self.bytes_total, elapsed);
+        let now_ns = self.clock.now_ns();
+        let (first_ns, first_bytes) = *self.first.get_or_insert((now_ns, self.bytes_done));
+        let elapsed = Duration::from_nanos(now_ns.saturating_sub(first_ns));
+        let rest = self.bytes_total.saturating_sub(self.bytes_done);
+        let remaining = remaining(self.bytes_done - first_bytes, rest, elapsed);
         (self.watcher)(Progress { bytes_done: self.bytes_done, bytes_total: self.bytes_total, remaining });
     }
 }
 
-fn remaining(done: u64, total: u64, elapsed: Duration) -> Option<Duration> {
+/// How long `rest` bytes take at the rate of `done` bytes in `elapsed`.
+fn remaining(done: u64, rest: u64, elapsed: Duration) -> Option<Duration> {
     if done == 0 || elapsed < TRUSTED_TIME {
         return None;
     }
-    let rest = total.saturating_sub(done) as f64 / done as f64;
-    Duration::try_from_secs_f64(elapsed.as_secs_f64() * rest).ok()
+    Duration::try_from_secs_f64(elapsed.as_secs_f64() * rest as f64 / done as f64).ok()
 }
 
 #[cfg(test)]
@@ -59,15 +63,25 @@ mod tests {
     #[test]
     fn the_rest_takes_as_long_as_the_rate_says() {
         let second = Duration::from_secs(1);
-        assert_eq!(remaining(100 << 20, 300 << 20, second), Some(2 * second));
-        assert_eq!(remaining(300 << 20, 300 << 20, second), Some(Duration::ZERO));
-        assert_eq!(remaining(1 << 20, 2 << 20, second), Some(second));
+        assert_eq!(remaining(100 << 20, 200 << 20, second), Some(2 * second));
+        assert_eq!(remaining(300 << 20, 0, second), Some(Duration::ZERO));
     }
 
     #[test]
     fn nothing_is_foretold_too_early() {
         assert_eq!(remaining(0, 100, Duration::from_secs(9)), None);
         assert_eq!(remaining(500 << 20, 1 << 30, Duration::from_millis(499)), None);
+    }
+
+    #[test]
+    fn what_came_before_the_first_chunk_is_no_part_of_the_rate() {
+        let mut seen = Vec::new();
+        let mut watcher = |progress: Progress| seen.push(progress.remaining);
+        let mut meter = Meter::new(1 << 40, &mut watcher);
+        // However long the first chunk took, it says nothing by itself.
+        meter.clock.sleep_until_ns(meter.clock.now_ns() + TRUSTED_TIME.as_nanos() as u64);
+        meter.add(1);
+        assert_eq!(seen, [None]);
     }
 
     #[test]
