@@ -68,6 +68,8 @@ fn line(run: &RunRecord, row: &JobRecord, group: &Group, version: Version) -> St
         engine_ways: _,
         timed_one_in: _,
         sampled_latency: _,
+        plan: _,
+        latency_series: _,
     } = row;
     let mut fields = Fields(Vec::new());
     fields.add(version as u32);

@@ -3,7 +3,10 @@
 #![forbid(unsafe_code)]
 
 mod direction;
+pub mod evidence;
+mod guided;
 mod histogram;
+mod interval;
 mod merge;
 mod moments;
 mod new;
@@ -12,7 +15,9 @@ mod samples;
 mod saved;
 
 pub use direction::per_second;
+pub use guided::*;
 pub use histogram::{BUCKETS, Histogram, bucket_of, bucket_value};
+pub use interval::Interval;
 pub use moments::Moments;
 pub use new::DEFAULT_PERCENTILES;
 pub use record::*;

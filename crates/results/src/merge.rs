@@ -1,7 +1,7 @@
 //! From workers to the rows of a report: `group_reporting` and `unified_rw_reporting`.
 
 use crate::direction::merge_all_or_none;
-use crate::record::{DirectionRecord, JobRecord, RunRecord, SurvivedErrors, SyncRecord};
+use crate::record::{DirectionRecord, JobRecord, LatencySlice, RunRecord, SurvivedErrors, SyncRecord};
 
 impl RunRecord {
     /// One row per worker, or one per group for workers with `group_reporting`; workers with `stats=0` are left out.
@@ -59,6 +59,8 @@ impl JobRecord {
             engine_ways: _,
             timed_one_in,
             sampled_latency,
+            plan: _,
+            latency_series,
         } = self;
         *members += other.members;
         options.clone_from(&other.options);
@@ -100,6 +102,7 @@ impl JobRecord {
         add(latency_ms_counts, &other.latency_ms_counts);
         *survived_errors = sum_of_errors(*survived_errors, other.survived_errors);
         *timed_one_in = (*timed_one_in).max(other.timed_one_in);
+        merge_series(latency_series, &other.latency_series);
     }
 
     /// All directions as one, for `unified_rw_reporting`: counts and samples add up, the longest runtime counts.
@@ -123,6 +126,24 @@ impl SyncRecord {
 fn add<const N: usize>(counts: &mut [u64; N], more: &[u64; N]) {
     for (count, more) in counts.iter_mut().zip(more) {
         *count += more;
+    }
+}
+
+/// Workers of a group are looked at together: slices of the same interval add up.
+fn merge_series(series: &mut Vec<LatencySlice>, others: &[LatencySlice]) {
+    for other in others {
+        match series.binary_search_by_key(&other.at_ms, |slice| slice.at_ms) {
+            Err(place) => series.insert(place, other.clone()),
+            Ok(place) => {
+                let classes = &mut series[place].classes;
+                for (class, count) in &other.classes {
+                    match classes.binary_search_by_key(class, |(class, _)| *class) {
+                        Ok(found) => classes[found].1 += count,
+                        Err(gap) => classes.insert(gap, (*class, *count)),
+                    }
+                }
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Records of something that has not done anything yet, to be filled in.
 
 use crate::record::{
-    DirectionRecord, Host, JobRecord, JobSetup, RunRecord, SCHEMA_VERSION, SyncRecord, UnifiedReporting,
+    DirectionRecord, Host, JobPlan, JobRecord, JobSetup, RunRecord, SCHEMA_VERSION, SyncRecord, UnifiedReporting,
 };
 
 /// The percentiles that fio shows unless told otherwise.
@@ -25,6 +25,9 @@ impl RunRecord {
             disks: Vec::new(),
             notes: Vec::new(),
             signal: None,
+            storages: Vec::new(),
+            ledger: None,
+            findings: Vec::new(),
         }
     }
 }
@@ -70,6 +73,8 @@ impl JobRecord {
             engine_ways: Vec::new(),
             timed_one_in: 1,
             sampled_latency: None,
+            plan: JobPlan::default(),
+            latency_series: Vec::new(),
         }
     }
 

@@ -4,12 +4,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::evidence::{Ledger, Storage};
+use crate::guided::Finding;
 use crate::histogram::Histogram;
 use crate::moments::Moments;
 use crate::samples::Samples;
 
 /// Version of the record's format.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// One run of one or more jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +42,15 @@ pub struct RunRecord {
     pub notes: Vec<Note>,
     /// The signal that ended the run.
     pub signal: Option<i32>,
+    /// The storages that the files are on, one per mount.
+    #[serde(default)]
+    pub storages: Vec<Storage>,
+    /// The bytes in all layers, through the run; `None`: nobody looked.
+    #[serde(default)]
+    pub ledger: Option<Ledger>,
+    /// What was found against the numbers: a function of the rest, kept so that a reader needs no program.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
 }
 
 /// Machine and clock of a run.
@@ -170,6 +181,67 @@ pub struct JobRecord {
     pub timed_one_in: u32,
     /// What the timed I/Os of a sampled run gave, by direction (clat); kept out of fio's formats.
     pub sampled_latency: Option<Box<[Latency; 3]>>,
+    /// What the plan said that this worker would do.
+    #[serde(default)]
+    pub plan: JobPlan,
+    /// Latency through the run, one entry per look (each second); empty: nobody looked.
+    #[serde(default)]
+    pub latency_series: Vec<LatencySlice>,
+}
+
+/// What the plan said that a worker would do, as far as a reader needs it to judge the numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobPlan {
+    /// The stage it runs in: stages are what `stonewall` divides a run into, counted from 0.
+    pub stage: u32,
+    /// Its files, the resolved paths; the first 16 of many.
+    pub files: Vec<String>,
+    /// How many files there are.
+    pub file_count: u64,
+    /// First byte of each file that it may touch.
+    pub offset_bytes: u64,
+    /// Bytes that it may touch, all files.
+    pub span_bytes: Option<u64>,
+    /// Bytes after which it stops; `None`: by time alone.
+    pub io_bytes: Option<u64>,
+    /// Seconds after which it stops; `None`: by bytes alone.
+    pub runtime_ms: Option<u64>,
+    /// Warm-up before anything counts, ms.
+    pub ramp_ms: u64,
+    /// Stops by time, going over the bytes again if need be.
+    pub time_based: bool,
+    /// O_DIRECT, as it was done; `None`: the engine has no files.
+    pub direct: Option<bool>,
+    /// Offsets are random.
+    pub random: bool,
+    /// Each write waits for the storage (`sync=`).
+    pub synchronous: bool,
+    /// A sync after so many writes; 0: never.
+    pub sync_every_writes: u64,
+    /// A sync at the end.
+    pub end_sync: bool,
+    /// The cache of its files was dropped before the first I/O.
+    pub invalidated: Option<bool>,
+    /// The depth cannot exceed 1: the engine returns from a call when the I/O is done.
+    pub synchronous_engine: bool,
+    /// Paced: I/Os or bytes per second were limited.
+    pub paced: bool,
+    /// The share of each buffer that compresses away, percent; `None`: random data.
+    pub compressible_percent: Option<u32>,
+    /// Buffers hold zeros or one repeated pattern.
+    pub uniform_data: bool,
+    /// The files were made by this run.
+    pub laid_out: bool,
+}
+
+/// Latency of the I/Os that ended in one interval.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencySlice {
+    /// End of the interval, ms since the worker's stage began.
+    pub at_ms: u64,
+    /// `(class, I/Os)`, the classes with any, ascending: class `4 * e + q` holds 2^e ns up to 2^(e + 1) ns, divided in
+    /// four equal parts by `q`. Reads and writes together; clat, or lat where clat is not kept.
+    pub classes: Vec<(u16, u64)>,
 }
 
 /// What the worker did, in the words of the reports.

@@ -366,6 +366,9 @@ impl<'run> Conductor<'run> {
             disks: self.disks(elapsed_ns),
             notes: self.heading.notes.iter().chain(&self.shared.plan.notes).cloned().collect(),
             signal: self.shared.control.signal(),
+            storages: Vec::new(),
+            ledger: None,
+            findings: Vec::new(),
         }
     }
 

@@ -48,6 +48,8 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
         engine_ways: _,
         timed_one_in: _,
         sampled_latency: _,
+        plan: _,
+        latency_series: _,
     } = row;
     let mut object = entries(json!({
         "jobname": name,

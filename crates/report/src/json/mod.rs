@@ -28,6 +28,9 @@ pub fn document(run: &RunRecord, plus: bool, zone: &TimeZone) -> String {
         disks,
         notes: _,
         signal: _,
+        storages: _,
+        ledger: _,
+        findings: _,
     } = run;
     let table = Table::of(run);
     let mut document = Map::new();

@@ -53,6 +53,8 @@ pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: 
         engine_ways: _,
         timed_one_in: _,
         sampled_latency: _,
+        plan: _,
+        latency_series: _,
     } = row;
     let directions = [read, write, trim];
     if directions.iter().all(|direction| direction.bytes == 0 && direction.ios == 0) {

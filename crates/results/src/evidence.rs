@@ -1,0 +1,9 @@
+//! What was seen beside the workers' own counts: which storage it was, and which bytes went through which layer.
+
+mod ledger;
+mod seen;
+mod storage;
+
+pub use ledger::*;
+pub use seen::Seen;
+pub use storage::*;

@@ -1,0 +1,216 @@
+//! The byte ledger: the same bytes counted in five layers. All counters grow from the run's first sample on, so that
+//! the difference of two samples is what happened between them. A layer that cannot be read is not visible, with the
+//! reason, and never 0.
+
+use serde::{Deserialize, Serialize};
+
+use super::Seen;
+
+/// Counters of all layers through a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// At the beginning and end of each stage, and each second.
+    pub samples: Vec<LedgerSample>,
+    /// What the run's files were before its first I/O and after its last.
+    pub files: Vec<FileEvidence>,
+    /// Cost of taking the samples: CPU time of the sampler, ns.
+    pub cost_ns: u64,
+    /// What the machine was like.
+    pub machine: MachineEvidence,
+}
+
+/// One look at all layers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LedgerSample {
+    /// ms since the first stage began.
+    pub at_ms: u64,
+    /// The stage that runs (stages are what `stonewall` divides a run into), counted from 0.
+    pub stage: u32,
+    /// Taken at a stage's beginning, in it, or at its end.
+    pub moment: Moment,
+    /// Our own count, read and write, the ramp included.
+    pub application: LayerCounters,
+    /// This process.
+    pub process: Seen<ProcessCounters>,
+    /// Pages of our files.
+    pub cache: Seen<CacheCounters>,
+    /// Leaf block devices behind the files.
+    pub devices: Seen<Vec<DeviceCounters>>,
+    /// What crossed the network for network mounts.
+    pub wire: Seen<WireCounters>,
+    /// The whole machine.
+    pub system: SystemCounters,
+}
+
+/// When a sample was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Moment {
+    /// Before the stage's first I/O.
+    Begin,
+    /// While it ran.
+    #[default]
+    During,
+    /// After its last I/O, before the syncs at the end are known to be over.
+    End,
+}
+
+/// Bytes and operations, `[read, write]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayerCounters {
+    /// Bytes.
+    pub bytes: [u64; 2],
+    /// Operations.
+    pub operations: [u64; 2],
+}
+
+/// This process, from `/proc/self/io` and `/proc/self/schedstat`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessCounters {
+    /// Bytes that system calls read and wrote.
+    pub call_bytes: [u64; 2],
+    /// Bytes that block storage was asked for on our behalf (network and FUSE mounts: do not rely on it).
+    pub storage_bytes: [u64; 2],
+    /// User and system CPU time, ns.
+    pub cpu_ns: u64,
+    /// Time that runnable threads waited for a processor, ns.
+    pub run_queue_wait_ns: Option<u64>,
+}
+
+/// Pages of the run's files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheCounters {
+    /// Bytes cached now.
+    pub cached_bytes: u64,
+    /// Bytes dirty now; `None`: mincore does not tell.
+    pub dirty_bytes: Option<u64>,
+    /// Bytes under write-back now; `None` likewise.
+    pub writeback_bytes: Option<u64>,
+}
+
+/// A leaf block device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceCounters {
+    /// Kernel name.
+    pub name: String,
+    /// Bytes and requests completed, `[read, write]`.
+    pub done: LayerCounters,
+    /// ms that requests spent, `[read, write]`, summed over requests.
+    pub request_ms: [u64; 2],
+    /// ms with something in flight.
+    pub busy_ms: u64,
+    /// ms weighted with the requests in flight: its rate is the average queue depth.
+    pub weighted_ms: u64,
+    /// Flushes; `None`: the kernel does not count them.
+    pub flushes: Option<u64>,
+}
+
+/// What crossed the wire.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WireCounters {
+    /// Where the bytes were counted: `nfs mountstats`, `sockets of s3fs (pid 12)`, `interface eth0`.
+    pub witness: String,
+    /// Bytes from and to the server, `[read, write]`.
+    pub bytes: [u64; 2],
+    /// The counter is of this mount or daemon alone; false: of a whole interface.
+    pub exclusive: bool,
+    /// Per NFS operation.
+    pub nfs_operations: Vec<NfsOperation>,
+    /// Bytes that applications asked of the NFS mount, `[read, write]`, direct and normal.
+    pub nfs_asked_bytes: Option<[u64; 2]>,
+    /// Bytes received and sent by the interface towards the server.
+    pub interface_bytes: Option<[u64; 2]>,
+    /// Bytes that the FUSE daemon itself read from and wrote to local storage.
+    pub daemon_storage_bytes: Option<[u64; 2]>,
+}
+
+/// Counters of one NFS operation of one mount.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NfsOperation {
+    /// `READ`, `WRITE`, `COMMIT`, `GETATTR`.
+    pub name: String,
+    /// Requests.
+    pub operations: u64,
+    /// Transmissions; more than requests: retransmitted.
+    pub transmissions: u64,
+    /// Major timeouts.
+    pub timeouts: u64,
+    /// Bytes sent and received, headers included.
+    pub bytes_sent: u64,
+    /// See `bytes_sent`.
+    pub bytes_received: u64,
+    /// ms that requests waited on the client, were on the way and at the server, and both together, summed.
+    pub queue_ms: u64,
+    /// See `queue_ms`.
+    pub round_trip_ms: u64,
+    /// See `queue_ms`.
+    pub execute_ms: u64,
+}
+
+/// The whole machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SystemCounters {
+    /// Dirty bytes of the page cache now.
+    pub dirty_bytes: Option<u64>,
+    /// Bytes under write-back now.
+    pub writeback_bytes: Option<u64>,
+    /// Bytes of memory that programs could still have.
+    pub available_bytes: Option<u64>,
+    /// Busy, steal and all time of the processors, ms summed over them.
+    pub busy_ms: Option<u64>,
+    /// See `busy_ms`.
+    pub steal_ms: Option<u64>,
+    /// See `busy_ms`.
+    pub total_ms: Option<u64>,
+    /// Times and µs that the control group's processor limit held us.
+    pub throttled_count: Option<u64>,
+    /// See `throttled_count`.
+    pub throttled_us: Option<u64>,
+    /// µs that some task of the machine waited for I/O (pressure stall information).
+    pub io_pressure_us: Option<u64>,
+}
+
+/// A file of the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileEvidence {
+    /// The path.
+    pub path: String,
+    /// Before the first I/O (layout done).
+    pub before: Seen<FileState>,
+    /// After the last.
+    pub after: Seen<FileState>,
+}
+
+/// State of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileState {
+    /// Length, bytes.
+    pub size_bytes: u64,
+    /// Bytes allocated (`st_blocks`).
+    pub allocated_bytes: u64,
+    /// Bytes in extents that were really written; `None`: the filesystem does not say.
+    pub written_bytes: Option<u64>,
+    /// Bytes in extents that were allocated and never written (they read as zeros without the device).
+    pub unwritten_bytes: Option<u64>,
+    /// Bytes in extents stored in another form: compressed or encrypted.
+    pub encoded_bytes: Option<u64>,
+    /// Bytes in the page cache; `None`: not visible.
+    pub cached_bytes: Option<u64>,
+}
+
+/// What the machine was like.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MachineEvidence {
+    /// The kernel's clock source.
+    pub clock_source: Option<String>,
+    /// Frequency governor of the first processor; `None`: not visible (most virtual machines).
+    pub governor: Option<String>,
+    /// ns of CPU per I/O that the generator needs against the null engine, when it was calibrated.
+    pub generator_floor_ns: Option<f64>,
+    /// Bytes per second that others moved on the devices in the look before the run, `[read, write]`.
+    pub foreign_bytes_per_s: Seen<[f64; 2]>,
+    /// Memory of the machine, bytes.
+    pub memory_bytes: Option<u64>,
+    /// Memory limit of the control group; `Value(None)`: no limit.
+    pub cgroup_memory_bytes: Seen<Option<u64>>,
+}

@@ -1,0 +1,46 @@
+//! A fact that was looked for.
+
+use serde::{Deserialize, Serialize};
+
+/// A fact that was looked for: its value, or why it cannot be seen from here. Never 0 for unknown, never "ok".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Seen<T> {
+    /// The fact.
+    Value(T),
+    /// Where it was looked for and what the answer was.
+    NotVisible(String),
+}
+
+impl<T> Default for Seen<T> {
+    fn default() -> Self {
+        Seen::NotVisible("nobody looked".to_string())
+    }
+}
+
+impl<T> Seen<T> {
+    /// The value, if it was seen.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Seen::Value(value) => Some(value),
+            Seen::NotVisible(_) => None,
+        }
+    }
+
+    /// Why it was not seen.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Seen::Value(_) => None,
+            Seen::NotVisible(reason) => Some(reason),
+        }
+    }
+}
+
+impl<T, E: std::fmt::Display> From<Result<T, E>> for Seen<T> {
+    fn from(result: Result<T, E>) -> Seen<T> {
+        match result {
+            Ok(value) => Seen::Value(value),
+            Err(reason) => Seen::NotVisible(reason.to_string()),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What a storage is: everything that `inspect` shows and that a comparison needs to know two runs used the same thing.
+
+use serde::{Deserialize, Serialize};
+
+use super::Seen;
+
+/// The storage behind a path, as seen from this machine without any I/O.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Storage {
+    /// The path that was asked about.
+    pub asked_path: String,
+    /// Without links and dots.
+    pub resolved_path: Seen<String>,
+    /// Where it is mounted, from what, and how.
+    pub mount: Seen<MountIdentity>,
+    /// What kind of place it is.
+    pub class: StorageClass,
+    /// Space of the filesystem.
+    pub space: Seen<SpaceIdentity>,
+    /// Direct I/O on files there: asked of the kernel, not tried.
+    pub direct_io: Seen<DirectIoIdentity>,
+    /// Block devices behind it; empty for memory and network filesystems.
+    pub devices: Seen<Vec<DeviceIdentity>>,
+    /// What lies below, top first: `overlay: upper /x on ext4`, `loop0: file /x`, `dm-0 (linear)`.
+    pub stack: Vec<String>,
+    /// The filesystem compresses data: the option that says so, e.g. `compress=zstd:3`. `None`: nothing says so.
+    pub compression: Option<String>,
+    /// NFS mounts only.
+    pub nfs: Option<NfsIdentity>,
+    /// FUSE mounts only.
+    pub fuse: Option<FuseIdentity>,
+    /// Storage behind a network only.
+    pub server: Option<ServerIdentity>,
+    /// Limits that the control groups of this process set on these devices and on processors and memory.
+    pub cgroup: CgroupIdentity,
+    /// Whatever else a person should know, one sentence each: `mounted read-only`, `nobarrier`.
+    pub remarks: Vec<String>,
+}
+
+/// What kind of place a path is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StorageClass {
+    /// tmpfs, ramfs.
+    Memory,
+    /// A filesystem on block devices of this machine (that may be virtual disks).
+    Block,
+    /// NFS, SMB, Ceph: a server behind a network, through the kernel.
+    Network,
+    /// A daemon of this machine answers: s3fs, sshfs, JuiceFS.
+    Fuse,
+    /// A block device itself.
+    Device,
+    /// Could not be told.
+    #[default]
+    Unknown,
+}
+
+/// A mount.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MountIdentity {
+    /// Where.
+    pub mount_point: String,
+    /// Device, `server:/path`, or label.
+    pub source: String,
+    /// `ext4`, `nfs4`, `fuse.s3fs`.
+    pub fstype: String,
+    /// All options of mount and filesystem, as the kernel lists them.
+    pub options: Vec<String>,
+    /// Device number, `major:minor`.
+    pub device: String,
+}
+
+/// Space of a filesystem, bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpaceIdentity {
+    /// In all.
+    pub total_bytes: u64,
+    /// For anyone's use.
+    pub available_bytes: u64,
+}
+
+/// Direct I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DirectIoIdentity {
+    /// Not supported.
+    Refused,
+    /// With these alignments, bytes.
+    Aligned {
+        /// Of the buffer.
+        memory_bytes: u32,
+        /// Of offset and length.
+        offset_bytes: u32,
+    },
+}
+
+/// A block device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceIdentity {
+    /// Kernel name.
+    pub name: String,
+    /// Maker's name.
+    pub model: Option<String>,
+    /// Capacity, bytes.
+    pub size_bytes: Option<u64>,
+    /// What the driver says: platters or not.
+    pub rotational: Option<bool>,
+    /// Active scheduler.
+    pub scheduler: Option<String>,
+    /// Requests that fit in the queue.
+    pub queue_requests: Option<u32>,
+    /// Largest request, bytes.
+    pub max_request_bytes: Option<u64>,
+    /// Logical block, bytes.
+    pub logical_block_bytes: Option<u32>,
+    /// Physical block, bytes.
+    pub physical_block_bytes: Option<u32>,
+    /// `write back` or `write through`.
+    pub write_cache: Option<String>,
+    /// Devices below.
+    pub slaves: Vec<DeviceIdentity>,
+}
+
+/// An NFS mount.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NfsIdentity {
+    /// `3`, `4.1`, `4.2`.
+    pub version: Option<String>,
+    /// Bytes of the largest read request.
+    pub rsize_bytes: Option<u64>,
+    /// Bytes of the largest write request.
+    pub wsize_bytes: Option<u64>,
+    /// Connections.
+    pub nconnect: Option<u32>,
+    /// `tcp`, `udp`, `rdma`.
+    pub transport: Option<String>,
+    /// Retries for ever; false: gives up with an error (`soft`).
+    pub hard: Option<bool>,
+    /// Writes go to the server at once (`sync`).
+    pub synchronous: Option<bool>,
+    /// Attribute cache times acregmin, acregmax, acdirmin, acdirmax, seconds.
+    pub attribute_cache_s: Option<[u64; 4]>,
+}
+
+/// A FUSE mount.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FuseIdentity {
+    /// `s3fs`, `sshfs`.
+    pub kind: Option<String>,
+    /// The daemon's process.
+    pub daemon_pid: Seen<u32>,
+    /// Its command line, secrets blanked.
+    pub command_line: Seen<Vec<String>>,
+    /// Where it gets its data: `http://…`.
+    pub url: Option<String>,
+    /// Its local cache, from its command line: `use_cache=/var/cache/s3fs`. `None`: none named.
+    pub cache: Option<String>,
+}
+
+/// The server behind a network mount.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ServerIdentity {
+    /// Address and port.
+    pub address: String,
+    /// Median of some TCP connects, ns. It is a round trip and the two kernels' work, not a ping.
+    pub connect_ns: Seen<u64>,
+    /// Interface towards it.
+    pub interface: Seen<String>,
+    /// Its speed, bits per second.
+    pub link_bits_per_s: Seen<u64>,
+}
+
+/// Limits of control groups.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CgroupIdentity {
+    /// Memory, bytes; `Value(None)`: no limit.
+    pub memory_bytes: Seen<Option<u64>>,
+    /// Processors; `Value(None)`: no limit.
+    pub cpus: Seen<Option<f64>>,
+    /// I/O limits on the devices in question, in words: `8:0 rbps=1048576`. Empty: none.
+    pub io: Seen<Vec<String>>,
+}

@@ -1,0 +1,11 @@
+//! The record of a question that a person asked: several runs, what they were judged by, and what they say.
+
+mod finding;
+mod phase;
+mod study;
+mod verdict;
+
+pub use finding::{Finding, Number, Trust};
+pub use phase::PhaseRecord;
+pub use study::{Question, Row, STUDY_SCHEMA_VERSION, Study, Target};
+pub use verdict::{Bound, Confidence, Requirement, RequirementKind, Verdict, VerdictRow};

@@ -1,0 +1,191 @@
+//! A study: one question asked of one or more storages, and all runs that answer it. It is what the store keeps.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Finding, PhaseRecord, Trust, VerdictRow};
+use crate::evidence::Storage;
+use crate::record::{Host, Note, RunRecord};
+use crate::saved::SavedRecordError;
+
+/// Version of the study's format; grows whenever a field is added, removed or changes meaning.
+pub const STUDY_SCHEMA_VERSION: u32 = 1;
+
+/// One question and its evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Study {
+    /// [`STUDY_SCHEMA_VERSION`] of the writer.
+    pub study_schema: u32,
+    /// Unique name, sortable by time: `20261121-171502-measure-3f2a`.
+    pub id: String,
+    /// What was asked.
+    pub question: Question,
+    /// Version line of the writer.
+    pub version: String,
+    /// The words of the command line.
+    pub command: Vec<String>,
+    /// When it began, ms since the epoch.
+    pub started_ms: u64,
+    /// When its last run ended, ms since the epoch.
+    pub ended_ms: u64,
+    /// False when it was stopped before its end.
+    pub complete: bool,
+    /// Machine and clock.
+    pub host: Host,
+    /// Name of this machine, as it calls itself.
+    pub host_name: Option<String>,
+    /// The storages asked about; the first is the baseline.
+    pub targets: Vec<Target>,
+    /// The rows, in the order they ran.
+    pub rows: Vec<Row>,
+    /// Answers to requirements (`check`).
+    pub verdicts: Vec<VerdictRow>,
+    /// The answer in sentences.
+    pub sentences: Vec<String>,
+    /// What the reader must know about how it was done: sizes adapted, rounds stopped early, a cache not dropped.
+    pub notes: Vec<Note>,
+}
+
+/// What was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Question {
+    /// How fast is it: latency, IOPS, throughput.
+    Measure,
+    /// How does it do with names and small files.
+    SmallFiles,
+    /// Does it meet a requirement.
+    Check,
+    /// Which of several is faster.
+    Compare,
+    /// Which depth and block size suit it.
+    Sweep,
+    /// Response time against offered load.
+    Curve,
+    /// A fio command line.
+    Fio,
+}
+
+impl Question {
+    /// The subcommand's name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Question::Measure => "measure",
+            Question::SmallFiles => "smallfiles",
+            Question::Check => "check",
+            Question::Compare => "compare",
+            Question::Sweep => "sweep",
+            Question::Curve => "curve",
+            Question::Fio => "fio",
+        }
+    }
+}
+
+/// A storage that was asked about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// Its name in tables: `local`, `nfs`; the path when none was given.
+    pub name: String,
+    /// The path.
+    pub path: String,
+    /// What it is.
+    pub storage: Storage,
+}
+
+/// One run of one pattern on one target: the repeats of a pattern are rows that differ in `round` alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Index into the study's targets.
+    pub target: usize,
+    /// What was run, the same word for the same thing on every target: `randread-4k-qd32`, `create`.
+    pub pattern: String,
+    /// For people: `4k random read, depth 32`.
+    pub title: String,
+    /// Counted from 0.
+    pub round: u32,
+    /// A command line that does the same by itself; empty when there is none.
+    pub command: Vec<String>,
+    /// A fio-style run.
+    pub run: Option<RunRecord>,
+    /// A phase of operations.
+    pub phase: Option<PhaseRecord>,
+    /// What was found against it.
+    pub findings: Vec<Finding>,
+}
+
+impl Row {
+    /// How far the row can be trusted.
+    pub fn trust(&self) -> Trust {
+        Trust::of(&self.findings)
+    }
+}
+
+impl Study {
+    /// The study as JSON on one line.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a study has no map whose keys could fail to be text")
+    }
+
+    /// Reads what [`Study::to_json`] wrote, or a single run's record as a study of one row.
+    ///
+    /// # Errors
+    /// When the text is neither, or of a newer format.
+    pub fn from_json(text: &str) -> Result<Study, SavedRecordError> {
+        #[derive(Deserialize)]
+        struct Header {
+            study_schema: Option<u32>,
+        }
+        let Header { study_schema } = serde_json::from_str(text)?;
+        match study_schema {
+            None => Ok(Study::of_run(RunRecord::from_json(text)?)),
+            Some(found) if found > STUDY_SCHEMA_VERSION => Err(SavedRecordError::Newer { found }),
+            Some(_) => Ok(serde_json::from_str(text)?),
+        }
+    }
+
+    /// A fio run as a study: one row per run, whose jobs are told apart in its record.
+    pub fn of_run(run: RunRecord) -> Study {
+        let title = run.jobs.first().map(|job| job.name.clone()).unwrap_or_default();
+        Study {
+            study_schema: STUDY_SCHEMA_VERSION,
+            id: format!("fio-{}", run.started_ms),
+            question: Question::Fio,
+            version: run.version.clone(),
+            command: run.command.clone(),
+            started_ms: run.started_ms,
+            ended_ms: run.taken_ms,
+            complete: run.complete,
+            host: run.host.clone(),
+            host_name: None,
+            targets: vec![Target::default()],
+            verdicts: Vec::new(),
+            sentences: Vec::new(),
+            notes: Vec::new(),
+            rows: vec![Row {
+                target: 0,
+                pattern: title.clone(),
+                title,
+                round: 0,
+                command: run.command.clone(),
+                findings: run.findings.clone(),
+                run: Some(run),
+                phase: None,
+            }],
+        }
+    }
+
+    /// Rows of one target and pattern, by round.
+    pub fn repeats<'a>(&'a self, target: usize, pattern: &'a str) -> impl Iterator<Item = &'a Row> {
+        self.rows.iter().filter(move |row| row.target == target && row.pattern == pattern)
+    }
+
+    /// The patterns, in the order they first ran.
+    pub fn patterns(&self) -> Vec<&str> {
+        let mut patterns: Vec<&str> = Vec::new();
+        for row in &self.rows {
+            if !patterns.contains(&row.pattern.as_str()) {
+                patterns.push(&row.pattern);
+            }
+        }
+        patterns
+    }
+}

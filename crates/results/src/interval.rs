@@ -1,0 +1,26 @@
+//! A confidence interval.
+
+use serde::{Deserialize, Serialize};
+
+/// Where the true value lies with this confidence, in the unit of the value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Probability, 0 to 1: 0.95.
+    pub confidence: f64,
+}
+
+impl Interval {
+    /// Whether the two have a value in common.
+    pub fn overlaps(&self, other: &Interval) -> bool {
+        self.low <= other.high && other.low <= self.high
+    }
+
+    /// Whether the value lies within.
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
