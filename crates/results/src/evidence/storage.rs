@@ -49,6 +49,10 @@ pub enum StorageClass {
     Network,
     /// A daemon of this machine answers: s3fs, sshfs, JuiceFS.
     Fuse,
+    /// A directory of the machine that runs this virtual machine: virtiofs, 9p.
+    HostShare,
+    /// Files that the kernel makes up, and no storage: /proc, /sys.
+    Kernel,
     /// A block device itself.
     Device,
     /// Could not be told.
@@ -69,6 +73,15 @@ pub struct MountIdentity {
     pub options: Vec<String>,
     /// Device number, `major:minor`.
     pub device: String,
+}
+
+impl MountIdentity {
+    /// Whether its type is what a person means by `wanted`: `nfs` means nfs and nfs4, `s3fs` means fuse.s3fs, `fuse`
+    /// all of FUSE. A beginning is enough; an empty word means nothing.
+    pub fn is_of_type(&self, wanted: &str) -> bool {
+        let below_fuse = self.fstype.strip_prefix("fuse.").unwrap_or(&self.fstype);
+        !wanted.is_empty() && (self.fstype.starts_with(wanted) || below_fuse.starts_with(wanted))
+    }
 }
 
 /// Space of a filesystem, bytes.
@@ -98,11 +111,13 @@ pub enum DirectIoIdentity {
 /// A block device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceIdentity {
-    /// Kernel name.
+    /// Kernel name of the whole disk.
     pub name: String,
+    /// The partition of it that is used, if it is one: `sda2`.
+    pub partition: Option<String>,
     /// Maker's name.
     pub model: Option<String>,
-    /// Capacity, bytes.
+    /// Capacity of the partition or else of the disk, bytes.
     pub size_bytes: Option<u64>,
     /// What the driver says: platters or not.
     pub rotational: Option<bool>,
@@ -180,4 +195,21 @@ pub struct CgroupIdentity {
     pub cpus: Seen<Option<f64>>,
     /// I/O limits on the devices in question, in words: `8:0 rbps=1048576`. Empty: none.
     pub io: Seen<Vec<String>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_type(fstype: &str, wanted: &str) -> bool {
+        MountIdentity { fstype: fstype.into(), ..MountIdentity::default() }.is_of_type(wanted)
+    }
+
+    #[test]
+    fn types_as_people_name_them() {
+        assert!(of_type("nfs4", "nfs") && of_type("nfs", "nfs") && of_type("nfs4", "nfs4"));
+        assert!(of_type("fuse.s3fs", "s3fs") && of_type("fuse.s3fs", "fuse.s3fs") && of_type("fuse.s3fs", "fuse"));
+        assert!(!of_type("nfs", "nfs4") && !of_type("ext4", "nfs") && !of_type("fuse.sshfs", "s3fs"));
+        assert!(!of_type("ext4", ""), "an empty variable of a script must not agree with everything");
+    }
 }
