@@ -6,7 +6,6 @@ mod output;
 mod progress_line;
 mod record_file;
 mod screen;
-mod sources;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -17,14 +16,13 @@ use job::{Action, Eta, Outcome, Rejection, Request, Settings, Warning};
 use probe::HostFacts;
 use results::{Note, RunRecord, Severity};
 use run::plan::Plan;
-use run::{Control, Heading, SignalWatch};
+use run::{Control, Heading, MachineSources, SignalWatch};
 
 pub(crate) use formats::Formats;
 pub(crate) use output::complain;
 use output::{LiveLine, Output};
 use record_file::RecordFile;
 use screen::{ProgressRules, Screen, ScreenState};
-pub(crate) use sources::MachineSources;
 
 /// Anything that is wrong before the first job starts.
 const REJECTED: u8 = 1;

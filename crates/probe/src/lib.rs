@@ -35,6 +35,11 @@ pub fn host() -> results::Host {
     system::Look::new().host()
 }
 
+/// What the machine calls itself; `None`: it has no name.
+pub fn host_name() -> Option<String> {
+    system::host_name()
+}
+
 /// Bytes of a memory page.
 pub fn page_bytes() -> u64 {
     system::Look::new().page_bytes()

@@ -16,6 +16,7 @@ pub mod plan;
 mod progress;
 mod recorder;
 mod signals;
+mod sources;
 mod wall;
 mod worker;
 
@@ -23,3 +24,5 @@ pub use conduct::{Heading, Observer, View, conduct};
 pub use control::{Control, Published, WorkerCell, WorkerState};
 pub use progress::seconds_left;
 pub use signals::SignalWatch;
+pub use sources::MachineSources;
+pub use wall::now_ms;

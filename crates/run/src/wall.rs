@@ -2,7 +2,7 @@
 
 /// Milliseconds since the epoch.
 #[expect(clippy::disallowed_methods, reason = "this is the one home of the wall clock")]
-pub(crate) fn now_ms() -> u64 {
+pub fn now_ms() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as u64)
 }

@@ -12,6 +12,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("engine", &["job", "workload"]),
     ("probe", &["results"]),
     ("run", &["job", "workload", "results", "engine", "probe"]),
+    ("guide", &["job", "results", "engine", "probe", "run"]),
     ("fsdyno", &["*"]),
     ("xtask", &["*"]),
 ];

@@ -7,7 +7,7 @@ use probe::{Fact, HostFacts, NotVisible};
 use run::{Control, Heading, Observer};
 
 use super::Floor;
-use crate::fio::MachineSources;
+use run::MachineSources;
 
 /// Each case is measured so often, in turn, so that a disturbance does not hit all rounds of one case.
 const ROUNDS: usize = 3;

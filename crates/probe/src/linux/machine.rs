@@ -15,6 +15,12 @@ pub(super) fn host(look: &Look) -> results::Host {
     }
 }
 
+/// What the machine calls itself.
+pub(crate) fn host_name() -> Option<String> {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    (!name.is_empty()).then_some(name)
+}
+
 /// Counts the members of a list such as `0-3,8,10-11`.
 fn count_list(text: &str) -> Option<u32> {
     text.trim().split(',').map(count_range).sum()

@@ -4,6 +4,7 @@ mod block;
 mod counters;
 mod limits;
 mod machine;
+pub(crate) use machine::host_name;
 mod mounts;
 mod paths;
 mod usage;

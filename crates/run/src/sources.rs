@@ -5,7 +5,7 @@ use std::io::Read;
 use job::{Machine, Sources};
 
 /// Files, environment and size of this machine.
-pub(crate) struct MachineSources;
+pub struct MachineSources;
 
 impl Sources for MachineSources {
     fn job_file(&mut self, path: &str) -> Result<String, String> {

@@ -1,0 +1,14 @@
+//! The questions that a person asks of a storage. Each question is a module: it asks [`bench`] for runs and phases,
+//! works in a [`workplace`] of its own, and answers with a [`results::Study`]. Nothing here prints.
+#![forbid(unsafe_code)]
+
+pub mod bench;
+pub mod measure;
+pub mod problem;
+pub mod store;
+pub mod study;
+pub mod watch;
+pub mod workplace;
+
+pub use problem::Problem;
+pub use watch::Watcher;

@@ -1,0 +1,23 @@
+//! Why a question cannot be answered.
+
+/// What is wrong, and what to do about it. The guided face ends with status 2.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct Problem {
+    /// What was wrong, with the value and the reason; one sentence without a full stop.
+    pub what: String,
+    /// The next step, if there is one.
+    pub next: Option<String>,
+}
+
+impl Problem {
+    /// A problem without a next step.
+    pub fn new(what: impl Into<String>) -> Problem {
+        Problem { what: what.into(), next: None }
+    }
+
+    /// The same with a next step.
+    pub fn with_next(self, next: impl Into<String>) -> Problem {
+        Problem { next: Some(next.into()), ..self }
+    }
+}

@@ -1,0 +1,250 @@
+//! Studies on disk: one file each, written whole or not at all, in a directory that people can read and grep.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use results::{Question, Study};
+
+use crate::Problem;
+use crate::workplace::reason;
+
+/// A directory of studies.
+#[derive(Clone, Debug)]
+pub struct Store {
+    directory: PathBuf,
+}
+
+/// A name for a study that begins now: sortable by time, unlike any other.
+pub fn new_id(question: Question, started_ms: u64) -> String {
+    use std::hash::{BuildHasher, Hasher};
+    // The standard library seeds each process's hashers from the system.
+    let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
+    hasher.write_u64(started_ms);
+    let salt = hasher.finish() & 0xffff;
+    let when = jiff::Timestamp::from_millisecond(started_ms as i64).unwrap_or_default();
+    let when = when.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y%m%d-%H%M%S").to_string();
+    format!("{when}-{}-{salt:04x}", question.word())
+}
+
+impl Store {
+    /// The store at this directory, or the user's: `$XDG_DATA_HOME/fsdyno`, `~/.local/share/fsdyno`.
+    ///
+    /// # Errors
+    /// When neither a directory nor a home is known.
+    pub fn at(directory: Option<&Path>) -> Result<Store, Problem> {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let directory = directory
+            .map(Path::to_path_buf)
+            .or_else(|| set("XDG_DATA_HOME").filter(|path| path.is_absolute()).map(|path| path.join("fsdyno")))
+            .or_else(|| set("HOME").map(|home| home.join(".local/share/fsdyno")));
+        let directory = directory.ok_or_else(|| {
+            Problem::new("no place to keep the results: neither XDG_DATA_HOME nor HOME is set")
+                .with_next("name one with --store DIR, or keep nothing with --no-store")
+        })?;
+        Ok(Store { directory })
+    }
+
+    /// Where it is.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Makes sure that studies can be kept, before anything runs.
+    ///
+    /// # Errors
+    /// When the directory cannot be made or written.
+    pub fn claim(&self) -> Result<(), Problem> {
+        let probe = self.directory.join(format!(".probe-{}", std::process::id()));
+        fs::create_dir_all(&self.directory)
+            .and_then(|()| File::create(&probe))
+            .and_then(|_| fs::remove_file(&probe))
+            .map_err(|error| {
+                Problem::new(format!("cannot keep results in {}: {}", self.directory.display(), reason(&error)))
+                    .with_next("name another place with --store DIR, or keep nothing with --no-store")
+            })
+    }
+
+    /// Keeps a study; its file.
+    ///
+    /// # Errors
+    /// When it cannot be written; then nothing is left but what was there before.
+    pub fn keep(&self, study: &Study) -> Result<PathBuf, Problem> {
+        let path = self.path_of(&study.id);
+        write_whole(&path, format!("{}\n", study.to_json()).as_bytes())
+            .map_err(|error| Problem::new(format!("cannot keep {}: {}", path.display(), reason(&error))))?;
+        Ok(path)
+    }
+
+    fn path_of(&self, id: &str) -> PathBuf {
+        self.directory.join(format!("{id}.json"))
+    }
+
+    /// All studies, the oldest first, with the files that are none.
+    ///
+    /// # Errors
+    /// When the directory is there but cannot be read.
+    pub fn studies(&self) -> Result<(Vec<Study>, Vec<Problem>), Problem> {
+        let entries = match fs::read_dir(&self.directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Vec::new(), Vec::new())),
+            Err(error) => {
+                return Err(Problem::new(format!("cannot read {}: {}", self.directory.display(), reason(&error))));
+            }
+        };
+        let (mut studies, mut problems) = (Vec::new(), Vec::new());
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            match read(&path) {
+                Ok(study) => studies.push(study),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        studies.sort_by(|one, other| (one.started_ms, &one.id).cmp(&(other.started_ms, &other.id)));
+        Ok((studies, problems))
+    }
+
+    /// The study that a person means: a file, an id, the beginning of one, a baseline's name, or `last`.
+    ///
+    /// # Errors
+    /// When nothing or several things match.
+    pub fn find(&self, word: &str) -> Result<Study, Problem> {
+        let path = Path::new(word);
+        if path.is_file() {
+            return read(path);
+        }
+        let exact = self.path_of(word);
+        if !word.contains('/') && exact.is_file() {
+            return read(&exact);
+        }
+        if let Some(id) = self.baselines()?.get(word) {
+            return read(&self.path_of(id));
+        }
+        let (mut studies, _) = self.studies()?;
+        if word == "last" {
+            return studies.pop().ok_or_else(|| self.nothing(word));
+        }
+        studies.retain(|study| study.id.starts_with(word));
+        match studies.len() {
+            1 => Ok(studies.remove(0)),
+            0 => Err(self.nothing(word)),
+            _ => {
+                let ids: Vec<&str> = studies.iter().map(|study| study.id.as_str()).collect();
+                Err(Problem::new(format!("{word} could be {}", ids.join(", "))).with_next("write more of the name"))
+            }
+        }
+    }
+
+    fn nothing(&self, word: &str) -> Problem {
+        Problem::new(format!("no saved run {word} in {}, and no file of that name", self.directory.display()))
+            .with_next("see what there is with `fsdyno runs`")
+    }
+
+    fn baselines_file(&self) -> PathBuf {
+        self.directory.join("baselines")
+    }
+
+    /// Names that were given to studies.
+    ///
+    /// # Errors
+    /// When the list is there but cannot be read.
+    pub fn baselines(&self) -> Result<std::collections::BTreeMap<String, String>, Problem> {
+        let path = self.baselines_file();
+        match fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text)
+                .map_err(|error| Problem::new(format!("{} is damaged: {error}", path.display()))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Default::default()),
+            Err(error) => Err(Problem::new(format!("cannot read {}: {}", path.display(), reason(&error)))),
+        }
+    }
+
+    /// Gives a study a name.
+    ///
+    /// # Errors
+    /// When the list cannot be written.
+    pub fn set_baseline(&self, name: &str, id: &str) -> Result<(), Problem> {
+        let mut baselines = self.baselines()?;
+        baselines.insert(name.to_string(), id.to_string());
+        let text = serde_json::to_string_pretty(&baselines).unwrap_or_default();
+        write_whole(&self.baselines_file(), text.as_bytes())
+            .map_err(|error| Problem::new(format!("cannot keep the baseline {name}: {}", reason(&error))))
+    }
+}
+
+/// Reads a study, or a single run's record, from a file.
+///
+/// # Errors
+/// When it cannot be read or is neither.
+pub fn read(path: &Path) -> Result<Study, Problem> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| Problem::new(format!("cannot read {}: {}", path.display(), reason(&error))))?;
+    Study::from_json(&text).map_err(|error| Problem::new(format!("{}: {error}", path.display())))
+}
+
+/// Writes a file whole or not at all: a draft beside it, synced, then renamed.
+///
+/// # Errors
+/// When any of it fails; the draft is removed then.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut name = path.file_name().ok_or(std::io::ErrorKind::InvalidInput)?.to_os_string();
+    name.push(format!(".part-{}", std::process::id()));
+    let draft = path.with_file_name(name);
+    let written = File::create(&draft).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&draft, path)
+    });
+    if written.is_err() {
+        // The first error is the one that counts.
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn study(id: &str, started_ms: u64) -> Study {
+        let mut study = Study::of_run(results::RunRecord::new("fio-3.42-test", started_ms));
+        study.id = id.to_string();
+        study
+    }
+
+    #[test]
+    fn what_is_kept_is_found_by_id_beginning_file_name_and_age() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(Some(&folder.path().join("new/store"))).unwrap();
+        store.claim().unwrap();
+        let path = store.keep(&study("20261101-a", 1)).unwrap();
+        store.keep(&study("20261102-b", 2)).unwrap();
+        store.set_baseline("good", "20261101-a").unwrap();
+        for word in ["20261101-a", "20261101", path.to_str().unwrap(), "good"] {
+            assert_eq!(store.find(word).unwrap().id, "20261101-a", "{word}");
+        }
+        assert_eq!(store.find("last").unwrap().id, "20261102-b");
+        assert!(store.find("202611").unwrap_err().what.contains("could be 20261101-a, 20261102-b"));
+        assert!(store.find("x").unwrap_err().what.contains("no saved run x"));
+        let left: Vec<_> = fs::read_dir(store.directory()).unwrap().collect();
+        assert_eq!(left.len(), 3, "no draft and no probe is left");
+    }
+
+    #[test]
+    fn a_damaged_file_hides_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(Some(folder.path())).unwrap();
+        store.keep(&study("good", 1)).unwrap();
+        fs::write(folder.path().join("bad.json"), "{").unwrap();
+        let (studies, problems) = store.studies().unwrap();
+        assert_eq!((studies.len(), problems.len()), (1, 1));
+    }
+
+    #[test]
+    fn ids_sort_by_time() {
+        let id = new_id(Question::Measure, 1_763_726_400_000);
+        assert!(id.starts_with("20251121-120000-measure-"), "{id}");
+        assert_eq!(id.len(), "20251121-120000-measure-ffff".len());
+    }
+}

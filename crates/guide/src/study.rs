@@ -1,0 +1,161 @@
+//! What every question needs: who asks, who watches, and the study that grows.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use results::{Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target};
+use run::Control;
+
+use crate::watch::Step;
+use crate::{Problem, Watcher, bench};
+
+/// The asking of one question.
+pub struct Asking<'a> {
+    /// Version line for the records.
+    pub version: &'a str,
+    /// The words of the command line.
+    pub command: Vec<String>,
+    /// Stops everything (a signal).
+    pub control: Arc<Control>,
+    /// Sees what happens.
+    pub watcher: &'a mut dyn Watcher,
+    /// What has been found so far.
+    pub study: Study,
+    /// Steps begun, and how many there will be.
+    pub steps: (usize, usize),
+}
+
+/// A storage to ask about: a name for tables, and a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// `local`; the path itself when none was given.
+    pub name: String,
+    /// The directory.
+    pub path: PathBuf,
+}
+
+impl Place {
+    /// Reads `NAME=PATH`, or a path alone.
+    pub fn parse(word: &str) -> Place {
+        match word.split_once('=') {
+            Some((name, path)) if !name.is_empty() && !name.contains('/') => {
+                Place { name: name.to_string(), path: PathBuf::from(path) }
+            }
+            _ => Place { name: word.to_string(), path: PathBuf::from(word) },
+        }
+    }
+}
+
+impl<'a> Asking<'a> {
+    /// Begins a study of these places; looks at what they are.
+    pub fn begin(
+        question: Question,
+        places: &[Place],
+        version: &'a str,
+        command: Vec<String>,
+        control: Arc<Control>,
+        watcher: &'a mut dyn Watcher,
+    ) -> Asking<'a> {
+        let started_ms = run::now_ms();
+        let target = |place: &Place| Target {
+            name: place.name.clone(),
+            path: place.path.display().to_string(),
+            storage: results::evidence::Storage { asked_path: place.path.display().to_string(), ..Default::default() },
+        };
+        let study = Study {
+            study_schema: STUDY_SCHEMA_VERSION,
+            id: crate::store::new_id(question, started_ms),
+            question,
+            version: version.to_string(),
+            command: command.clone(),
+            started_ms,
+            ended_ms: started_ms,
+            complete: false,
+            host: probe::host(),
+            host_name: probe::host_name(),
+            targets: places.iter().map(target).collect(),
+            rows: Vec::new(),
+            verdicts: Vec::new(),
+            sentences: Vec::new(),
+            notes: Vec::new(),
+        };
+        Asking { version, command, control, watcher, study, steps: (0, 0) }
+    }
+
+    /// Whether a signal ended the study.
+    pub fn stopped(&self) -> bool {
+        self.control.stopped()
+    }
+
+    /// Counts the step that begins now, and tells the watcher.
+    pub fn begin_step(&mut self, target: usize, title: &str) -> Step {
+        self.steps.0 += 1;
+        self.steps.1 = self.steps.1.max(self.steps.0);
+        let target = self.study.targets.get(target).map(|target| target.name.clone()).unwrap_or_default();
+        let step = Step { target, title: title.to_string(), number: self.steps.0, of: self.steps.1 };
+        self.watcher.begin(&step);
+        step
+    }
+
+    /// Keeps a finished row.
+    pub fn end_step(&mut self, step: &Step, row: Row) {
+        self.watcher.end(step, &row);
+        self.study.rows.push(row);
+        self.study.ended_ms = run::now_ms();
+    }
+
+    /// Runs one fio command line as a row of the study and keeps it.
+    ///
+    /// # Errors
+    /// When the line is refused before its first byte; an error of a job is in the row instead.
+    pub fn run_row(&mut self, mut row: Row, stop_rule: bench::StopRule) -> Result<usize, Problem> {
+        let step = self.begin_step(row.target, &row.title);
+        let record = bench::run_line(
+            &row.command,
+            bench::Conditions { version: self.version, control: &self.control, stop_rule },
+            &step,
+            self.watcher,
+        )?;
+        row.findings.clone_from(&record.findings);
+        row.run = Some(record);
+        self.end_step(&step, row);
+        Ok(self.study.rows.len() - 1)
+    }
+
+    /// Something that the reader must know about how it was done.
+    pub fn note(&mut self, id: &str, severity: Severity, text: impl Into<String>) {
+        self.study.notes.push(Note { id: id.to_string(), severity, job: None, text: text.into() });
+    }
+
+    /// The study as it stands, complete unless it was stopped.
+    pub fn finish(mut self) -> Study {
+        self.study.complete = !self.stopped();
+        self.study.ended_ms = run::now_ms();
+        self.study
+    }
+}
+
+/// A row that has not run yet.
+pub fn planned_row(target: usize, pattern: &str, title: &str, round: u32, command: Vec<String>) -> Row {
+    Row {
+        target,
+        pattern: pattern.to_string(),
+        title: title.to_string(),
+        round,
+        command,
+        run: None,
+        phase: None,
+        findings: Vec::new(),
+    }
+}
+
+/// The path as fio's language wants it in `filename` and `directory`, where a colon separates.
+///
+/// # Errors
+/// When it is no valid UTF-8, which that language cannot carry.
+pub fn job_path(path: &Path) -> Result<String, Problem> {
+    let text = path.to_str().ok_or_else(|| {
+        Problem::new(format!("{} is not valid UTF-8, which a command line of jobs cannot carry", path.display()))
+    })?;
+    Ok(text.replace(':', "\\:"))
+}
