@@ -241,6 +241,15 @@ pub struct BlockDevice {
     pub slaves: Vec<BlockDevice>,
 }
 
+/// The process that answers for a FUSE mount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FuseDaemon {
+    /// Its number.
+    pub pid: u32,
+    /// Its program and words, secrets blanked.
+    pub command_line: Vec<String>,
+}
+
 /// Who uses a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceUse {

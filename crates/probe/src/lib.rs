@@ -19,6 +19,8 @@ pub use system::DiskWatch;
 
 use std::path::{Path, PathBuf};
 
+use results::evidence::WireCounters;
+
 /// The mount that a path is on. The path may be missing: its nearest existing parent counts.
 pub fn mount_of(path: &Path) -> Fact<Mount> {
     system::Look::new().mount_of(path)
@@ -38,6 +40,17 @@ pub fn host() -> results::Host {
 /// What the machine calls itself; `None`: it has no name.
 pub fn host_name() -> Option<String> {
     system::host_name()
+}
+
+/// What the NFS mount at `mount_point` has exchanged with its server since it was mounted, and per operation; the
+/// operations never asked for are left out. The counters only grow: a difference of two looks is what happened.
+pub fn nfs_mount_statistics(mount_point: &Path) -> Fact<WireCounters> {
+    system::Look::new().nfs_mount_statistics(mount_point)
+}
+
+/// The process that answers for the FUSE mount at `mount_point`.
+pub fn fuse_daemon_of(mount_point: &Path) -> Fact<FuseDaemon> {
+    system::Look::new().fuse_daemon_of(mount_point)
 }
 
 /// Bytes of a memory page.

@@ -2,6 +2,7 @@
 
 mod block;
 mod counters;
+mod identity;
 mod limits;
 mod machine;
 pub(crate) use machine::host_name;
@@ -15,7 +16,9 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::{BlockDevice, DeviceNumber, Fact, Limits, Mount, NotVisible, PathFacts};
+use results::evidence::WireCounters;
+
+use crate::{BlockDevice, DeviceNumber, Fact, FuseDaemon, Limits, Mount, NotVisible, PathFacts};
 
 /// One look at the machine through the kernel's two views. Mounts and disks are read once per look, so that ten
 /// thousand files cost little more than one. Tests bring trees of their own.
@@ -54,6 +57,14 @@ impl Look {
 
     pub(crate) fn limits(&self) -> Limits {
         limits::limits(self)
+    }
+
+    pub(crate) fn nfs_mount_statistics(&self, mount_point: &Path) -> Fact<WireCounters> {
+        identity::nfs_mount_statistics(self, mount_point)
+    }
+
+    pub(crate) fn fuse_daemon_of(&self, mount_point: &Path) -> Fact<FuseDaemon> {
+        identity::fuse_daemon_at(self, mount_point)
     }
 
     pub(crate) fn page_bytes(&self) -> u64 {
