@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use report::terse::Version;
 use results::RunRecord;
 
 use crate::fio::{Formats, complain, print};
+use crate::question;
 
 /// Storage benchmark: fio's command line, and questions of its own.
 ///
@@ -22,6 +23,10 @@ struct Guided {
 
 #[derive(Debug, Subcommand)]
 enum Question {
+    Measure(question::Measure),
+    Runs(question::Runs),
+    Show(question::Show),
+    Clean(question::Clean),
     /// Print a saved run again, in any format.
     Report {
         /// The format.
@@ -56,22 +61,25 @@ enum Form {
 
 /// Whether the first word asks one of the questions. A job file of that name needs `./` before it.
 pub(crate) fn knows(word: &str) -> bool {
-    matches!(word, "report" | "doctor" | "help")
+    word == "help" || Guided::command().get_subcommands().any(|question| question.get_name() == word)
 }
 
 /// Answers the question.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
     let parsed = Guided::try_parse_from(std::iter::once(OsString::from("fsdyno")).chain(words.iter().cloned()));
-    match parsed {
-        Ok(Guided { question: Question::Report { form, terse_version, record } }) => {
-            report(form, terse_version, &record)
-        }
-        Ok(Guided { question: Question::Doctor { json } }) => crate::doctor::answer(json),
+    let command = || words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    match parsed.map(|guided| guided.question) {
+        Ok(Question::Measure(measure)) => measure.run(command()),
+        Ok(Question::Runs(runs)) => runs.run(),
+        Ok(Question::Show(show)) => show.run(),
+        Ok(Question::Clean(clean)) => clean.run(),
+        Ok(Question::Report { form, terse_version, record }) => report(form, terse_version, &record),
+        Ok(Question::Doctor { json }) => crate::doctor::answer(json),
         Err(error) => {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {
                 complain(error.to_string().trim_end());
-                ExitCode::FAILURE
+                ExitCode::from(question::UNUSABLE)
             } else {
                 print(&error.to_string());
                 ExitCode::SUCCESS

@@ -5,6 +5,7 @@
 mod doctor;
 mod fio;
 mod guided;
+mod question;
 
 use std::ffi::OsString;
 use std::path::Path;

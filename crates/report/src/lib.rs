@@ -15,6 +15,7 @@ mod calendar;
 mod disks;
 mod figures;
 mod groups;
+pub mod guided;
 pub mod json;
 mod lanes;
 pub mod normal;

@@ -1,10 +1,12 @@
 //! The record of a question that a person asked: several runs, what they were judged by, and what they say.
 
+mod figures;
 mod finding;
 mod phase;
 mod study;
 mod verdict;
 
+pub use figures::{DirectionFigures, Figures, LatencyFigures};
 pub use finding::{Finding, Number, Trust};
 pub use phase::PhaseRecord;
 pub use study::{Question, Row, STUDY_SCHEMA_VERSION, Study, Target};

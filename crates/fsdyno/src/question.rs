@@ -1,0 +1,157 @@
+//! What all questions of the guided face share: where the answer is kept, what is shown meanwhile, how it is printed.
+
+mod live;
+mod measure;
+mod stored;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use guide::store::Store;
+use guide::{Problem, Watcher};
+use results::{Study, Verdict};
+use run::{Control, SignalWatch};
+
+use crate::fio::{complain, print};
+
+pub(crate) use measure::Measure;
+pub(crate) use stored::{Clean, Runs, Show};
+
+/// Bad input, or a place that cannot be used.
+pub(crate) const UNUSABLE: u8 = 2;
+
+/// Stopped by a signal: this and the signal's number.
+const BY_SIGNAL: u8 = 128;
+
+/// Options of every question.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Shared {
+    /// Print one JSON document: the whole record.
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) json: bool,
+    /// Print Markdown, for a ticket.
+    #[arg(long)]
+    pub(crate) markdown: bool,
+    /// Show nothing while it runs.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Keep the record in this directory [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
+    pub(crate) store: Option<PathBuf>,
+    /// Keep no record.
+    #[arg(long)]
+    pub(crate) no_store: bool,
+}
+
+/// What a question gets from its caller.
+pub(crate) struct Caller<'a> {
+    /// Words of the command line.
+    pub(crate) command: Vec<String>,
+    /// Stops everything at a signal.
+    pub(crate) control: Arc<Control>,
+    /// Sees what happens.
+    pub(crate) watcher: &'a mut dyn Watcher,
+}
+
+/// Asks, keeps, prints; the exit status.
+pub(crate) fn answer(
+    shared: &Shared,
+    command: Vec<String>,
+    ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
+) -> ExitCode {
+    match try_answer(shared, command, ask) {
+        Ok(status) => ExitCode::from(status),
+        Err(problem) => {
+            tell(&problem);
+            ExitCode::from(UNUSABLE)
+        }
+    }
+}
+
+/// The problem and its next step, on stderr.
+pub(crate) fn tell(problem: &Problem) {
+    complain(&format!("fsdyno: {problem}"));
+    if let Some(next) = &problem.next {
+        complain(&format!("  next: {next}"));
+    }
+}
+
+fn try_answer(
+    shared: &Shared,
+    command: Vec<String>,
+    ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
+) -> Result<u8, Problem> {
+    let store = if shared.no_store { None } else { Some(Store::at(shared.store.as_deref())?) };
+    if let Some(store) = &store {
+        store.claim()?;
+    }
+    let control = Arc::new(Control::default());
+    let signals = SignalWatch::begin(Arc::clone(&control))
+        .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
+    let mut live = live::Live::new(shared.quiet);
+    let study = ask(Caller { command, control: Arc::clone(&control), watcher: &mut live });
+    live.clear();
+    drop(signals);
+    let study = study?;
+    // The record first: it holds everything, should the answer not get through.
+    let kept = store.map(|store| store.keep(&study));
+    let printed = print(&shown_as(shared.json, shared.markdown, &study));
+    match kept {
+        Some(Ok(_)) if !shared.quiet && !shared.json => {
+            complain(&format!("kept as {} (see `fsdyno runs`)", study.id));
+        }
+        Some(Err(problem)) => {
+            tell(&problem);
+            return Ok(UNUSABLE);
+        }
+        _ => {}
+    }
+    Ok(if printed { status(&study, control.signal()) } else { UNUSABLE })
+}
+
+/// The study in the form that was asked for.
+pub(crate) fn shown_as(json: bool, markdown: bool, study: &Study) -> String {
+    if json {
+        format!("{}\n", study.to_json())
+    } else if markdown {
+        report::guided::markdown(study)
+    } else {
+        report::guided::text(study, columns())
+    }
+}
+
+/// Columns to print for.
+fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns >= 40).unwrap_or(80)
+}
+
+/// Reads a size such as `4g` or `100m`: powers of 1,024, as fio's sizes.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let factor: u64 = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1 << 40,
+        unit => return Err(format!("unit `{unit}` is none of k, m, g, t (powers of 1,024)")),
+    };
+    let count: u64 = digits.parse().map_err(|_| "a size is a whole number and a unit, such as 4g".to_string())?;
+    count.checked_mul(factor).filter(|bytes| *bytes > 0).ok_or_else(|| "that is no possible size".to_string())
+}
+
+/// 0, or 1 when a job or a requirement failed, or 128 and the number of the signal that ended it.
+fn status(study: &Study, signal: Option<i32>) -> u8 {
+    if let Some(signal) = signal {
+        return BY_SIGNAL + signal as u8;
+    }
+    let run_failed = |row: &results::Row| {
+        let jobs = row.run.iter().flat_map(|run| &run.jobs);
+        jobs.into_iter().any(|job| job.error.is_some()) || row.phase.as_ref().is_some_and(|phase| phase.error.is_some())
+    };
+    let missed = study.verdicts.iter().any(|row| row.verdict == Verdict::Fail);
+    u8::from(study.rows.iter().any(run_failed) || missed)
+}

@@ -1,0 +1,47 @@
+//! `fsdyno measure`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use guide::measure::{Effort, Options, measure};
+use guide::study::Place;
+
+use super::{Shared, answer, size};
+
+/// How fast is it: latency, IOPS, throughput, and what they have to do with each other.
+#[derive(Debug, Args)]
+pub(crate) struct Measure {
+    /// A directory on the storage in question.
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// Be done within 20 s.
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+    /// The published lines: 60 s each, files of 10 GiB.
+    #[arg(long)]
+    full: bool,
+    /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].
+    #[arg(long, value_parser = size)]
+    size: Option<u64>,
+    /// Refuse to measure anything but this type of filesystem, such as nfs.
+    #[arg(long, value_name = "FSTYPE")]
+    expect: Option<String>,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+impl Measure {
+    pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
+        let effort = match (self.quick, self.full) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Full,
+            _ => Effort::Normal,
+        };
+        let options = Options { effort, size_bytes: self.size, expected: self.expect };
+        let place = Place { name: self.path.display().to_string(), path: self.path };
+        answer(&self.shared, command, |caller| {
+            measure(&place, &options, crate::VERSION, caller.command, caller.control, caller.watcher)
+        })
+    }
+}

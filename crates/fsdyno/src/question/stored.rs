@@ -1,0 +1,123 @@
+//! What was kept, and what was left behind: `runs`, `show`, `clean`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use guide::Problem;
+use guide::store::Store;
+use guide::workplace::{Outcome, clean};
+
+use super::{UNUSABLE, shown_as, tell};
+use crate::fio::{complain, print};
+
+/// List the runs that were kept.
+#[derive(Debug, Args)]
+pub(crate) struct Runs {
+    /// One JSON document.
+    #[arg(long)]
+    json: bool,
+    /// Where they are kept [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+/// Print a kept run again.
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// A run's name or the beginning of it, a baseline's name, a file, or `last`.
+    run: String,
+    /// Print one JSON document: the whole record.
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Print Markdown, for a ticket.
+    #[arg(long)]
+    markdown: bool,
+    /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+/// Remove what a killed run left in a directory, and only that.
+#[derive(Debug, Args)]
+pub(crate) struct Clean {
+    /// The directory that was measured.
+    path: PathBuf,
+    /// Only say what would be removed.
+    #[arg(long)]
+    dry_run: bool,
+    /// Also what another machine made there, which might still be using it.
+    #[arg(long)]
+    others: bool,
+}
+
+/// Ends with the problem told, if there is one.
+fn ended(result: Result<ExitCode, Problem>) -> ExitCode {
+    result.unwrap_or_else(|problem| {
+        tell(&problem);
+        ExitCode::from(UNUSABLE)
+    })
+}
+
+fn printed(text: &str) -> ExitCode {
+    if print(text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+}
+
+impl Runs {
+    pub(crate) fn run(self) -> ExitCode {
+        ended(self.list())
+    }
+
+    fn list(self) -> Result<ExitCode, Problem> {
+        let store = Store::at(self.store.as_deref())?;
+        let (studies, problems) = store.studies()?;
+        problems.iter().for_each(tell);
+        let baselines = store.baselines()?;
+        if self.json {
+            return Ok(printed(&report::guided::runs_json(&studies, &baselines)));
+        }
+        if studies.is_empty() {
+            complain(&format!("nothing is kept in {} yet", store.directory().display()));
+        }
+        Ok(printed(&report::guided::runs(&studies, &baselines, super::columns())))
+    }
+}
+
+impl Show {
+    pub(crate) fn run(self) -> ExitCode {
+        let found = Store::at(self.store.as_deref()).and_then(|store| store.find(&self.run));
+        ended(found.map(|study| printed(&shown_as(self.json, self.markdown, &study))))
+    }
+}
+
+impl Clean {
+    pub(crate) fn run(self) -> ExitCode {
+        ended(self.clean())
+    }
+
+    fn clean(self) -> Result<ExitCode, Problem> {
+        let found = clean(&self.path, self.dry_run, self.others)?;
+        let mut failed = false;
+        let mut text = String::new();
+        for left in &found {
+            let what = match &left.outcome {
+                Outcome::Removed => "removed".to_string(),
+                Outcome::Found => "would be removed".to_string(),
+                Outcome::InUse(pid) => format!("left alone: process {pid} is still at it"),
+                Outcome::OtherHost(host) => format!("left alone: made by {host} (--others removes it)"),
+                Outcome::NotOurs => "left alone: has no marker of ours".to_string(),
+                Outcome::Failed(reason) => {
+                    failed = true;
+                    format!("FAILED: {reason}")
+                }
+            };
+            let size = report::guided::bytes(left.bytes as f64);
+            text.push_str(&format!("{} ({} entries, {size}): {what}\n", left.directory.display(), left.entries));
+        }
+        if found.is_empty() {
+            text = format!("nothing of ours is left in {}\n", self.path.display());
+        }
+        let status = printed(&text);
+        Ok(if failed { ExitCode::from(UNUSABLE) } else { status })
+    }
+}

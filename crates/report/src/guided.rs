@@ -1,0 +1,93 @@
+//! Studies for people: tables and sentences at the width of a terminal, and the same in Markdown.
+
+mod measure;
+mod runs;
+mod sentence;
+mod table;
+mod units;
+
+pub use runs::{runs, runs_json};
+pub use sentence::summary;
+pub use units::{bytes, bytes_per_s, count_per_s, latency, number};
+
+use results::{Question, Severity, Study};
+
+use table::Form;
+
+/// The study for a terminal of so many columns.
+pub fn text(study: &Study, columns: usize) -> String {
+    shown(study, Form::Text { columns })
+}
+
+/// The study in Markdown.
+pub fn markdown(study: &Study) -> String {
+    shown(study, Form::Markdown)
+}
+
+fn shown(study: &Study, form: Form) -> String {
+    let mut parts = vec![heading(study, form)];
+    parts.push(match study.question {
+        Question::Measure
+        | Question::Fio
+        | Question::Compare
+        | Question::Sweep
+        | Question::Curve
+        | Question::Check
+        | Question::SmallFiles => measure::table(study, form),
+    });
+    parts.extend(sentences(study, form));
+    parts.extend(findings(study, form));
+    parts.extend(notes(study, form));
+    if !study.complete {
+        parts.push("It was stopped before its end: this is what it had found by then.\n".to_string());
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// What was asked, of what.
+fn heading(study: &Study, form: Form) -> String {
+    let mut text = String::new();
+    for target in &study.targets {
+        let mount = target.storage.mount.value();
+        let on = mount.map(|mount| format!(": {} on {}", mount.fstype, mount.source)).unwrap_or_default();
+        let named = if target.name == target.path { String::new() } else { format!("{} = ", target.name) };
+        let line = match form {
+            Form::Text { .. } => format!("{named}{}{on}\n", target.path),
+            Form::Markdown => format!("**{named}{}**{on}\n", target.path),
+        };
+        text.push_str(&line);
+    }
+    text
+}
+
+fn sentences(study: &Study, form: Form) -> Option<String> {
+    let lines: Vec<String> = study.sentences.iter().map(|sentence| form.paragraph(sentence)).collect();
+    (!lines.is_empty()).then(|| lines.concat())
+}
+
+/// What was found against the numbers, each kind once per row that it concerns.
+fn findings(study: &Study, form: Form) -> Option<String> {
+    let mut text = String::new();
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    for row in &study.rows {
+        for finding in row.findings.iter().filter(|finding| finding.severity > Severity::Info) {
+            // A kind of finding on one target is told once; the table marks each row.
+            let kind = (finding.id.as_str(), study.targets.get(row.target).map_or("", |target| target.name.as_str()));
+            if told.contains(&kind) {
+                continue;
+            }
+            told.push(kind);
+            let word = if finding.severity == Severity::Invalid { "invalid" } else { "caution" };
+            let sentence = format!("{word}: {}: {}", row.title, finding.cause);
+            text.push_str(&form.item(&sentence, Some(&finding.next), &finding.id));
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+fn notes(study: &Study, form: Form) -> Option<String> {
+    let told = study.notes.iter().filter(|note| note.severity > Severity::Info);
+    let lines: Vec<String> = told.map(|note| form.paragraph(&format!("note: {}", note.text))).collect();
+    (!lines.is_empty()).then(|| lines.concat())
+}

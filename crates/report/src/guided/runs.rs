@@ -1,0 +1,65 @@
+//! The list of kept studies.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use results::{Study, Trust};
+use serde_json::json;
+
+use super::table::{Form, Table};
+
+/// One line per study, the oldest first. `baselines` maps a name to an id.
+pub fn runs(studies: &[Study], baselines: &BTreeMap<String, String>, columns: usize) -> String {
+    let mut table = Table::new(&["run", "<when (UTC)", "<of", "rows", "<trust"]);
+    for study in studies {
+        let mut id = study.id.clone();
+        for (name, named) in baselines {
+            if *named == study.id {
+                id.push_str(&format!(" = {name}"));
+            }
+        }
+        table.row(vec![id, when(study), places(study), study.rows.len().to_string(), trust(study).to_string()]);
+    }
+    if table.is_empty() { String::new() } else { table.shown(Form::Text { columns }) }
+}
+
+/// The same as one JSON document.
+pub fn runs_json(studies: &[Study], baselines: &BTreeMap<String, String>) -> String {
+    let listed: Vec<_> = studies
+        .iter()
+        .map(|study| {
+            let names: Vec<&String> =
+                baselines.iter().filter(|(_, id)| **id == study.id).map(|(name, _)| name).collect();
+            json!({
+                "id": study.id,
+                "question": study.question.word(),
+                "started_ms": study.started_ms,
+                "complete": study.complete,
+                "targets": study.targets.iter().map(|target| &target.path).collect::<Vec<_>>(),
+                "rows": study.rows.len(),
+                "trust": trust(study),
+                "baselines": names,
+            })
+        })
+        .collect();
+    format!("{}\n", json!({ "runs": listed }))
+}
+
+fn when(study: &Study) -> String {
+    let moment = i64::try_from(study.started_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    moment.map_or("?".to_string(), |moment| moment.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M").to_string())
+}
+
+fn places(study: &Study) -> String {
+    let names: Vec<&str> = study.targets.iter().map(|target| target.name.as_str()).collect();
+    names.join(", ")
+}
+
+/// The worst of the rows; a study that was stopped says so.
+fn trust(study: &Study) -> &'static str {
+    if !study.complete {
+        return "stopped";
+    }
+    study.rows.iter().map(results::Row::trust).max().unwrap_or(Trust::Ok).word()
+}

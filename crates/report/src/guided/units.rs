@@ -1,0 +1,86 @@
+//! Numbers as people read them: three significant digits, decimal units, thousands apart.
+
+/// Three significant digits, or all digits before the point, thousands apart: `12,345`, `123`, `12.3`, `0.123`.
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "?".to_string();
+    }
+    let size = value.abs();
+    let digits = match size {
+        0.0 => 0,
+        _ if size >= 99.95 => 0,
+        _ if size >= 9.995 => 1,
+        _ if size >= 0.9995 => 2,
+        _ => 3,
+    };
+    grouped(&format!("{value:.digits$}"))
+}
+
+/// Puts a comma between each three digits before the point.
+fn grouped(text: &str) -> String {
+    let (whole, rest) = text.find('.').map_or((text, ""), |point| text.split_at(point));
+    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{sign}{grouped}{rest}")
+}
+
+/// A latency in the unit that suits it, from ns.
+pub fn latency(ns: f64) -> String {
+    scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
+}
+
+/// Bytes, decimal.
+pub fn bytes(bytes: f64) -> String {
+    scaled(bytes, &[(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"), (1e15, "PB")])
+}
+
+/// Bytes per second, in the unit that vendors use: MB/s, decimal.
+pub fn bytes_per_s(rate: f64) -> String {
+    format!("{} MB/s", number(rate / 1e6))
+}
+
+/// Operations per second.
+pub fn count_per_s(rate: f64) -> String {
+    format!("{} IOPS", number(rate))
+}
+
+/// In the largest unit in which the value is at least 1.
+fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+    // What rounds to 1000 of a unit is 1 of the next.
+    let fits = |size: f64| value.abs() >= size * 0.9995;
+    let (size, unit) = units.iter().rev().find(|(size, _)| fits(*size)).unwrap_or(&units[0]);
+    format!("{} {unit}", number(value / size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_that_say_something() {
+        let shown: Vec<String> = [0.0, 0.1234, 1.0, 9.996, 12.34, 99.96, 123.4, 1234.5, 1234567.0, -1500.0]
+            .iter()
+            .map(|value| number(*value))
+            .collect();
+        assert_eq!(shown, ["0", "0.123", "1.00", "10.0", "12.3", "100", "123", "1,234", "1,234,567", "-1,500"]);
+        assert_eq!(number(f64::NAN), "?");
+    }
+
+    #[test]
+    fn units_change_where_a_thousand_is_reached() {
+        assert_eq!(latency(612_345.0), "612 µs");
+        assert_eq!(latency(999_600.0), "1.00 ms");
+        assert_eq!(latency(55.0), "55.0 ns");
+        assert_eq!(latency(2.5e9), "2.50 s");
+        assert_eq!(bytes(4_294_967_296.0), "4.29 GB");
+        assert_eq!(bytes(0.0), "0 B");
+        assert_eq!(bytes_per_s(125_000_000.0), "125 MB/s");
+        assert_eq!(count_per_s(33_415.2), "33,415 IOPS");
+    }
+}
