@@ -3,11 +3,13 @@
 //! Everything here happens outside the measured loop. Every failure says what was tried, on which file, why it
 //! failed, and what to do next.
 
+mod contents;
 mod error;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+pub use contents::{CachedPages, Extents, extents_of, page_cache_of};
 pub use error::{FileCause, FileError};
 use job::{Fallocate, SyncOpen};
 
@@ -119,6 +121,14 @@ impl OpenFile {
         self.checked("find the size of", system::size(self.as_fd(), self.kind))
     }
 
+    /// Bytes that the file system has allocated for it; a device has all of its bytes.
+    pub fn allocated(&self) -> Result<u64, FileError> {
+        match self.kind {
+            FileKind::BlockDevice => self.size(),
+            _ => self.checked("find the allocated size of", system::allocated(self.as_fd())),
+        }
+    }
+
     /// What direct I/O demands of this file; `None` when the kernel (before 6.1) or the file system does not say.
     pub fn direct_alignment(&self) -> Option<DirectAlignment> {
         system::direct_alignment(self.as_fd())
@@ -188,6 +198,11 @@ impl OpenFile {
     pub fn close(self) -> Result<(), FileError> {
         let OpenFile { fd, path, .. } = self;
         system::close(fd).map_err(|code| FileError::of("close", &path, code))
+    }
+
+    /// As `checked`, for looks that may fail without harm: there is no advice to give.
+    fn looked<T>(&self, operation: &'static str, outcome: Result<T, i32>) -> Result<T, FileError> {
+        self.checked(operation, outcome).map_err(|error| FileError { advice: String::new(), ..error })
     }
 
     fn checked<T>(&self, operation: &'static str, outcome: Result<T, i32>) -> Result<T, FileError> {

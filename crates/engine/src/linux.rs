@@ -3,9 +3,11 @@
 pub(crate) mod aio;
 pub(crate) mod clock;
 pub(crate) mod control;
+pub(crate) mod extents;
 pub(crate) mod files;
 pub(crate) mod memory;
 pub(crate) mod mmap;
+pub(crate) mod pages;
 pub(crate) mod positioned;
 pub(crate) mod thread;
 pub(crate) mod uring;

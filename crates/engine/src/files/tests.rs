@@ -110,3 +110,65 @@ fn close_reports_what_the_system_says() {
     assert!(error.to_string().contains("df -h"), "{error}");
     file.close().unwrap();
 }
+
+/// A place on a file system with extents: the build directory, since /tmp may be memory.
+fn on_disk() -> (tempfile::TempDir, PathBuf) {
+    let directory = tempfile::tempdir_in(std::env::current_exe().unwrap().parent().unwrap()).unwrap();
+    let path = directory.path().join("file");
+    (directory, path)
+}
+
+#[test]
+fn extents_tell_written_from_reserved_from_missing() {
+    const MIB: u64 = 1 << 20;
+    let (_directory, path) = on_disk();
+    let file = create(&path);
+    match file.allocate(Fallocate::Native, 4 * MIB) {
+        Err(error) if error.cause == FileCause::Unsupported => return eprintln!("skipped: {error}"),
+        outcome => outcome.unwrap(),
+    }
+    file.truncate(8 * MIB).unwrap();
+    let reserved = match extents_of(&file, 8 * MIB, true) {
+        Ok(extents) => extents,
+        Err(error) => return eprintln!("skipped: {error}"),
+    };
+    assert_eq!((reserved.written_bytes, reserved.unwritten_bytes, reserved.examined_bytes), (0, 4 * MIB, 8 * MIB));
+    file.write_all_at(&vec![5; MIB as usize], MIB).unwrap();
+    let flushed = extents_of(&file, 8 * MIB, true).unwrap();
+    assert_eq!((flushed.written_bytes, flushed.unwritten_bytes, flushed.delayed_bytes), (MIB, 3 * MIB, 0));
+    assert!(file.allocated().unwrap() >= 4 * MIB && file.size().unwrap() == 8 * MIB);
+}
+
+#[test]
+fn a_file_in_many_pieces_is_added_up_over_several_calls() {
+    const BLOCK: u64 = 64 << 10;
+    let (_directory, path) = on_disk();
+    let file = create(&path);
+    for piece in 0..600 {
+        file.write_all_at(&[1; 4096], piece * BLOCK).unwrap();
+    }
+    match extents_of(&file, 600 * BLOCK, true) {
+        // The file system's blocks may be larger than what was written to each.
+        Ok(extents) => {
+            assert_eq!(extents.count, 600);
+            assert!((600 * 4096..600 * BLOCK).contains(&extents.written_bytes), "{extents:?}");
+        }
+        Err(error) => eprintln!("skipped: {error}"),
+    }
+}
+
+#[test]
+fn pages_of_a_file_are_counted_and_go_away() {
+    let (_directory, path) = on_disk();
+    let file = create(&path);
+    file.write_all_at(&[1; 65536], 0).unwrap();
+    let dirty = page_cache_of(&file).unwrap();
+    assert_eq!(dirty.cached_bytes, 65536);
+    file.sync().unwrap();
+    let clean = page_cache_of(&file).unwrap();
+    assert!(matches!(clean.dirty_bytes, Some(0) | None), "{clean:?}");
+    file.drop_cache(0, 0).unwrap();
+    let dropped = page_cache_of(&file).unwrap();
+    // Memory file systems keep them.
+    assert!([0, 65536].contains(&dropped.cached_bytes), "{dropped:?}");
+}

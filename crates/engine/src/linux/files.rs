@@ -70,6 +70,11 @@ pub(crate) fn size(fd: BorrowedFd<'_>, kind: FileKind) -> Result<u64, i32> {
     }
 }
 
+/// Allocated bytes; the kernel counts in 512-byte units whatever the file system's blocks are.
+pub(crate) fn allocated(fd: BorrowedFd<'_>) -> Result<u64, i32> {
+    Ok((rustix::fs::fstat(fd).map_err(errno)?.st_blocks as u64).saturating_mul(512))
+}
+
 pub(crate) fn direct_alignment(fd: BorrowedFd<'_>) -> Option<DirectAlignment> {
     let statx = rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
     let told = StatxFlags::from_bits_retain(statx.stx_mask).contains(StatxFlags::DIOALIGN);

@@ -1,0 +1,46 @@
+//! What a file holds and where its pages are: looked at through an open descriptor, without reading it.
+
+use std::os::fd::AsFd;
+
+use super::{FileError, OpenFile};
+use crate::system::{extents, pages};
+
+/// Pages of a file in the page cache, in bytes of whole pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CachedPages {
+    /// In the cache.
+    pub cached_bytes: u64,
+    /// Of these, changed and not yet on their way to the device; `None`: this kernel (before 6.5) does not tell.
+    pub dirty_bytes: Option<u64>,
+    /// Of these, on their way; `None` likewise.
+    pub writeback_bytes: Option<u64>,
+}
+
+/// What a file's extents are, in bytes up to the length that was asked about. Holes count nowhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extents {
+    /// Hold data.
+    pub written_bytes: u64,
+    /// Allocated, but never written: they read as zeros without the device.
+    pub unwritten_bytes: u64,
+    /// Of the written: stored in another form, compressed or encrypted.
+    pub encoded_bytes: u64,
+    /// Of the written: still in memory only, their place on the device not chosen.
+    pub delayed_bytes: u64,
+    /// How many there are.
+    pub count: u64,
+    /// The list was read up to this offset; less than the length: there are more extents than were looked at.
+    pub examined_bytes: u64,
+}
+
+/// Pages of a file in the page cache (cachestat, before Linux 6.5 mincore). Neither changes them. The kernel tells
+/// nothing about a file that is neither ours nor writable for us.
+pub fn page_cache_of(file: &OpenFile) -> Result<CachedPages, FileError> {
+    file.looked("count the cached pages of", pages::cached(file.as_fd(), file.kind()))
+}
+
+/// The extents of the first `length` bytes (FIEMAP). With `flush` dirty pages are written back first: without it
+/// what was written over unwritten extents still counts as unwritten. Bounded: at most 65,536 extents are looked at.
+pub fn extents_of(file: &OpenFile, length: u64, flush: bool) -> Result<Extents, FileError> {
+    file.looked("list the extents of", extents::extents(file.as_fd(), length, flush))
+}
