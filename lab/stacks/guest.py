@@ -1,0 +1,162 @@
+"""A guest: User-Mode Linux, a kernel that runs as a process, on the root folder of the host.
+
+It has what the host's kernel may lack: an NFS client and server, netem, device mapper. Programs of the host run in it
+unchanged. Three serial lines lead out: the command's output, its errors, and a line for control.
+"""
+
+import contextlib
+import os
+import queue
+import secrets
+import shlex
+import subprocess
+import threading
+from pathlib import Path
+
+from .stack import LAB, SYSTEM_PATH, TIMED_OUT, Broken, Command, Place, say
+
+NEEDS = ("linux.uml", "/usr/lib/uml/modules", "modprobe", "ip", "tc", "mkfs.ext4")
+SECONDS_TO_BOOT = 90
+
+
+def why_not() -> str | None:
+    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
+        return "no /dev/net/tun for the guest's network"
+    if os.getcwd().startswith("/mnt/"):
+        return "the current folder is below /mnt, which the guest covers with its own mounts"
+    return None
+
+
+def add_options(parser) -> None:
+    parser.add_argument("--memory-mb", type=int, default=768, help="memory of the guest, and so of its page cache")
+    parser.add_argument("--disk-mb", type=int, default=2048, help="size of each of the guest's disks")
+
+
+class Guest(Place):
+    """A running guest. `setup` names the script in guest/ that makes the mounts, with `variables` in its environment."""
+
+    def __init__(self, room, options, setup: str, variables: dict[str, str], undo, disks=(), tap=""):
+        super().__init__(variables)
+        self.room = room
+        self.jobs = 0
+        self.events: queue.Queue[str] = queue.Queue()
+        self.answers: dict[str, callable] = {}
+        self.output, output_end = os.pipe()
+        self.errors, errors_end = os.pipe()
+        self.control, control_end = os.pipe()
+        orders_end, self.orders = os.pipe()
+        # The guest's kernel refuses to watch one descriptor twice: every line gets an empty input of its own.
+        inputs = [os.open(os.devnull, os.O_RDONLY) for _ in range(3)]
+        with (room.path / "console.log").open("wb") as console:
+            ends = (output_end, errors_end, orders_end, control_end, *inputs)
+            lines = [
+                "con=null", f"con0=fd:{inputs[0]},fd:{console.fileno()}",
+                f"ssl0=fd:{inputs[1]},fd:{output_end}", f"ssl1=fd:{inputs[2]},fd:{errors_end}",
+                f"ssl2=fd:{orders_end},fd:{control_end}",
+            ]
+            words = [
+                "linux.uml", f"mem={options.memory_mb}M", "root=none", "rootfstype=hostfs", "rootflags=/", "rw", "quiet",
+                f"init={LAB / 'guest/init'}", f"LAB_SETUP={LAB / 'guest' / setup}", f"LAB_ROOM={room.path}", *lines,
+                *(f"ubd{number}={disk}" for number, disk in enumerate(disks)),
+            ]
+            if tap:
+                words.append(f"vec0:transport=tap,ifname={tap},depth=128,gro=1")
+            self.write_variables(room.path / "variables.sh", variables)
+            self.machine = subprocess.Popen(
+                words, stdin=inputs[0], stdout=console, stderr=console, pass_fds=(*ends, console.fileno()), cwd=room.path,
+                start_new_session=True,
+            )
+        for end in ends:
+            os.close(end)
+        undo.callback(self.power_off)
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    @staticmethod
+    def write_variables(path: Path, variables: dict[str, str]) -> None:
+        path.write_text("".join(f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()))
+
+    def listen(self) -> None:
+        """Reads what the guest says on the control line, carries out what it asks for, and passes the rest on."""
+        with os.fdopen(self.control, errors="replace") as lines:
+            for line in lines:
+                word, _, rest = line.strip().partition(" ")
+                if word in self.answers:
+                    self.answers[word](rest)
+                else:
+                    self.events.put(line.strip())
+        self.events.put("ended")
+
+    def wait_until_up(self) -> None:
+        try:
+            said = self.events.get(timeout=SECONDS_TO_BOOT)
+        except queue.Empty:
+            said = f"silent for {SECONDS_TO_BOOT} s"
+        if said != "up":
+            console = (self.room.path / "console.log").read_text(errors="replace").splitlines()
+            raise Broken(f"the guest is not up ({said}); its last words:\n" + "\n".join(console[-15:]))
+
+    def run(self, command: Command, stdin: int = 0, stdout: int = 1, stderr: int = 2) -> int:
+        """Runs the command in the guest. It has no standard input: a serial line has no end of file."""
+        self.jobs += 1
+        job = self.room.path / f"job-{self.jobs}"
+        mark = f"end-of-job-{self.jobs}-{secrets.token_hex(8)}"
+        self.write_job(job, command)
+        pumps = [
+            threading.Thread(target=pump, args=(source, target, f"\0{mark}\0".encode()))
+            for source, target in ((self.output, stdout), (self.errors, stderr))
+        ]
+        for thread in pumps:
+            thread.start()
+        os.write(self.orders, f"{job} {mark}\n".encode())
+        said = self.events.get()
+        word, _, status = said.partition(" ")
+        if word != "exit":
+            say(f"the guest ended under the command ({said})")
+            return TIMED_OUT
+        for thread in pumps:
+            thread.join(timeout=10)
+        return int(status)
+
+    def write_job(self, path: Path, command: Command) -> None:
+        known = {name: value for name, value in command.environment.items() if name.isidentifier() and name != "_"}
+        known |= self.variables
+        # Programs of the system first: shims of version managers start slowly in the guest.
+        known["PATH"] = f"{LAB / 'bin'}:{SYSTEM_PATH}:{command.environment.get('PATH', '')}"
+        self.write_variables(path, known)
+        with path.open("a") as job:
+            job.write(f"cd -- {shlex.quote(command.folder)} || exit 126\nexec {shlex.join(command.words)}\n")
+
+    def power_off(self) -> None:
+        """Pulls the plug: its disks are thrown away, and what it wrote on the host's folders was synced after the job."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.machine.pid, 9)
+        self.machine.wait()
+
+
+def pump(source: int, target: int, mark: bytes) -> None:
+    """Copies bytes until the mark, which is not copied."""
+    held = b""
+    while mark not in held:
+        arrived = os.read(source, 1 << 16)
+        if not arrived:
+            write_all(target, held)
+            return
+        held += arrived
+        ready = held.find(mark) if mark in held else len(held) - beginning_of(mark, held)
+        write_all(target, held[:ready])
+        held = held[ready:]
+
+
+def beginning_of(mark: bytes, held: bytes) -> int:
+    """How many bytes at the end of `held` could be the beginning of the mark."""
+    for size in range(min(len(mark) - 1, len(held)), 0, -1):
+        if held.endswith(mark[:size]):
+            return size
+    return 0
+
+
+def write_all(target: int, content: bytes) -> None:
+    """Writes everything; a target that its reader has closed swallows it."""
+    with contextlib.suppress(BrokenPipeError):
+        while content:
+            content = content[os.write(target, content) :]

@@ -1,0 +1,103 @@
+"""Programs and files that stacks need, the Debian packages that bring them, and how they are installed."""
+
+import contextlib
+import glob
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from .room import TOOLS
+from .stack import SYSTEM_PATH, CannotStand, say
+
+# A program's name or a file (a pattern), and the package.
+PACKAGES = {
+    "unshare": "util-linux",
+    "losetup": "mount",
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "modprobe": "kmod",
+    "/usr/lib/uml/modules": "user-mode-linux",
+    "linux.uml": "user-mode-linux",
+    "mount.nfs": "nfs-common",
+    "ganesha.nfsd": "nfs-ganesha",
+    "/usr/lib/*/ganesha/libfsalvfs.so": "nfs-ganesha-vfs",
+    "rpcbind": "rpcbind",
+    "rpc.nfsd": "nfs-kernel-server",
+    "mkfs.ext4": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
+    "mkfs.btrfs": "btrfs-progs",
+    "dmsetup": "dmsetup",
+    "s3fs": "s3fs",
+    "fusermount3": "fuse3",
+    "cc": "gcc",
+    "pkg-config": "pkg-config",
+    "/usr/include/fuse3/fuse.h": "libfuse3-dev",
+    "npm": "npm",
+}
+
+S3RVER = "s3rver@3.7.1"
+"""A small S3 server; this version takes the multipart uploads of s3fs."""
+S3RVER_PROGRAM = TOOLS / "node_modules" / ".bin" / "s3rver"
+
+
+def missing(needs) -> list[str]:
+    """Which of the needed programs and files are not here."""
+    return [need for need in needs if not is_here(need)]
+
+
+def is_here(need: str) -> bool:
+    if need == "s3rver":
+        return S3RVER_PROGRAM.exists()
+    if need.startswith("/"):
+        return bool(glob.glob(need))
+    return shutil.which(need, path=f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}") is not None
+
+
+def install(needs) -> None:
+    """Installs what is missing; what is here already costs nothing."""
+    packages = sorted({PACKAGES[need] for need in missing(needs) if need in PACKAGES})
+    if packages:
+        say(f"installing {' '.join(packages)}")
+        with no_services():
+            install_packages(packages)
+    if "s3rver" in missing(needs):
+        say(f"installing {S3RVER}")
+        TOOLS.mkdir(parents=True, exist_ok=True)
+        attempt("npm", "install", "--prefix", TOOLS, "--no-audit", "--no-fund", "--no-package-lock", S3RVER)
+    still = missing(needs)
+    if still:
+        raise CannotStand(f"still missing after the installation: {', '.join(still)}")
+
+
+def install_packages(packages: list[str]) -> None:
+    if shutil.which("apt-get") is None:
+        raise CannotStand(f"no apt-get here; please install by hand: {' '.join(packages)}")
+    attempt("apt-get", "update")
+    attempt("apt-get", "install", "-y", "--no-install-recommends", *packages)
+
+
+def attempt(*words) -> None:
+    """Runs an installer. What a machine cannot install is a reason to skip."""
+    words = [str(word) for word in words]
+    ended = subprocess.run(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"},
+    )
+    if ended.returncode != 0:
+        raise CannotStand(f"`{' '.join(words)}` failed:\n" + "\n".join(ended.stdout.splitlines()[-10:]))
+
+
+@contextlib.contextmanager
+def no_services():
+    """Keeps newly installed servers from being started on the machine itself: the lab starts its own, in namespaces."""
+    policy = Path("/usr/sbin/policy-rc.d")
+    ours = not policy.exists()
+    if ours:
+        policy.write_text("#!/bin/sh\nexit 101\n")
+        policy.chmod(0o755)
+    try:
+        yield
+    finally:
+        if ours:
+            policy.unlink(missing_ok=True)
