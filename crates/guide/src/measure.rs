@@ -1,14 +1,19 @@
 //! `measure`: how fast is it? Latency, IOPS, throughput, and what the three have to do with each other.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use results::evidence::{DirectIoIdentity, StorageClass};
 use results::{Question, Severity, Study};
 
 use crate::bench::StopRule;
 use crate::study::{Asking, Place, job_path, planned_row};
 use crate::workplace::{Workplace, room_bytes};
 use crate::{Problem, Watcher};
+
+mod lines;
+mod sentences;
+
+use lines::{FILL, FULL, TESTS, Timing};
 
 /// How thorough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +23,7 @@ pub enum Effort {
     /// About a minute.
     #[default]
     Normal,
-    /// The published lines of case D: 60 s each, 10 GiB a file.
+    /// The published lines: 60 s each, files of 10 GiB.
     Full,
 }
 
@@ -27,63 +32,11 @@ pub enum Effort {
 pub struct Options {
     /// How thorough.
     pub effort: Effort,
-    /// Bytes of the file; `None`: adapted to space, memory and speed.
+    /// Bytes of a file; `None`: fitted to space, memory and speed.
     pub size_bytes: Option<u64>,
     /// The filesystem type that it must be.
     pub expected: Option<String>,
 }
-
-/// One thing to measure.
-struct Test {
-    pattern: &'static str,
-    title: &'static str,
-    words: &'static [&'static str],
-}
-
-/// The tests, in the order in which they run: the writes of a pattern before its reads, so that no read meets data
-/// that was never written.
-const TESTS: [Test; 8] = [
-    Test {
-        pattern: "latency-write",
-        title: "4k random write, depth 1",
-        words: &["--rw=randwrite", "--bs=4k", "--iodepth=1"],
-    },
-    Test {
-        pattern: "latency-read",
-        title: "4k random read, depth 1",
-        words: &["--rw=randread", "--bs=4k", "--iodepth=1"],
-    },
-    Test {
-        pattern: "iops-write",
-        title: "4k random write, depth 32",
-        words: &["--rw=randwrite", "--bs=4k", "--iodepth=32"],
-    },
-    Test {
-        pattern: "iops-read",
-        title: "4k random read, depth 32",
-        words: &["--rw=randread", "--bs=4k", "--iodepth=32"],
-    },
-    Test {
-        pattern: "throughput-64k-write",
-        title: "64k sequential write, depth 32",
-        words: &["--rw=write", "--bs=64k", "--iodepth=32", "--end_fsync=1"],
-    },
-    Test {
-        pattern: "throughput-64k-read",
-        title: "64k sequential read, depth 32",
-        words: &["--rw=read", "--bs=64k", "--iodepth=32"],
-    },
-    Test {
-        pattern: "throughput-1m-write",
-        title: "1m sequential write, depth 16",
-        words: &["--rw=write", "--bs=1m", "--iodepth=16", "--end_fsync=1"],
-    },
-    Test {
-        pattern: "throughput-1m-read",
-        title: "1m sequential read, depth 16",
-        words: &["--rw=read", "--bs=1m", "--iodepth=16"],
-    },
-];
 
 /// Measures one place.
 ///
@@ -94,78 +47,96 @@ pub fn measure(
     options: &Options,
     version: &str,
     command: Vec<String>,
-    control: std::sync::Arc<run::Control>,
+    control: Arc<run::Control>,
     watcher: &mut dyn Watcher,
 ) -> Result<Study, Problem> {
-    let mut asking = Asking::begin(Question::Measure, std::slice::from_ref(place), version, command, control, watcher);
-    let size_bytes = file_size(&mut asking, &place.path, options);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), size_bytes)?;
-    asking.steps.1 = TESTS.len();
-    let direct = uses_direct(&mut asking);
-    for test in &TESTS {
-        if asking.stopped() {
-            break;
-        }
-        let command = line(test, &job_path(&work.file("measure.dat"))?, size_bytes, direct, options.effort);
-        asking.run_row(planned_row(0, test.pattern, test.title, 0, command), stop_rule(options.effort))?;
+    let places = std::slice::from_ref(place);
+    let mut asking = Asking::begin(Question::Measure, places, version, command, control, watcher);
+    match options.effort {
+        Effort::Full => measure_in_full(&mut asking, place, options)?,
+        Effort::Quick => measure_adapted(&mut asking, place, options, Timing::QUICK)?,
+        Effort::Normal => measure_adapted(&mut asking, place, options, Timing::NORMAL)?,
     }
-    work.close()?;
+    asking.study.sentences = sentences::of(&asking.study);
     Ok(asking.finish())
 }
 
-fn line(test: &Test, file: &str, size_bytes: u64, direct: bool, effort: Effort) -> Vec<String> {
-    let (ramp_ms, runtime_s) = match effort {
-        Effort::Quick => (300, 1),
-        _ => (1000, 8),
-    };
-    let mut words = vec![
-        format!("--name={}", test.pattern),
-        format!("--filename={file}"),
-        format!("--size={size_bytes}"),
-        "--ioengine=libaio".to_string(),
-        format!("--direct={}", u8::from(direct)),
-        "--time_based=1".to_string(),
-        format!("--runtime={runtime_s}"),
-        format!("--ramp_time={ramp_ms}ms"),
-        "--fallocate=none".to_string(),
-    ];
-    words.extend(test.words.iter().map(|word| word.to_string()));
-    words
-}
-
-fn stop_rule(effort: Effort) -> StopRule {
-    match effort {
-        Effort::Normal => StopRule::Settled { least_s: 3.0, windows: 6, tolerance: 0.05 },
-        Effort::Quick | Effort::Full => StopRule::AsWritten,
+/// The published lines as they stand.
+fn measure_in_full(asking: &mut Asking<'_>, place: &Place, options: &Options) -> Result<(), Problem> {
+    let file_bytes = options.size_bytes.unwrap_or(lines::FULL_FILE_BYTES);
+    let need_bytes = file_bytes.saturating_mul(FULL.iter().map(|test| test.files).max().unwrap_or(1));
+    let work = Workplace::open(&place.path, options.expected.as_deref(), need_bytes)?;
+    asking.steps.1 = FULL.len();
+    for test in &FULL {
+        if asking.stopped() {
+            break;
+        }
+        // The page tells its readers to delete the files of one test before the next: they would not fit together.
+        work.empty()?;
+        let command = lines::full(test, &job_path(work.directory())?, options.size_bytes);
+        asking.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten)?;
     }
+    work.close()
 }
 
-/// Whether files there are opened with O_DIRECT; that they are not is said.
-fn uses_direct(asking: &mut Asking<'_>) -> bool {
-    let storage = &asking.study.targets[0].storage;
-    let refused = storage.direct_io.value() == Some(&DirectIoIdentity::Refused);
-    let memory = storage.class == StorageClass::Memory;
-    if refused && !memory {
-        let text = "the filesystem refuses direct I/O: the page cache takes part in all figures";
-        asking.note("direct-refused", Severity::Caution, text);
+/// Fills a file as far as a few seconds go, then measures on it.
+fn measure_adapted(asking: &mut Asking<'_>, place: &Place, options: &Options, timing: Timing) -> Result<(), Problem> {
+    let size_bytes = largest_file(asking, &place.path, options, timing);
+    let work = Workplace::open(&place.path, options.expected.as_deref(), size_bytes)?;
+    let manner = crate::manner::of_place(asking, 0)?;
+    asking.steps.1 = TESTS.len() + 1;
+    let file = job_path(&work.file("measure.dat"))?;
+    // Asked for by size, the file is filled whole; else as far as the time goes, and the tests use what there is.
+    let fill_s = if options.size_bytes.is_some() { None } else { Some(timing.fill_s) };
+    let filled = fill(asking, &manner, &file, size_bytes, fill_s)?;
+    for test in TESTS.iter().filter(|_| filled > 0) {
+        if asking.stopped() {
+            break;
+        }
+        let command = lines::adapted(test, &manner, &file, filled, timing);
+        asking.run_row(planned_row(0, test.pattern, test.title, 0, command), timing.stop_rule)?;
     }
-    !refused && !memory
+    work.close()
 }
 
-/// Bytes of the file: as asked, or a part of what may be used.
-fn file_size(asking: &mut Asking<'_>, path: &Path, options: &Options) -> u64 {
+/// The first row: writes the file and measures that. Bytes that may be read from now on, 0 if none.
+fn fill(
+    asking: &mut Asking<'_>,
+    manner: &crate::manner::Manner,
+    file: &str,
+    size_bytes: u64,
+    limit_s: Option<u32>,
+) -> Result<u64, Problem> {
+    let command = lines::fill(&FILL, manner, file, size_bytes, limit_s);
+    let row = asking.run_row(planned_row(0, FILL.pattern, FILL.title, 0, command), StopRule::AsWritten)?;
+    let record = asking.study.rows[row].run.as_ref();
+    let failed = record.is_none_or(|run| run.jobs.iter().any(|job| job.error.is_some()));
+    let written: u64 = record.into_iter().flat_map(|run| &run.jobs).map(|job| job.write.bytes).sum();
+    let whole = written >> 20 << 20;
+    if !failed && whole < size_bytes && whole > 0 {
+        let (done, wanted) = (whole >> 20, size_bytes >> 20);
+        let text =
+            format!("the file has {done} MiB instead of {wanted} MiB: that is what the first seconds could write");
+        asking.note("size-adapted", Severity::Info, text);
+    }
+    Ok(if failed { 0 } else { whole })
+}
+
+/// Bytes of the file at most: as asked, or what fits the effort, half of the space that may be used, and for a
+/// filesystem in memory a quarter of what is free there.
+fn largest_file(asking: &mut Asking<'_>, path: &Path, options: &Options, timing: Timing) -> u64 {
     if let Some(size_bytes) = options.size_bytes {
         return size_bytes;
     }
-    let wanted: u64 = match options.effort {
-        Effort::Quick => 256 << 20,
-        Effort::Normal => 1 << 30,
-        Effort::Full => 10 << 30,
-    };
-    let room = room_bytes(path).unwrap_or(u64::MAX) / 2;
-    let size_bytes = wanted.min(room).max(16 << 20) >> 20 << 20;
-    if size_bytes < wanted {
-        let text = format!("the file has {} MiB instead of {} MiB, for want of space", size_bytes >> 20, wanted >> 20);
+    let room = room_bytes(path).map(|room| room / 2);
+    let memory = crate::manner::memory_for_files(&asking.study.targets[0].storage);
+    let limits = [Some(timing.file_bytes), room, memory];
+    let size_bytes = limits.into_iter().flatten().min().unwrap_or(timing.file_bytes);
+    // Less than this measures nothing; if even this does not fit, opening the work directory says so.
+    let size_bytes = (size_bytes >> 20 << 20).max(lines::LEAST_FILE_BYTES);
+    if size_bytes < timing.file_bytes {
+        let (done, wanted) = (size_bytes >> 20, timing.file_bytes >> 20);
+        let text = format!("the file has {done} MiB instead of {wanted} MiB, for want of space");
         asking.note("size-adapted", Severity::Caution, text);
     }
     size_bytes

@@ -4,11 +4,9 @@ mod measure;
 mod runs;
 mod sentence;
 mod table;
-mod units;
 
 pub use runs::{runs, runs_json};
 pub use sentence::summary;
-pub use units::{bytes, bytes_per_s, count_per_s, latency, number};
 
 use results::{Question, Severity, Study};
 

@@ -10,9 +10,11 @@ mod interval;
 mod merge;
 mod moments;
 mod new;
+pub mod quantity;
 mod record;
 mod samples;
 mod saved;
+pub mod statistics;
 
 pub use direction::per_second;
 pub use guided::*;

@@ -4,8 +4,8 @@
 use std::io::{IsTerminal, Write};
 
 use guide::watch::{LiveFigures, Step};
-use report::guided::{bytes_per_s, count_per_s, latency};
 use results::Row;
+use results::quantity::{bytes_per_s, count_per_s, latency};
 
 use crate::fio::complain;
 

@@ -111,7 +111,7 @@ impl Clean {
                     format!("FAILED: {reason}")
                 }
             };
-            let size = report::guided::bytes(left.bytes as f64);
+            let size = results::quantity::bytes(left.bytes as f64);
             text.push_str(&format!("{} ({} entries, {size}): {what}\n", left.directory.display(), left.entries));
         }
         if found.is_empty() {

@@ -4,7 +4,7 @@ use results::{Figures, LatencyFigures, Row, Study};
 
 use super::sentence::first_error;
 use super::table::{Form, Table};
-use super::units::{latency, number};
+use results::quantity::{latency, number};
 
 pub(super) fn table(study: &Study, form: Form) -> String {
     let mut table = Table::new(&["test", "MB/s", "IOPS", "mean", "p50", "p99", "CPU %", "<trust"]);

@@ -2,7 +2,7 @@
 
 use results::Row;
 
-use super::units::{bytes_per_s, count_per_s, latency};
+use results::quantity::{bytes_per_s, count_per_s, latency, number};
 
 /// What a row found, on part of a line: rate, latency, trust; or the error.
 pub fn summary(row: &Row) -> String {
@@ -16,7 +16,7 @@ pub fn summary(row: &Row) -> String {
         parts.push(bytes_per_s(total.bytes_per_s));
     }
     parts.push(match &row.phase {
-        Some(_) => format!("{}/s", super::number(total.iops)),
+        Some(_) => format!("{}/s", number(total.iops)),
         None => count_per_s(total.iops),
     });
     if let Some(found) = total.latency {

@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn figures_stand_under_each_other() {
         let text = example().shown(Form::Text { columns: 80 });
-        assert_eq!(text, "test   rate trust\nread  1,234 ok\na|b       5 invalid\n");
+        assert_eq!(text, "test  rate trust\nread 1,234 ok\na|b      5 invalid\n");
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct DirectionFigures {
     pub bytes_per_s: f64,
     /// Bytes per second with the syncs and closes at the end counted in; `None`: there were none.
     pub durable_bytes_per_s: Option<f64>,
-    /// Latency; `None`: not measured.
+    /// Latency from start to reap where a run kept its distribution, else from issue to reap; `None`: not measured.
     pub latency: Option<LatencyFigures>,
 }
 
@@ -137,14 +137,15 @@ fn direction(record: &DirectionRecord, settle_ns: Option<u64>) -> Option<Directi
     (record.ios > 0).then(|| {
         let runtime_s = record.runtime_ms as f64 / 1e3;
         let durable = |settle_ns: u64| record.bytes as f64 / (runtime_s + settle_ns as f64 / 1e9);
-        let latency = if record.clat.moments.count > 0 { &record.clat } else { &record.lat };
+        // From start to reap where its distribution was kept, else from issue to reap.
+        let latency = LatencyFigures::of(&record.lat).or_else(|| LatencyFigures::of(&record.clat));
         DirectionFigures {
             operations: record.ios,
             bytes: record.bytes,
             iops: record.iops(),
             bytes_per_s: record.bandwidth() as f64,
             durable_bytes_per_s: settle_ns.filter(|_| record.runtime_ms > 0).map(durable),
-            latency: LatencyFigures::of(latency),
+            latency,
         }
     })
 }

@@ -1,0 +1,130 @@
+//! The command lines of `measure`.
+
+use crate::bench::StopRule;
+use crate::manner::Manner;
+
+/// One thing to measure.
+pub(super) struct Test {
+    pub(super) pattern: &'static str,
+    pub(super) title: &'static str,
+    pub(super) words: &'static [&'static str],
+    /// Files of the published line.
+    pub(super) files: u64,
+}
+
+const fn test(pattern: &'static str, title: &'static str, words: &'static [&'static str]) -> Test {
+    Test { pattern, title, words, files: 1 }
+}
+
+/// Fills the file: later reads meet data that was really written.
+pub(super) const FILL: Test = test(
+    "throughput-1m-write",
+    "1m sequential write, depth 16",
+    &["--rw=write", "--bs=1m", "--iodepth=16", "--end_fsync=1"],
+);
+
+/// The other tests, in the order in which they run.
+pub(super) const TESTS: [Test; 7] = [
+    test("latency-write", "4k random write, depth 1", &["--rw=randwrite", "--bs=4k", "--iodepth=1", "--end_fsync=1"]),
+    test("latency-read", "4k random read, depth 1", &["--rw=randread", "--bs=4k", "--iodepth=1"]),
+    test("iops-write", "4k random write, depth 32", &["--rw=randwrite", "--bs=4k", "--iodepth=32", "--end_fsync=1"]),
+    test("iops-read", "4k random read, depth 32", &["--rw=randread", "--bs=4k", "--iodepth=32"]),
+    test(
+        "throughput-64k-write",
+        "64k sequential write, depth 32",
+        &["--rw=write", "--bs=64k", "--iodepth=32", "--end_fsync=1"],
+    ),
+    test("throughput-64k-read", "64k sequential read, depth 32", &["--rw=read", "--bs=64k", "--iodepth=32"]),
+    test("throughput-1m-read", "1m sequential read, depth 16", &["--rw=read", "--bs=1m", "--iodepth=16"]),
+];
+
+/// The published lines of Google's NetApp page: latency, IOPS, throughput.
+pub(super) const FULL: [Test; 3] = [
+    test("latency-write", "4k random write, depth 1", &["--rw=randwrite", "--bs=4k", "--iodepth=1"]),
+    test("iops-read", "4k random read, depth 32", &["--rw=randread", "--bs=4k", "--iodepth=32"]),
+    Test {
+        pattern: "throughput-64k-read",
+        title: "64k sequential read, depth 32, 16 jobs",
+        words: &["--rw=read", "--bs=64k", "--iodepth=32", "--numjobs=16"],
+        files: 16,
+    },
+];
+
+/// Bytes of a file of the published lines.
+pub(super) const FULL_FILE_BYTES: u64 = 10 << 30;
+
+/// The smallest file that measures anything.
+pub(super) const LEAST_FILE_BYTES: u64 = 16 << 20;
+
+/// How long things may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    /// Largest file, bytes.
+    pub(super) file_bytes: u64,
+    /// Filling it ends after so many seconds.
+    pub(super) fill_s: u32,
+    /// Warm-up of each test, ms.
+    pub(super) ramp_ms: u32,
+    /// Longest measuring of each test, ms.
+    pub(super) runtime_ms: u32,
+    /// When it may end earlier.
+    pub(super) stop_rule: StopRule,
+}
+
+impl Timing {
+    pub(super) const QUICK: Timing =
+        Timing { file_bytes: 256 << 20, fill_s: 3, ramp_ms: 200, runtime_ms: 1300, stop_rule: StopRule::AsWritten };
+    pub(super) const NORMAL: Timing = Timing {
+        file_bytes: 2 << 30,
+        fill_s: 8,
+        ramp_ms: 1000,
+        runtime_ms: 8000,
+        stop_rule: StopRule::Settled { least_s: 3.0, windows: 6, tolerance: 0.05 },
+    };
+}
+
+/// Writes the file, until it has its size or the time is over.
+pub(super) fn fill(test: &Test, manner: &Manner, file: &str, size_bytes: u64, limit_s: Option<u32>) -> Vec<String> {
+    let mut words = common(test, manner, file, size_bytes);
+    words.extend(limit_s.map(|seconds| format!("--runtime={seconds}")));
+    words
+}
+
+/// Measures on the file that was written.
+pub(super) fn adapted(test: &Test, manner: &Manner, file: &str, size_bytes: u64, timing: Timing) -> Vec<String> {
+    let mut words = common(test, manner, file, size_bytes);
+    words.push("--time_based=1".to_string());
+    words.push(format!("--runtime={}ms", timing.runtime_ms));
+    words.push(format!("--ramp_time={}ms", timing.ramp_ms));
+    words
+}
+
+fn common(test: &Test, manner: &Manner, file: &str, size_bytes: u64) -> Vec<String> {
+    let mut words = vec![
+        format!("--name={}", test.pattern),
+        format!("--filename={file}"),
+        format!("--size={size_bytes}"),
+        "--fallocate=none".to_string(),
+    ];
+    words.extend(manner.words());
+    words.extend(test.words.iter().map(|word| word.to_string()));
+    words
+}
+
+/// The published line; `size_bytes` in place of its 10 GiB if somebody asked for that.
+pub(super) fn full(test: &Test, directory: &str, size_bytes: Option<u64>) -> Vec<String> {
+    let size = size_bytes.map_or("10g".to_string(), |bytes| bytes.to_string());
+    let mut words = vec![
+        format!("--name={}", test.pattern),
+        format!("--size={size}"),
+        "--fallocate=none".to_string(),
+        "--direct=1".to_string(),
+        "--runtime=60".to_string(),
+        "--time_based".to_string(),
+        "--ramp_time=5".to_string(),
+        format!("--directory={directory}"),
+        "--ioengine=libaio".to_string(),
+    ];
+    words.extend(test.words.iter().map(|word| word.to_string()));
+    words
+}

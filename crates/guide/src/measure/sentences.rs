@@ -1,0 +1,119 @@
+//! What the figures of `measure` have to do with each other, in three sentences.
+
+use results::evidence::ServerIdentity;
+use results::quantity::{latency, number};
+use results::{JobRecord, Row, Study};
+
+/// The sentences that the rows allow.
+pub(super) fn of(study: &Study) -> Vec<String> {
+    let storage = study.targets.first().map(|target| &target.storage);
+    let server = storage.and_then(|storage| storage.server.as_ref());
+    [concurrency(study), throughput(study), round_trip(study, server)].into_iter().flatten().collect()
+}
+
+/// Rate, mean time from submission to completion in ns, and depth of a row's only job.
+struct Measured {
+    iops: f64,
+    bytes_per_s: f64,
+    mean_ns: f64,
+    depth: f64,
+    block_bytes: u32,
+}
+
+fn measured(study: &Study, pattern: &str) -> Option<Measured> {
+    let row = study.rows.iter().find(|row| row.pattern == pattern)?;
+    let job = only_job(row)?;
+    let reads = job.read.ios > 0;
+    let direction = if reads { &job.read } else { &job.write };
+    let mean_ns = direction.lat.moments.mean()?;
+    let block_bytes = job.setup.block_sizes[usize::from(!reads)].0;
+    (direction.ios > 0).then(|| Measured {
+        iops: direction.iops(),
+        bytes_per_s: direction.bandwidth() as f64,
+        mean_ns,
+        depth: f64::from(job.setup.depth),
+        block_bytes,
+    })
+}
+
+/// The workers of a row as one; depths add up.
+fn only_job(row: &Row) -> Option<JobRecord> {
+    let jobs = &row.run.as_ref()?.jobs;
+    let mut merged = jobs.first()?.clone();
+    jobs[1..].iter().for_each(|job| merged.merge(job));
+    merged.setup.depth *= jobs.len() as u32;
+    Some(merged)
+}
+
+/// IOPS = concurrency / latency.
+fn concurrency(study: &Study) -> Option<String> {
+    let deep = measured(study, "iops-read")?;
+    let possible = deep.depth * 1e9 / deep.mean_ns;
+    let holds = deep.iops / possible * 100.0;
+    let mut sentence = format!(
+        "IOPS = concurrency / latency: {} requests in flight / {} = {} IOPS; measured {} ({:.0} % of it{}).",
+        deep.depth,
+        latency(deep.mean_ns),
+        number(possible),
+        number(deep.iops),
+        holds,
+        if holds < 95.0 { ": the rest of the time a request was waiting to be handed over" } else { "" }
+    );
+    if let Some(single) = measured(study, "latency-read") {
+        // By the same law: so many requests were really being served at once.
+        let served = deep.iops * single.mean_ns / 1e9;
+        sentence.push_str(&format!(
+            " A read alone takes {}: at depth {} the storage served as many as {} such reads at once, and the rest waited.",
+            latency(single.mean_ns),
+            deep.depth,
+            number(served)
+        ));
+    }
+    Some(sentence)
+}
+
+/// Throughput = IOPS x block size.
+fn throughput(study: &Study) -> Option<String> {
+    let read = measured(study, "throughput-64k-read")?;
+    let product = read.iops * f64::from(read.block_bytes) / 1e6;
+    let small = measured(study, "iops-read")?;
+    Some(format!(
+        "Throughput = IOPS x block size: {} reads/s x {} KiB = {} MB/s; the same storage moves {} MB/s in 4 KiB random \
+         reads.",
+        number(read.iops),
+        read.block_bytes / 1024,
+        number(product),
+        number(small.bytes_per_s / 1e6),
+    ))
+}
+
+/// What the network's round trip explains of the latency.
+fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> {
+    let single = measured(study, "latency-read").or_else(|| measured(study, "latency-write"))?;
+    let Some(server) = server else {
+        return Some(format!(
+            "No network lies between this machine and the storage: all of the {} of a 4k request is spent in this \
+             machine and its devices.",
+            latency(single.mean_ns)
+        ));
+    };
+    Some(match server.connect_ns.value() {
+        Some(connect_ns) => {
+            let share = *connect_ns as f64 / single.mean_ns * 100.0;
+            format!(
+                "A TCP connect to {} takes {}, which is {} of the {} that a 4k request takes: no request to that server can \
+                 be faster than that.",
+                server.address,
+                latency(*connect_ns as f64),
+                if share > 100.0 { "more than all".to_string() } else { format!("{share:.0} %") },
+                latency(single.mean_ns)
+            )
+        }
+        None => format!(
+            "What the network's round trip to {} explains of the {} of a 4k request is not visible: {}.",
+            server.address,
+            latency(single.mean_ns),
+            server.connect_ns.reason().unwrap_or("nobody looked")
+        ),
+    })
+}
