@@ -1,0 +1,97 @@
+//! Random numbers of a named, specified generator: the same seed gives the same interval in every version.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// A stream of random numbers.
+pub(super) struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Random {
+        Random(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// One of `0..bound`. A bound of a series' length is so far below 2^64 that no value is favoured measurably.
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
+    }
+
+    /// Any order with the same probability (Fisher and Yates).
+    pub(super) fn shuffle<T>(&mut self, values: &mut [T]) {
+        for last in (1..values.len()).rev() {
+            values.swap(last, self.below(last + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod noise {
+    //! Noise of known shape for simulations.
+
+    use super::Random;
+
+    impl Random {
+        /// Uniform in (0, 1).
+        pub(in crate::statistics) fn unit(&mut self) -> f64 {
+            (self.below(1 << 53) as f64 + 0.5) / (1u64 << 53) as f64
+        }
+
+        /// Normal with mean 0 and deviation 1 (Box and Muller).
+        pub(in crate::statistics) fn normal(&mut self) -> f64 {
+            (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
+        }
+
+        /// Shapes whose median is 100, by name: what repeats of a benchmark look like.
+        pub(in crate::statistics) fn sample(&mut self, shape: Shape) -> f64 {
+            match shape {
+                Shape::Normal => 100.0 + 10.0 * self.normal(),
+                Shape::Skewed => 100.0 * (0.6 * self.normal()).exp(),
+                // The first of two waits: a rate that is mostly near its best and sometimes far below.
+                Shape::LongTail => 100.0 * (self.unit().ln() / 0.5f64.ln()),
+                Shape::Uniform => 50.0 + 100.0 * self.unit(),
+            }
+        }
+
+        /// `count` of them.
+        pub(in crate::statistics) fn samples(&mut self, shape: Shape, count: usize) -> Vec<f64> {
+            (0..count).map(|_| self.sample(shape)).collect()
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    pub(in crate::statistics) enum Shape {
+        Normal,
+        Skewed,
+        LongTail,
+        Uniform,
+    }
+
+    pub(in crate::statistics) const SHAPES: [Shape; 4] =
+        [Shape::Normal, Shape::Skewed, Shape::LongTail, Shape::Uniform];
+
+    /// The share of `trials` for which `covers` holds, each with a stream of its own.
+    pub(in crate::statistics) fn share(trials: u64, mut covers: impl FnMut(&mut Random) -> bool) -> f64 {
+        let hits = (0..trials).filter(|trial| covers(&mut Random::new(0x5eed ^ (trial << 20)))).count();
+        hits as f64 / trials as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shuffle_keeps_all_and_favours_no_place() {
+        let mut places = [[0u32; 4]; 4];
+        let mut random = Random::new(1);
+        for _ in 0..24_000 {
+            let mut values = [0, 1, 2, 3];
+            random.shuffle(&mut values);
+            for (place, value) in values.into_iter().enumerate() {
+                places[value][place] += 1;
+            }
+        }
+        // 6,000 expected, deviation 67.
+        assert!(places.iter().flatten().all(|count| count.abs_diff(6000) < 400), "{places:?}");
+    }
+}
