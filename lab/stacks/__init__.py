@@ -1,5 +1,6 @@
 """The stacks of the lab, in order of value."""
 
-from .nfs import Nfs
+from .guest import Dm
+from .nfs import Knfsd, Nfs
 
-STACKS = {stack.name: stack for stack in (Nfs(),)}
+STACKS = {stack.name: stack for stack in (Nfs(), Knfsd(), Dm())}

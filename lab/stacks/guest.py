@@ -13,7 +13,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-from .stack import LAB, SYSTEM_PATH, TIMED_OUT, Broken, Command, Place, say
+from .stack import LAB, SYSTEM_PATH, TIMED_OUT, Broken, Command, Place, Stack, do, say
 
 NEEDS = ("linux.uml", "/usr/lib/uml/modules", "modprobe", "ip", "tc", "mkfs.ext4")
 SECONDS_TO_BOOT = 90
@@ -30,6 +30,15 @@ def why_not() -> str | None:
 def add_options(parser) -> None:
     parser.add_argument("--memory-mb", type=int, default=768, help="memory of the guest, and so of its page cache")
     parser.add_argument("--disk-mb", type=int, default=2048, help="size of each of the guest's disks")
+
+
+def make_disk(room, name: str, megabytes: int) -> Path:
+    """A disk image with ext4, without background work of the kernel on its tables later."""
+    image = room.path / name
+    with image.open("wb") as file:
+        file.truncate(megabytes << 20)
+    do("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
+    return image
 
 
 class Guest(Place):
@@ -160,3 +169,22 @@ def write_all(target: int, content: bytes) -> None:
     with contextlib.suppress(BrokenPipeError):
         while content:
             content = content[os.write(target, content) :]
+
+
+class Dm(Stack):
+    name = "dm"
+    summary = "ext4 in a guest on a disk that bin/lab-disk slows down, breaks or stops (device mapper)"
+    needs = (*NEEDS, "dmsetup")
+
+    def add_options(self, parser) -> None:
+        add_options(parser)
+
+    def why_not(self):
+        return why_not()
+
+    def stand(self, room, options, undo):
+        disk = make_disk(room, "disk.img", options.disk_mb)
+        variables = {"LAB_TARGET": "/mnt/local", "LAB_LOCAL": "/mnt/local", "LAB_DEVICE": "/dev/mapper/lab"}
+        place = Guest(room, options, "dm", variables, undo, disks=(disk,))
+        place.wait_until_up()
+        return place

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 from . import guest
-from .guest import Guest
+from .guest import Guest, make_disk
 from .stack import Daemon, Stack, do
 
 HOST_ADDRESS = "198.18.7.1"
@@ -15,6 +15,7 @@ TAP = "lab0"
 NFS_PORT = 20490
 MOUNT_PORT = 20491
 
+GANESHA_NEEDS = ("mount.nfs", "ganesha.nfsd", "/usr/lib/*/ganesha/libfsalvfs.so", "rpcbind")
 GANESHA_CONFIG = """
 NFS_CORE_PARAM {{ NFS_Port = {nfs_port}; MNT_Port = {mount_port}; Protocols = {protocols};
   Enable_NLM = false; Enable_RQUOTA = false; mount_path_pseudo = true; Plugins_Dir = "{plugins}"; }}
@@ -49,8 +50,17 @@ def mount_options(options) -> str:
     return ",".join(words)
 
 
-def link_variables(options) -> dict[str, str]:
-    return {"LAB_DELAY_MS": f"{options.delay_ms:g}", "LAB_RATE_MBIT": f"{options.rate_mbit:g}"}
+def ganesha_mount_options(options) -> str:
+    more = f",mountport={MOUNT_PORT},nolock" if options.vers == "3" else ""
+    return f"{mount_options(options)},port={NFS_PORT}{more}"
+
+
+def link_variables(options, crossings: int = 1) -> dict[str, str]:
+    """`crossings`: how often a round trip leaves through the shaped card. Over lo, both directions do."""
+    return {
+        "LAB_DELAY_MS": f"{options.delay_ms:g}", "LAB_RATE_MBIT": f"{options.rate_mbit:g}",
+        "LAB_CARD_DELAY_US": f"{options.delay_ms * 1000 / crossings:.0f}",
+    }
 
 
 def make_tap(options) -> None:
@@ -61,15 +71,6 @@ def make_tap(options) -> None:
     if options.rate_mbit:
         rate = f"{options.rate_mbit:g}mbit"
         do("tc", "qdisc", "add", "dev", TAP, "root", "tbf", "rate", rate, "burst", "256k", "latency", "50ms")
-
-
-def make_disk(room, name: str, megabytes: int) -> Path:
-    """A disk image with ext4, without background work of the kernel on its tables later."""
-    image = room.path / name
-    with image.open("wb") as file:
-        file.truncate(megabytes << 20)
-    do("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", image)
-    return image
 
 
 def start_ganesha(room, options, undo) -> Daemon:
@@ -110,7 +111,7 @@ def carry_out(server: Daemon, order: str) -> None:
 class Nfs(Stack):
     name = "nfs"
     summary = "NFS 3 or 4.x: kernel client in a guest, ganesha on the host, a link of known delay and rate"
-    needs = (*guest.NEEDS, "mount.nfs", "ganesha.nfsd", "/usr/lib/*/ganesha/libfsalvfs.so", "rpcbind")
+    needs = (*guest.NEEDS, *GANESHA_NEEDS)
     own_network = True
 
     def add_options(self, parser) -> None:
@@ -125,13 +126,39 @@ class Nfs(Stack):
         make_tap(options)
         disk = make_disk(room, "local.img", options.disk_mb)
         server = start_ganesha(room, options, undo)
-        more = f",port={NFS_PORT}" + (f",mountport={MOUNT_PORT},nolock" if options.vers == "3" else "")
         variables = {
-            "LAB_NFS": "/mnt/nfs", "LAB_TARGET": "/mnt/nfs", "LAB_LOCAL": "/mnt/local", "LAB_WIRE": "vec0",
-            "LAB_EXPORT": str(room.path / "export"), "LAB_SERVER_IS": "ganesha",
-            "LAB_NFS_OPTIONS": mount_options(options) + more, **link_variables(options),
+            "LAB_TARGET": "/mnt/nfs", "LAB_NFS": "/mnt/nfs", "LAB_LOCAL": "/mnt/local", "LAB_WIRE": "vec0",
+            "LAB_EXPORT": str(room.path / "export"), "LAB_NFS_OPTIONS": ganesha_mount_options(options),
+            **link_variables(options),
         }
         place = Guest(room, options, "nfs", variables, undo, disks=(disk,), tap=TAP)
         place.answers["server"] = lambda order: carry_out(server, order)
+        place.wait_until_up()
+        return place
+
+
+class Knfsd(Stack):
+    name = "knfsd"
+    summary = "NFS 3 or 4.x: kernel server and client in one guest, with the server's own ext4 in view"
+    needs = (*guest.NEEDS, "mount.nfs", "rpc.nfsd", "dmsetup", "rpcbind")
+
+    def add_options(self, parser) -> None:
+        guest.add_options(parser)
+        add_link_options(parser)
+        add_mount_options(parser)
+        parser.add_argument("--disk-delay-ms", type=int, default=0, help="added to each request of the server's disk")
+
+    def why_not(self):
+        return guest.why_not()
+
+    def stand(self, room, options, undo):
+        disk = make_disk(room, "server.img", options.disk_mb)
+        variables = {
+            "LAB_TARGET": "/mnt/nfs", "LAB_NFS": "/mnt/nfs", "LAB_SERVER": "/mnt/server", "LAB_WIRE": "lo",
+            "LAB_VERS": options.vers, "LAB_DISK_DELAY_MS": str(options.disk_delay_ms),
+            "LAB_NFS_OPTIONS": mount_options(options) + (",nolock" if options.vers == "3" else ""),
+            **link_variables(options, crossings=2),
+        }
+        place = Guest(room, options, "knfsd", variables, undo, disks=(disk,))
         place.wait_until_up()
         return place
