@@ -15,7 +15,7 @@ use linux as system;
 
 pub use facts::*;
 pub use signature::signature_of;
-pub use system::DiskWatch;
+pub use system::{DiskWatch, Meters, Reading, ThreadWait, wait_of_this_thread};
 
 use std::path::{Path, PathBuf};
 

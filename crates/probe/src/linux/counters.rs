@@ -84,7 +84,7 @@ fn record(disk: &Watched, counters: &BTreeMap<String, DiskStat>, elapsed: Durati
 }
 
 /// Growth of a counter. The kernel keeps milliseconds in 32 bits, which wrap after 49 days.
-fn delta(before: u64, after: u64) -> u64 {
+pub(super) fn delta(before: u64, after: u64) -> u64 {
     const WRAP: u64 = 1 << 32;
     if after < before && before < WRAP { after + WRAP - before } else { after.saturating_sub(before) }
 }

@@ -21,7 +21,7 @@ pub(super) fn limits(look: &Look) -> Limits {
 }
 
 /// The tightest memory limit of this process's control group and the groups above it.
-fn cgroup_memory_bytes(look: &Look) -> Fact<Option<u64>> {
+pub(super) fn cgroup_memory_bytes(look: &Look) -> Fact<Option<u64>> {
     let groups = read_text(&look.proc.join("self/cgroup"))?;
     let mounts = mounts::mounts(look)?;
     let (mount, group, file) = memory_group(&groups, mounts)
@@ -59,13 +59,13 @@ fn memory_group<'a>(groups: &'a str, mounts: &'a [Mount]) -> Option<(&'a Mount, 
 }
 
 /// `4:memory,hugetlb:/group` (version 1), `0::/group` (version 2).
-fn controllers_and_group(line: &str) -> Option<(&str, &str)> {
+pub(super) fn controllers_and_group(line: &str) -> Option<(&str, &str)> {
     let (_, rest) = line.split_once(':')?;
     rest.split_once(':')
 }
 
 /// Where a group is seen. In a container the mount may show only the part of the hierarchy below its root.
-fn directory_of(mount: &Mount, group: &Path) -> PathBuf {
+pub(super) fn directory_of(mount: &Mount, group: &Path) -> PathBuf {
     let below = group.strip_prefix(&mount.root).or_else(|_| group.strip_prefix("/")).unwrap_or(Path::new(""));
     let directory = mount.mount_point.join(below);
     if directory.exists() { directory } else { mount.mount_point.clone() }

@@ -3,6 +3,7 @@
 mod block;
 mod counters;
 mod identity;
+mod ledger;
 mod limits;
 mod machine;
 pub(crate) use machine::host_name;
@@ -11,6 +12,7 @@ mod paths;
 mod usage;
 
 pub use counters::DiskWatch;
+pub use ledger::{Meters, Reading, ThreadWait, wait_of_this_thread};
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;

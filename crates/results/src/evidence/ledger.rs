@@ -11,8 +11,14 @@ use super::Seen;
 pub struct Ledger {
     /// At the beginning and end of each stage, and each second.
     pub samples: Vec<LedgerSample>,
-    /// What the run's files were before its first I/O and after its last.
+    /// What the run's files were before its first I/O and after its last; the first 64 of many.
     pub files: Vec<FileEvidence>,
+    /// Files of the run that are not among them: their pages are not in the samples either.
+    #[serde(default)]
+    pub files_left_out: u64,
+    /// Looks that were due while the one before had not come back: a hung mount, a machine without a free processor.
+    #[serde(default)]
+    pub missed: u64,
     /// Cost of taking the samples: CPU time of the sampler, ns.
     pub cost_ns: u64,
     /// What the machine was like.
@@ -34,8 +40,11 @@ pub struct LedgerSample {
     pub process: Seen<ProcessCounters>,
     /// Pages of our files.
     pub cache: Seen<CacheCounters>,
-    /// Leaf block devices behind the files.
+    /// Leaf block devices behind the files; none for files in memory or behind a network.
     pub devices: Seen<Vec<DeviceCounters>>,
+    /// Other devices of the same stack: each says where it stands. Their bytes are the same bytes once more.
+    #[serde(default)]
+    pub stacked_devices: Vec<DeviceCounters>,
     /// What crossed the network for network mounts.
     pub wire: Seen<WireCounters>,
     /// The whole machine.
@@ -51,7 +60,7 @@ pub enum Moment {
     /// While it ran.
     #[default]
     During,
-    /// After its last I/O, before the syncs at the end are known to be over.
+    /// After its last I/O, the syncs at the end and the closes: what is dirty now nobody waited for.
     End,
 }
 
@@ -64,20 +73,20 @@ pub struct LayerCounters {
     pub operations: [u64; 2],
 }
 
-/// This process, from `/proc/self/io` and `/proc/self/schedstat`.
+/// This process, from `/proc/self/io` and the `schedstat` of its threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessCounters {
-    /// Bytes that system calls read and wrote.
+    /// Bytes that read and write calls moved; the kernel counts neither libaio nor io_uring here.
     pub call_bytes: [u64; 2],
     /// Bytes that block storage was asked for on our behalf (network and FUSE mounts: do not rely on it).
     pub storage_bytes: [u64; 2],
     /// User and system CPU time, ns.
     pub cpu_ns: u64,
-    /// Time that runnable threads waited for a processor, ns.
+    /// Time that runnable threads waited for a processor, ns; `None`: not visible, or more than 64 workers.
     pub run_queue_wait_ns: Option<u64>,
 }
 
-/// Pages of the run's files.
+/// Pages of the stage's files, as far as they are among the ledger's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheCounters {
     /// Bytes cached now.
@@ -88,11 +97,14 @@ pub struct CacheCounters {
     pub writeback_bytes: Option<u64>,
 }
 
-/// A leaf block device.
+/// A block device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceCounters {
     /// Kernel name.
     pub name: String,
+    /// Where it stands in the stack.
+    #[serde(default)]
+    pub place: DevicePlace,
     /// Bytes and requests completed, `[read, write]`.
     pub done: LayerCounters,
     /// ms that requests spent, `[read, write]`, summed over requests.
@@ -103,6 +115,19 @@ pub struct DeviceCounters {
     pub weighted_ms: u64,
     /// Flushes; `None`: the kernel does not count them.
     pub flushes: Option<u64>,
+}
+
+/// Where a device stands in the stack behind a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DevicePlace {
+    /// Nothing but hardware, a hypervisor or a loop device's file below it.
+    #[default]
+    Leaf,
+    /// Made of others (dm, md).
+    Above,
+    /// Below the file that stands behind a loop device.
+    BelowFile,
 }
 
 /// What crossed the wire.
@@ -188,12 +213,16 @@ pub struct FileState {
     pub size_bytes: u64,
     /// Bytes allocated (`st_blocks`).
     pub allocated_bytes: u64,
-    /// Bytes in extents that were really written; `None`: the filesystem does not say.
+    /// Bytes in extents that were really written; `None`: the filesystem does not say, or much of the file was dirty
+    /// and nobody knows yet what its extents will be.
     pub written_bytes: Option<u64>,
     /// Bytes in extents that were allocated and never written (they read as zeros without the device).
     pub unwritten_bytes: Option<u64>,
     /// Bytes in extents stored in another form: compressed or encrypted.
     pub encoded_bytes: Option<u64>,
+    /// The extents were added up to this offset; less than the size: there are too many. `None`: as `written_bytes`.
+    #[serde(default)]
+    pub examined_bytes: Option<u64>,
     /// Bytes in the page cache; `None`: not visible.
     pub cached_bytes: Option<u64>,
 }

@@ -1,0 +1,211 @@
+//! Block devices, each from its own `stat` file in /sys: a machine may have thousands of others.
+
+use std::path::{Path, PathBuf};
+
+use results::evidence::{DeviceCounters, DevicePlace, LayerCounters};
+
+use crate::linux::counters::delta;
+use crate::linux::{Look, paths, read_text};
+use crate::{BlockDevice, Fact, NotVisible};
+
+/// The kernel counts in sectors of this many bytes, whatever the device's own block is.
+const SECTOR_BYTES: u64 = 512;
+
+/// Loop devices on files on loop devices: deeper stacks are cut; it only bounds the walk.
+const LOOPS_MAX: usize = 4;
+
+/// Devices behind a set of files, and what they did since the first reading.
+#[derive(Debug, Default)]
+pub(super) struct DeviceMeter {
+    devices: Vec<Metered>,
+}
+
+#[derive(Debug)]
+struct Metered {
+    stat: PathBuf,
+    last: Option<Raw>,
+    grown: DeviceCounters,
+}
+
+/// Figures of a `stat` file. Times are ms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Raw {
+    ios: [u64; 2],
+    sectors: [u64; 2],
+    request_ms: [u64; 2],
+    busy_ms: u64,
+    weighted_ms: u64,
+    flushes: Option<u64>,
+}
+
+impl DeviceMeter {
+    /// Each device once. A file whose devices are hidden makes all of them not visible: a part would look like the
+    /// whole.
+    pub(super) fn begin(look: &Look, paths: &[PathBuf]) -> Fact<DeviceMeter> {
+        if paths.is_empty() {
+            return Err(NotVisible::new("devices", "there is no file that a device could be behind"));
+        }
+        let mut meter = DeviceMeter::default();
+        for path in paths {
+            for device in paths::devices_of(look, path)? {
+                meter.add(look, &device, None, LOOPS_MAX);
+            }
+        }
+        Ok(meter)
+    }
+
+    /// Adds a device and what is below it. `below_file`: it stands below the file of a loop device.
+    fn add(&mut self, look: &Look, device: &BlockDevice, below_file: Option<DevicePlace>, loops: usize) {
+        let own = if device.slaves.is_empty() { DevicePlace::Leaf } else { DevicePlace::Above };
+        let place = below_file.unwrap_or(own);
+        if self.devices.iter().any(|known| known.grown.name == device.name) {
+            return;
+        }
+        let stat = look.sys.join("block").join(device.name.replace('/', "!")).join("stat");
+        let grown = DeviceCounters { name: device.name.clone(), place, ..DeviceCounters::default() };
+        self.devices.push(Metered { stat, last: None, grown });
+        for slave in &device.slaves {
+            self.add(look, slave, below_file, loops);
+        }
+        let Some(file) = device.backing_file.as_ref().filter(|_| loops > 0) else { return };
+        // The file may be on a filesystem that this process does not see; the loop device itself is seen.
+        for below in paths::devices_of(look, file).unwrap_or_default() {
+            self.add(look, &below, Some(DevicePlace::BelowFile), loops - 1);
+        }
+    }
+
+    /// What each did since the first reading.
+    pub(super) fn read(&mut self, _look: &Look) -> Fact<Vec<DeviceCounters>> {
+        self.devices.iter_mut().map(Metered::read).collect()
+    }
+}
+
+impl Metered {
+    fn read(&mut self) -> Fact<DeviceCounters> {
+        let now = raw(&self.stat)?;
+        let last = self.last.replace(now).unwrap_or(now);
+        let grown = &mut self.grown;
+        for direction in 0..2 {
+            let sectors = super::growth(last.sectors[direction], now.sectors[direction]);
+            let LayerCounters { bytes, operations } = &mut grown.done;
+            bytes[direction] += sectors.saturating_mul(SECTOR_BYTES);
+            operations[direction] += super::growth(last.ios[direction], now.ios[direction]);
+            grown.request_ms[direction] += delta(last.request_ms[direction], now.request_ms[direction]);
+        }
+        grown.busy_ms += delta(last.busy_ms, now.busy_ms);
+        grown.weighted_ms += delta(last.weighted_ms, now.weighted_ms);
+        let flushes = last.flushes.zip(now.flushes).map(|(last, now)| super::growth(last, now));
+        grown.flushes = flushes.map(|flushes| grown.flushes.unwrap_or(0) + flushes);
+        Ok(grown.clone())
+    }
+}
+
+fn raw(stat: &Path) -> Fact<Raw> {
+    let text = read_text(stat)?;
+    parse(&text).ok_or_else(|| NotVisible::new(stat.display(), format!("`{text}` has fewer than eleven figures")))
+}
+
+/// `reads merged sectors ms  writes merged sectors ms  in-flight busy-ms weighted-ms  discards ×4  flushes ms`; kernels
+/// before 4.18 end with the weighted ms, those before 5.5 with the discards.
+fn parse(text: &str) -> Option<Raw> {
+    let figures: Vec<u64> = text.split_whitespace().map_while(|word| word.parse().ok()).collect();
+    let [reads, _, sectors_read, read_ms, writes, _, sectors_written, write_ms, _, busy_ms, weighted_ms, ..] =
+        figures[..]
+    else {
+        return None;
+    };
+    Some(Raw {
+        ios: [reads, writes],
+        sectors: [sectors_read, sectors_written],
+        request_ms: [read_ms, write_ms],
+        busy_ms,
+        weighted_ms,
+        flushes: figures.get(15).copied(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::block::fixture::{Tree, tree};
+    use std::fs;
+
+    fn stat(tree: &Tree, name: &str, text: &str) {
+        let directory = tree.look.sys.join("block").join(name);
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("stat"), text).unwrap();
+    }
+
+    fn device(tree: &Tree, major: u32, minor: u32) -> BlockDevice {
+        crate::linux::block::device(&tree.look, crate::DeviceNumber { major, minor }).unwrap()
+    }
+
+    fn meter(tree: &Tree, device: &BlockDevice) -> DeviceMeter {
+        let mut meter = DeviceMeter::default();
+        meter.add(&tree.look, device, None, LOOPS_MAX);
+        meter
+    }
+
+    #[test]
+    fn a_device_counts_from_its_first_reading_and_over_a_wrap() {
+        let tree = tree();
+        let mut meter = meter(&tree, &device(&tree, 8, 16));
+        stat(&tree, "sdb", "100 1 8000 70 50 2 4000 4294967290 0 500 600 0 0 0 0 9 3\n");
+        let first = meter.read(&tree.look).unwrap();
+        assert_eq!(first[0].done, LayerCounters::default());
+        assert_eq!((first[0].busy_ms, first[0].flushes), (0, Some(0)));
+        stat(&tree, "sdb", "103 1 8016 75 54 2 4100 4 0 510 640 0 0 0 0 11 3\n");
+        meter.read(&tree.look).unwrap();
+        stat(&tree, "sdb", "104 1 8024 76 55 2 4108 10 0 520 650 0 0 0 0 11 3\n");
+        let third = &meter.read(&tree.look).unwrap()[0];
+        assert_eq!(third.done, LayerCounters { bytes: [24 * 512, 108 * 512], operations: [4, 5] });
+        assert_eq!(third.request_ms, [6, 16], "the 32-bit counter wrapped");
+        assert_eq!((third.busy_ms, third.weighted_ms, third.flushes), (20, 50, Some(2)));
+        assert_eq!((third.name.as_str(), third.place), ("sdb", DevicePlace::Leaf));
+    }
+
+    #[test]
+    fn older_kernels_do_not_count_flushes() {
+        let raw = parse("1 2 3 4 5 6 7 8 0 10 11").unwrap();
+        assert_eq!((raw.busy_ms, raw.weighted_ms, raw.flushes), (10, 11, None));
+        assert_eq!(parse("1 2 3 4 5 6 7 8 0 10 11 0 0 0 0").unwrap().flushes, None);
+        assert_eq!(parse("1 2 3"), None);
+        assert_eq!(parse(""), None);
+    }
+
+    #[test]
+    fn a_stack_has_its_leaves_and_the_rest_stands_above() {
+        let tree = tree();
+        let meter = meter(&tree, &device(&tree, 253, 0));
+        let places: Vec<_> =
+            meter.devices.iter().map(|device| (device.grown.name.as_str(), device.grown.place)).collect();
+        use DevicePlace::{Above, Leaf};
+        assert_eq!(places, [("dm-0", Above), ("md0", Above), ("sda", Leaf), ("sdb", Leaf)]);
+    }
+
+    #[test]
+    fn a_loop_device_is_the_leaf_and_its_files_disk_is_below() {
+        let tree = tree();
+        let lower = device(&tree, 8, 16);
+        let mut meter = meter(&tree, &device(&tree, 7, 0));
+        meter.add(&tree.look, &lower, Some(DevicePlace::BelowFile), 0);
+        let places: Vec<_> =
+            meter.devices.iter().map(|device| (device.grown.name.as_str(), device.grown.place)).collect();
+        assert_eq!(places, [("loop0", DevicePlace::Leaf), ("sdb", DevicePlace::BelowFile)]);
+    }
+
+    #[test]
+    fn a_device_that_went_away_hides_the_layer() {
+        let tree = tree();
+        let mut meter = meter(&tree, &device(&tree, 8, 16));
+        let reason = meter.read(&tree.look).unwrap_err();
+        assert!(reason.place.ends_with("block/sdb/stat"), "{reason}");
+    }
+
+    #[test]
+    fn no_file_has_no_device_and_memory_has_none() {
+        assert!(DeviceMeter::begin(&Look::new(), &[]).is_err());
+        let memory = DeviceMeter::begin(&Look::new(), &["/proc/self/status".into()]);
+        assert_eq!(memory.map(|meter| meter.devices.len()), Ok(0));
+    }
+}

@@ -1,0 +1,145 @@
+//! Counters of all layers below the application, for the byte ledger. Everything here reads small files of the
+//! kernel; none of it touches the files that are measured or can wait for a server.
+
+mod devices;
+mod machine;
+mod process;
+mod system;
+mod throttle;
+mod wire;
+
+use std::path::PathBuf;
+
+use results::evidence::{
+    DeviceCounters, DevicePlace, MachineEvidence, ProcessCounters, Seen, SystemCounters, WireCounters,
+};
+
+use super::Look;
+use crate::Fact;
+use devices::DeviceMeter;
+use process::ProcessMeter;
+pub use process::{ThreadWait, wait_of_this_thread};
+use system::SystemMeter;
+use wire::WireMeter;
+
+/// Counts what happens in the layers behind a set of files, from its first reading on.
+#[derive(Debug)]
+pub struct Meters {
+    look: Look,
+    process: ProcessMeter,
+    devices: Fact<DeviceMeter>,
+    wire: Fact<WireMeter>,
+    system: SystemMeter,
+}
+
+/// What the layers counted since the first reading. What is a state and no counter (dirty bytes) is as of now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// This process.
+    pub process: Seen<ProcessCounters>,
+    /// Leaf devices behind the files.
+    pub devices: Seen<Vec<DeviceCounters>>,
+    /// The other devices of the same stacks.
+    pub stacked_devices: Vec<DeviceCounters>,
+    /// What crossed the network for network and FUSE mounts.
+    pub wire: Seen<WireCounters>,
+    /// The whole machine.
+    pub system: SystemCounters,
+}
+
+impl Meters {
+    /// Finds what stands behind the files, which need not exist yet. `threads`: also sum up how long the threads of
+    /// this process wait for a processor, which costs a file per thread and reading.
+    pub fn begin(paths: &[PathBuf], threads: bool) -> Meters {
+        Meters::begin_in(Look::new(), paths, threads)
+    }
+
+    fn begin_in(look: Look, paths: &[PathBuf], threads: bool) -> Meters {
+        Meters {
+            process: ProcessMeter::new(threads),
+            devices: DeviceMeter::begin(&look, paths),
+            wire: WireMeter::begin(&look, paths),
+            system: SystemMeter::begin(&look),
+            look,
+        }
+    }
+
+    /// Reads everything once.
+    pub fn read(&mut self) -> Reading {
+        let devices = self.devices.as_mut().map_err(|reason| reason.clone()).and_then(|meter| meter.read(&self.look));
+        let wire = self.wire.as_mut().map_err(|reason| reason.clone()).and_then(|meter| meter.read(&self.look));
+        let (leaves, stacked) = match devices {
+            Ok(all) => {
+                let (leaves, stacked) = all.into_iter().partition(|device| device.place == DevicePlace::Leaf);
+                (Seen::Value(leaves), stacked)
+            }
+            Err(reason) => (Seen::NotVisible(reason.to_string()), Vec::new()),
+        };
+        Reading {
+            process: self.process.read(&self.look).into(),
+            devices: leaves,
+            stacked_devices: stacked,
+            wire: wire.into(),
+            system: self.system.read(&self.look),
+        }
+    }
+
+    /// What a thread that has ended, or will end now, had waited.
+    pub fn add_wait(&mut self, wait: ThreadWait) {
+        self.process.add_wait(wait);
+    }
+
+    /// What the machine is like: clock, processors, memory.
+    pub fn machine(&self) -> MachineEvidence {
+        machine::evidence(&self.look)
+    }
+}
+
+/// Growth of a counter that never wraps in practice; one that begins anew has not grown.
+fn growth(before: u64, after: u64) -> u64 {
+    after.saturating_sub(before)
+}
+
+/// Growth of a pair of counters.
+fn growth_of_pair(before: [u64; 2], after: [u64; 2]) -> [u64; 2] {
+    [growth(before[0], after[0]), growth(before[1], after[1])]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A look that sees nothing.
+    pub(super) struct Empty {
+        pub(super) look: Look,
+        _root: tempfile::TempDir,
+    }
+
+    pub(super) fn empty() -> Empty {
+        let root = tempfile::tempdir().unwrap();
+        Empty { look: Look::at(root.path().join("proc"), root.path().join("sys")), _root: root }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_visible_and_not_zero() {
+        let mut meters = Meters::begin_in(empty().look, &["/file".into()], true);
+        let reading = meters.read();
+        assert!(reading.process.value().is_none() && reading.devices.value().is_none());
+        assert!(reading.wire.reason().is_some_and(|reason| !reason.is_empty()));
+        assert_eq!(reading.system, SystemCounters::default());
+    }
+
+    #[test]
+    fn this_process_grows() {
+        let mut meters = Meters::begin(&[], false);
+        let first = meters.read();
+        let text = std::fs::read("/proc/self/stat").unwrap();
+        let second = meters.read();
+        let bytes = |reading: &Reading| reading.process.value().map(|process| process.call_bytes[0]);
+        match (bytes(&first), bytes(&second)) {
+            (Some(before), Some(after)) => assert!(before == 0 && after >= text.len() as u64, "{before} {after}"),
+            _ => eprintln!("skipped: {:?}", first.process.reason()),
+        }
+        assert!(second.devices.reason().is_some(), "there is no file");
+    }
+}

@@ -1,0 +1,290 @@
+//! What crossed the network, for mounts that have a server or a daemon behind them.
+
+use std::path::{Path, PathBuf};
+
+use results::evidence::{NfsOperation, WireCounters};
+
+use super::{growth, growth_of_pair};
+use crate::linux::{Look, mounts, read_number, read_text};
+use crate::{Fact, Mount, NotVisible};
+
+/// The network and FUSE mounts behind a set of files, and what crossed the wire since the first reading.
+#[derive(Debug)]
+pub(super) struct WireMeter {
+    witnesses: Vec<Witness>,
+    first: Vec<WireCounters>,
+}
+
+/// Who counts for one mount.
+#[derive(Debug, PartialEq)]
+enum Witness {
+    /// The kernel's NFS client, for the mount at this place.
+    Nfs(PathBuf),
+    /// The machine's interfaces, and the daemon's own files if it is known.
+    Fuse { daemon: Option<u32> },
+    /// The machine's interfaces alone.
+    Interfaces,
+}
+
+impl WireMeter {
+    /// Not visible when there is no such mount: then nothing has to cross a wire.
+    pub(super) fn begin(look: &Look, paths: &[PathBuf]) -> Fact<WireMeter> {
+        let mut seen = Vec::new();
+        let mut witnesses = Vec::new();
+        for path in paths {
+            let mount = mounts::mount_of(look, path)?;
+            // Several mounts of one filesystem share its counters.
+            if seen.contains(&mount.device) {
+                continue;
+            }
+            seen.push(mount.device);
+            witnesses.extend(witness(look, &mount));
+        }
+        if witnesses.is_empty() {
+            return Err(NotVisible::new("network", "no file is on a network or FUSE mount"));
+        }
+        Ok(WireMeter { witnesses, first: Vec::new() })
+    }
+
+    /// The counters of all such mounts together, since the first reading.
+    pub(super) fn read(&mut self, look: &Look) -> Fact<WireCounters> {
+        let now: Vec<WireCounters> = self.witnesses.iter().map(|witness| witness.read(look)).collect::<Fact<_>>()?;
+        if self.first.is_empty() {
+            self.first.clone_from(&now);
+        }
+        let grown = now.into_iter().zip(&self.first).map(|(now, first)| since(now, first));
+        grown.reduce(together).ok_or_else(|| NotVisible::new("network", "nobody counts"))
+    }
+}
+
+fn witness(look: &Look, mount: &Mount) -> Option<Witness> {
+    match mount.fstype.as_str() {
+        "nfs" | "nfs4" => Some(Witness::Nfs(mount.mount_point.clone())),
+        "cifs" | "smb3" | "ceph" | "lustre" | "afs" | "ncpfs" => Some(Witness::Interfaces),
+        "fuse" => Some(fuse(look, mount)),
+        // `fuseblk` is a filesystem of this machine's devices.
+        fstype if fstype.starts_with("fuse.") => Some(fuse(look, mount)),
+        _ => None,
+    }
+}
+
+fn fuse(look: &Look, mount: &Mount) -> Witness {
+    Witness::Fuse { daemon: look.fuse_daemon_of(&mount.mount_point).ok().map(|daemon| daemon.pid) }
+}
+
+impl Witness {
+    fn read(&self, look: &Look) -> Fact<WireCounters> {
+        let interfaces = |daemon_storage_bytes| {
+            let (witness, bytes) = interface_bytes(look)?;
+            Ok(WireCounters { witness, bytes, daemon_storage_bytes, ..WireCounters::default() })
+        };
+        match self {
+            Witness::Nfs(mount_point) => look.nfs_mount_statistics(mount_point),
+            Witness::Fuse { daemon } => interfaces(daemon.and_then(|pid| daemon_storage_bytes(look, pid))),
+            Witness::Interfaces => interfaces(None),
+        }
+    }
+}
+
+/// Bytes that a daemon had storage read and write. Only its own user and root may know.
+fn daemon_storage_bytes(look: &Look, pid: u32) -> Option<[u64; 2]> {
+    let text = read_text(&look.proc.join(pid.to_string()).join("io")).ok()?;
+    super::process::parse_io(&text).map(|(_, storage)| storage)
+}
+
+/// Bytes received and sent by all interfaces that stand on no other: what a bond or a bridge counts, its members
+/// have counted already. The machine's own (`lo`) is one of them: the server may be here.
+fn interface_bytes(look: &Look) -> Fact<(String, [u64; 2])> {
+    let directory = look.sys.join("class/net");
+    let entries = std::fs::read_dir(&directory).map_err(|error| NotVisible::new(directory.display(), error))?;
+    let mut names = Vec::new();
+    let mut sum = [0u64; 2];
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if stands_on_another(&path) {
+            continue;
+        }
+        let counter = |name: &str| read_number::<u64>(&path.join("statistics").join(name));
+        let (Ok(received), Ok(sent)) = (counter("rx_bytes"), counter("tx_bytes")) else { continue };
+        // One that never carried anything is no witness.
+        if let (Some(name), true) = (path.file_name(), received + sent > 0) {
+            names.push(name.to_string_lossy().into_owned());
+            sum = [sum[0] + received, sum[1] + sent];
+        }
+    }
+    names.sort();
+    match &names[..] {
+        [] => Err(NotVisible::new(directory.display(), "no interface has carried anything")),
+        [name] => Ok((format!("interface {name}"), sum)),
+        _ => Ok((format!("interfaces {}", names.join(", ")), sum)),
+    }
+}
+
+/// `lower_eth0` in the directory of a bond, a bridge or a VLAN names what it stands on.
+fn stands_on_another(interface: &Path) -> bool {
+    let entries = std::fs::read_dir(interface).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("lower_"))
+}
+
+fn since(now: WireCounters, first: &WireCounters) -> WireCounters {
+    let pair =
+        |now: Option<[u64; 2]>, first: Option<[u64; 2]>| now.zip(first).map(|(now, first)| growth_of_pair(first, now));
+    let operation = |now: &NfsOperation| {
+        let then = first.nfs_operations.iter().find(|then| then.name == now.name);
+        then.map_or_else(|| now.clone(), |then| operation_since(now, then))
+    };
+    WireCounters {
+        bytes: growth_of_pair(first.bytes, now.bytes),
+        nfs_operations: now.nfs_operations.iter().map(operation).filter(|grown| grown.operations > 0).collect(),
+        nfs_asked_bytes: pair(now.nfs_asked_bytes, first.nfs_asked_bytes),
+        interface_bytes: pair(now.interface_bytes, first.interface_bytes),
+        daemon_storage_bytes: pair(now.daemon_storage_bytes, first.daemon_storage_bytes),
+        ..now
+    }
+}
+
+fn operation_since(now: &NfsOperation, then: &NfsOperation) -> NfsOperation {
+    NfsOperation {
+        name: now.name.clone(),
+        operations: growth(then.operations, now.operations),
+        transmissions: growth(then.transmissions, now.transmissions),
+        timeouts: growth(then.timeouts, now.timeouts),
+        bytes_sent: growth(then.bytes_sent, now.bytes_sent),
+        bytes_received: growth(then.bytes_received, now.bytes_received),
+        queue_ms: growth(then.queue_ms, now.queue_ms),
+        round_trip_ms: growth(then.round_trip_ms, now.round_trip_ms),
+        execute_ms: growth(then.execute_ms, now.execute_ms),
+    }
+}
+
+/// Two mounts as one. The interfaces of the machine are the same for both and count once.
+fn together(first: WireCounters, second: WireCounters) -> WireCounters {
+    let sum = |first: [u64; 2], second: [u64; 2]| [first[0] + second[0], first[1] + second[1]];
+    let either = |first: Option<[u64; 2]>, second: Option<[u64; 2]>| match (first, second) {
+        (Some(first), Some(second)) => Some(sum(first, second)),
+        (first, second) => first.or(second),
+    };
+    let same = first.witness == second.witness && !first.exclusive;
+    let mut nfs_operations = first.nfs_operations;
+    for operation in second.nfs_operations {
+        match nfs_operations.iter_mut().find(|known| known.name == operation.name) {
+            Some(known) => add_operation(known, &operation),
+            None => nfs_operations.push(operation),
+        }
+    }
+    WireCounters {
+        bytes: if same { first.bytes } else { sum(first.bytes, second.bytes) },
+        exclusive: first.exclusive && second.exclusive,
+        nfs_operations,
+        nfs_asked_bytes: either(first.nfs_asked_bytes, second.nfs_asked_bytes),
+        interface_bytes: first.interface_bytes.or(second.interface_bytes),
+        daemon_storage_bytes: either(first.daemon_storage_bytes, second.daemon_storage_bytes),
+        witness: if first.witness == second.witness {
+            first.witness
+        } else {
+            format!("{} and {}", first.witness, second.witness)
+        },
+    }
+}
+
+fn add_operation(sum: &mut NfsOperation, more: &NfsOperation) {
+    sum.operations += more.operations;
+    sum.transmissions += more.transmissions;
+    sum.timeouts += more.timeouts;
+    sum.bytes_sent += more.bytes_sent;
+    sum.bytes_received += more.bytes_received;
+    sum.queue_ms += more.queue_ms;
+    sum.round_trip_ms += more.round_trip_ms;
+    sum.execute_ms += more.execute_ms;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linux::block::fixture::{Tree, tree};
+    use std::fs;
+
+    fn interface(tree: &Tree, name: &str, received: u64, sent: u64) -> PathBuf {
+        let directory = tree.look.sys.join("class/net").join(name);
+        fs::create_dir_all(directory.join("statistics")).unwrap();
+        fs::write(directory.join("statistics/rx_bytes"), format!("{received}\n")).unwrap();
+        fs::write(directory.join("statistics/tx_bytes"), format!("{sent}\n")).unwrap();
+        directory
+    }
+
+    fn meter(witnesses: Vec<Witness>) -> WireMeter {
+        WireMeter { witnesses, first: Vec::new() }
+    }
+
+    #[test]
+    fn interfaces_count_once_and_idle_ones_not() {
+        let tree = tree();
+        interface(&tree, "eth0", 1000, 100);
+        interface(&tree, "lo", 50, 50);
+        interface(&tree, "ifb0", 0, 0);
+        let bond = interface(&tree, "bond0", 1000, 100);
+        fs::write(bond.join("lower_eth0"), "").unwrap();
+        let both = [Witness::Interfaces, Witness::Fuse { daemon: Some(77) }];
+        let mut meter = meter(Vec::from(both));
+        meter.read(&tree.look).unwrap();
+        interface(&tree, "eth0", 1700, 130);
+        let grown = meter.read(&tree.look).unwrap();
+        assert_eq!((grown.witness.as_str(), grown.bytes), ("interfaces eth0, lo", [700, 30]));
+        assert!(!grown.exclusive);
+        assert_eq!(grown.daemon_storage_bytes, None, "nothing is known of that process");
+    }
+
+    #[test]
+    fn the_daemons_own_files_count_apart() {
+        let tree = tree();
+        interface(&tree, "lo", 5, 5);
+        let io = |read: u64| {
+            let directory = tree.look.proc.join("77");
+            fs::create_dir_all(&directory).unwrap();
+            let text = format!("rchar: 1\nwchar: 1\nsyscr: 1\nsyscw: 1\nread_bytes: {read}\nwrite_bytes: 0\n");
+            fs::write(directory.join("io"), text).unwrap();
+        };
+        io(4096);
+        let mut meter = meter(vec![Witness::Fuse { daemon: Some(77) }]);
+        meter.read(&tree.look).unwrap();
+        io(12288);
+        assert_eq!(meter.read(&tree.look).unwrap().daemon_storage_bytes, Some([8192, 0]));
+    }
+
+    #[test]
+    fn nfs_counts_from_the_first_reading() {
+        const HEAD: &str = "device s:/x mounted on /mnt with fstype nfs4 statvers=1.1\n";
+        let tree = tree();
+        let stats = |read: u64, reads: u64, getattrs: &str| {
+            let text = format!(
+                "{HEAD}\tbytes:\t{read} 0 0 0 {read} 0 1 0\n\tper-op statistics\n\
+                 \tREAD: {reads} {reads} 0 100 {read} 1 2 3 0\n{getattrs}"
+            );
+            fs::write(tree.look.proc.join("self/mountstats"), text).unwrap();
+        };
+        stats(1000, 5, "");
+        let mut meter = meter(vec![Witness::Nfs("/mnt".into())]);
+        let first = meter.read(&tree.look).unwrap();
+        assert_eq!((first.bytes, first.nfs_operations.len(), first.exclusive), ([0, 0], 0, true));
+        stats(9192, 7, "\tGETATTR: 3 4 0 10 20 1 1 1 0\n");
+        let second = meter.read(&tree.look).unwrap();
+        assert_eq!((second.bytes, second.nfs_asked_bytes), ([8192, 0], Some([8192, 0])));
+        let operations: Vec<_> =
+            second.nfs_operations.iter().map(|grown| (grown.name.as_str(), grown.operations)).collect();
+        assert_eq!(operations, [("READ", 2), ("GETATTR", 3)]);
+    }
+
+    #[test]
+    fn which_mounts_have_a_wire() {
+        let look = Look::new();
+        let mut mount = mounts::mount_of(&look, Path::new("/proc")).unwrap();
+        let mut of = |fstype: &str| {
+            mount.fstype = fstype.to_owned();
+            witness(&look, &mount)
+        };
+        assert_eq!(of("ext4"), None);
+        assert_eq!(of("fuseblk"), None);
+        assert_eq!(of("nfs4"), Some(Witness::Nfs("/proc".into())));
+        assert_eq!(of("cifs"), Some(Witness::Interfaces));
+        assert!(WireMeter::begin(&look, &["/proc".into()]).unwrap_err().reason.contains("no file is on a network"));
+    }
+}
