@@ -1,6 +1,14 @@
 """The stacks of the lab, in order of value."""
 
 from .guest import Dm
+from .host_filesystems import Btrfs, Loop, Overlay, Tmpfs
 from .nfs import Knfsd, Nfs
+from .s3 import CaseC, S3fs
+from .throttle import Throttle
 
-STACKS = {stack.name: stack for stack in (Nfs(), Knfsd(), Dm())}
+STACKS = {
+    stack.name: stack
+    for stack in (
+        Nfs(), Knfsd(), S3fs(), Loop("ext4"), Loop("xfs"), Btrfs(), Tmpfs(), Overlay(), Throttle(), Dm(), CaseC(),
+    )
+}

@@ -27,6 +27,10 @@ def why_not() -> str | None:
     return None
 
 
+def why_no_fuse() -> str | None:
+    return None if os.access("/dev/fuse", os.R_OK | os.W_OK) else "no /dev/fuse"
+
+
 def add_options(parser) -> None:
     parser.add_argument("--memory-mb", type=int, default=768, help="memory of the guest, and so of its page cache")
     parser.add_argument("--disk-mb", type=int, default=2048, help="size of each of the guest's disks")

@@ -27,9 +27,9 @@ LOG {{ Default_Log_Level = EVENT; }}
 """
 
 
-def add_link_options(parser) -> None:
+def add_link_options(parser, rate_mbit: float = 0) -> None:
     parser.add_argument("--delay-ms", type=float, default=0, help="added to the round trip, by netem in the guest")
-    parser.add_argument("--rate-mbit", type=float, default=0, help="rate of the link in each direction; 0: as fast as it is")
+    parser.add_argument("--rate-mbit", type=float, default=rate_mbit, help="rate of the link in each direction; 0: as fast as it is")
 
 
 def add_mount_options(parser) -> None:
@@ -93,9 +93,9 @@ def start_ganesha(room, options, undo) -> Daemon:
     return server
 
 
-def listens(port: int) -> bool:
+def listens(port: int, address: str = "127.0.0.1") -> bool:
     with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+        return probe.connect_ex((address, port)) == 0
 
 
 def carry_out(server: Daemon, order: str) -> None:

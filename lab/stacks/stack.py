@@ -92,10 +92,12 @@ def wait_as_init(pid: int) -> int:
             return code if code >= 0 else 128 - code
 
 
-def do(*words) -> str:
+def do(*words, environment: dict[str, str] | None = None) -> str:
     """Runs a program that has to succeed and returns what it printed."""
     words = [str(word) for word in words]
-    ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    ended = subprocess.run(
+        words, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=os.environ | (environment or {})
+    )
     if ended.returncode != 0:
         raise Broken(f"`{' '.join(words)}` failed with status {ended.returncode}: {ended.stderr.strip()}")
     return ended.stdout

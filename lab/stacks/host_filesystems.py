@@ -1,0 +1,124 @@
+"""File systems of the host's own kernel, on loop devices or in memory."""
+
+import os
+from pathlib import Path
+
+from .stack import Broken, Place, Stack, do
+
+
+def why_no_loop() -> str | None:
+    return None if os.path.exists("/dev/loop-control") else "no loop devices here (/dev/loop-control)"
+
+
+def mount_image(room, kind: str, megabytes: int, undo, options: str = "", make=()) -> tuple[Path, str]:
+    """Makes an image of the kind and mounts it; returns the mount point and the loop device.
+
+    The device frees itself when the mount goes, and passes requests to the image without a second page cache.
+    """
+    image = room.path / f"{kind}.img"
+    with image.open("wb") as file:
+        file.truncate(megabytes << 20)
+    do(f"mkfs.{kind}", "-q", *make, image)
+    folder = room.path / "mnt"
+    folder.mkdir()
+    do("mount", "-t", kind, "-o", f"loop{options}", image, folder)
+    undo.callback(do, "umount", "--lazy", folder)
+    device = do("findmnt", "--noheadings", "--output", "SOURCE", folder).strip().partition("[")[0]
+    do("losetup", "--direct-io=on", device)
+    return folder, device
+
+
+def variables(folder: Path, device: str = "") -> dict[str, str]:
+    known = {"LAB_TARGET": str(folder), "LAB_LOCAL": str(folder)}
+    return known | ({"LAB_DEVICE": device} if device else {})
+
+
+def add_size(parser) -> None:
+    parser.add_argument("--size-mb", type=int, default=1024, help="size of the file system")
+
+
+class Loop(Stack):
+    """ext4 or XFS."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.summary = f"{name} on a loop device"
+        self.needs = ("losetup", f"mkfs.{name}")
+
+    def add_options(self, parser) -> None:
+        add_size(parser)
+
+    def why_not(self):
+        return why_no_loop() or why_no_filesystem(self.name)
+
+    def stand(self, room, options, undo):
+        return Place(variables(*mount_image(room, self.name, options.size_mb, undo)))
+
+
+class Btrfs(Loop):
+    def __init__(self):
+        super().__init__("btrfs")
+        self.summary = "btrfs on a loop device, with compression if asked for"
+
+    def add_options(self, parser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--compress", default="", metavar="ALGORITHM", help="zstd, lzo or zlib")
+
+    def stand(self, room, options, undo):
+        compress = f",compress={options.compress}" if options.compress else ""
+        return Place(variables(*mount_image(room, "btrfs", options.size_mb, undo, compress)))
+
+
+class Tmpfs(Stack):
+    name = "tmpfs"
+    summary = "a file system in memory"
+
+    def add_options(self, parser) -> None:
+        add_size(parser)
+
+    def stand(self, room, options, undo):
+        return Place(variables(mount_tmpfs(room, "mnt", options.size_mb, undo)))
+
+
+def mount_tmpfs(room, name: str, megabytes: int, undo) -> Path:
+    folder = room.path / name
+    folder.mkdir()
+    do("mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder)
+    undo.callback(do, "umount", "--lazy", folder)
+    return folder
+
+
+class Overlay(Stack):
+    name = "overlay"
+    summary = "an overlay whose two layers are on ext4; its file `below` is in the lower one until it is written to"
+    needs = ("losetup", "mkfs.ext4")
+
+    def add_options(self, parser) -> None:
+        add_size(parser)
+
+    def why_not(self):
+        return why_no_loop() or why_no_filesystem("overlay")
+
+    def stand(self, room, options, undo):
+        layers, device = mount_image(room, "ext4", options.size_mb, undo)
+        for name in ("lower", "upper", "work"):
+            (layers / name).mkdir()
+        with (layers / "lower/below").open("wb") as file:
+            file.write(os.urandom(1 << 20) * 64)
+        merged = room.path / "merged"
+        merged.mkdir()
+        words = ",".join(f"{layer}dir={layers / layer}" for layer in ("lower", "upper", "work"))
+        do("mount", "-t", "overlay", "-o", words, "overlay", merged)
+        undo.callback(do, "umount", "--lazy", merged)
+        return Place(variables(merged, device))
+
+
+def why_no_filesystem(kind: str) -> str | None:
+    """Whether the kernel has the file system, built in or as a module that loads."""
+    if kind in Path("/proc/filesystems").read_text().split():
+        return None
+    try:
+        do("modprobe", kind)
+    except (OSError, Broken):
+        return f"this kernel has no {kind}"
+    return None

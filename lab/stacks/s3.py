@@ -1,0 +1,112 @@
+"""S3 through s3fs: the objects lie with s3rver, a small server; what crosses the link can be counted and held back."""
+
+from pathlib import Path
+
+from . import guest
+from .guest import Guest, make_disk
+from .host_filesystems import mount_tmpfs
+from .nfs import (
+    GANESHA_NEEDS, HOST_ADDRESS, TAP, add_link_options, add_mount_options, carry_out, ganesha_mount_options, link_variables,
+    listens, make_tap, start_ganesha,
+)
+from .packages import S3RVER_PROGRAM
+from .stack import Daemon, Place, Stack, do
+
+PORT = 4568
+BUCKET = "bench"
+KEYS = "S3RVER:S3RVER"
+"""The keys that s3rver takes."""
+
+
+def add_s3fs_options(parser) -> None:
+    parser.add_argument("--use-cache", action="store_true", help="s3fs keeps whole objects in a local folder")
+    parser.add_argument("--s3fs-options", default="", help="more options for s3fs, with commas between them")
+
+
+def start_s3rver(room, folder: Path, address: str, undo) -> Daemon:
+    words = [S3RVER_PROGRAM, "-d", folder, "-a", address, "-p", PORT, "--silent", "--configure-bucket", BUCKET]
+    server = Daemon(room, "s3rver", words, undo)
+    server.wait_until(lambda: listens(PORT, address) and (folder / BUCKET).is_dir())
+    return server
+
+
+def s3fs_options(room, options, address: str, cache: Path) -> str:
+    keys = room.path / "keys"
+    keys.write_text(KEYS + "\n")
+    keys.chmod(0o600)
+    words = [f"url=http://{address}:{PORT}", "use_path_request_style", f"passwd_file={keys}"]
+    if options.use_cache:
+        words.append(f"use_cache={cache}")
+    if options.s3fs_options:
+        words.append(options.s3fs_options)
+    return ",".join(words)
+
+
+class S3fs(Stack):
+    name = "s3fs"
+    summary = "S3 through s3fs from s3rver, over a loopback interface of its own, with a rate if asked for"
+    needs = ("ip", "tc", "s3fs", "fusermount3", "npm", "s3rver")
+    own_network = True
+
+    def add_options(self, parser) -> None:
+        parser.add_argument("--rate-mbit", type=float, default=0, help="rate of the link; 0: as fast as it is")
+        parser.add_argument("--server-mb", type=int, default=0, help="room for objects, in memory; 0: the host's disk")
+        add_s3fs_options(parser)
+
+    def why_not(self):
+        return guest.why_no_fuse()
+
+    def stand(self, room, options, undo):
+        if options.server_mb:
+            objects = mount_tmpfs(room, "objects", options.server_mb, undo)
+        else:
+            objects = room.path / "objects"
+            objects.mkdir()
+        server = start_s3rver(room, objects, "127.0.0.1", undo)
+        if options.rate_mbit:
+            rate = f"{options.rate_mbit:g}mbit"
+            do("tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", rate, "burst", "256k", "latency", "50ms")
+        folder = room.path / "mnt"
+        folder.mkdir()
+        words = s3fs_options(room, options, "127.0.0.1", room.path / "cache")
+        daemon = Daemon(room, "s3fs", ["s3fs", BUCKET, folder, "-f", "-o", words], undo)
+        daemon.wait_until(folder.is_mount)
+        return Place({
+            "LAB_TARGET": str(folder), "LAB_S3": str(folder), "LAB_S3_OBJECTS": str(objects / BUCKET), "LAB_WIRE": "lo",
+            "LAB_SERVER_PID": str(server.process.pid), "LAB_RATE_MBIT": f"{options.rate_mbit:g}",
+        })
+
+
+class CaseC(Stack):
+    name = "case-c"
+    summary = "a local disk, NFS (ganesha) and S3 (s3rver through s3fs) in one guest, the servers behind one gigabit link"
+    needs = (*guest.NEEDS, *GANESHA_NEEDS, "s3fs", "fusermount3", "npm", "s3rver")
+    own_network = True
+
+    def add_options(self, parser) -> None:
+        guest.add_options(parser)
+        add_link_options(parser, rate_mbit=1000)
+        add_mount_options(parser)
+        add_s3fs_options(parser)
+
+    def why_not(self):
+        return guest.why_not()
+
+    def stand(self, room, options, undo):
+        make_tap(options)
+        disks = [make_disk(room, f"{name}.img", options.disk_mb) for name in ("local", "s3fs")]
+        nfs_server = start_ganesha(room, options, undo)
+        objects = room.path / "objects"
+        objects.mkdir()
+        start_s3rver(room, objects, HOST_ADDRESS, undo)
+        variables = {
+            "LAB_TARGET": "/mnt/s3", "LAB_LOCAL": "/mnt/local", "LAB_NFS": "/mnt/nfs", "LAB_S3": "/mnt/s3",
+            "LAB_WIRE": "vec0", "LAB_EXPORT": str(room.path / "export"), "LAB_S3_OBJECTS": str(objects / BUCKET),
+            "LAB_NFS_OPTIONS": ganesha_mount_options(options),
+            "LAB_S3FS_OPTIONS": s3fs_options(room, options, HOST_ADDRESS, Path("/run/s3fs/cache")) + ",tmpdir=/run/s3fs",
+            **link_variables(options),
+        }
+        place = Guest(room, options, "case-c", variables, undo, disks=disks, tap=TAP)
+        place.answers["server"] = lambda order: carry_out(nfs_server, order)
+        place.wait_until_up()
+        return place
