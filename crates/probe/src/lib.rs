@@ -19,7 +19,7 @@ pub use system::{DiskWatch, Meters, Reading, ThreadWait, wait_of_this_thread};
 
 use std::path::{Path, PathBuf};
 
-use results::evidence::WireCounters;
+use results::evidence::{Storage, WireCounters};
 
 /// The mount that a path is on. The path may be missing: its nearest existing parent counts.
 pub fn mount_of(path: &Path) -> Fact<Mount> {
@@ -40,6 +40,13 @@ pub fn host() -> results::Host {
 /// What the machine calls itself; `None`: it has no name.
 pub fn host_name() -> Option<String> {
     system::host_name()
+}
+
+/// The storage behind a path, whatever stands there: filesystem, server or daemon, devices, limits. It never fails:
+/// what is unknown says why. It does no I/O on the storage, and comes back within some seconds even if a server or
+/// daemon does not.
+pub fn storage_of(path: &Path) -> Storage {
+    system::Look::new().storage_of(path)
 }
 
 /// What the NFS mount at `mount_point` has exchanged with its server since it was mounted, and per operation; the

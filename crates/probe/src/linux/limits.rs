@@ -1,11 +1,10 @@
 //! What the system allows this process.
 
-use std::path::{Path, PathBuf};
-
 use rustix::process::{Resource, getrlimit};
 
-use super::{Look, mounts, read_number, read_text};
-use crate::{Fact, Limits, Mount, NotVisible};
+use super::cgroups::{self, Version};
+use super::{Look, read_number};
+use crate::{Fact, Limits};
 
 pub(super) fn limits(look: &Look) -> Limits {
     let open_files = getrlimit(Resource::Nofile);
@@ -22,53 +21,13 @@ pub(super) fn limits(look: &Look) -> Limits {
 
 /// The tightest memory limit of this process's control group and the groups above it.
 pub(super) fn cgroup_memory_bytes(look: &Look) -> Fact<Option<u64>> {
-    let groups = read_text(&look.proc.join("self/cgroup"))?;
-    let mounts = mounts::mounts(look)?;
-    let (mount, group, file) = memory_group(&groups, mounts)
-        .ok_or_else(|| NotVisible::new("/proc/self/cgroup", "no mounted hierarchy controls memory"))?;
-    let directory = directory_of(mount, Path::new(group));
-    let limits: Vec<Option<u64>> = directory
-        .ancestors()
-        .take_while(|above| above.starts_with(&mount.mount_point))
-        .filter_map(|above| read_text(&above.join(file)).ok())
-        .map(|text| parse_limit(&text))
-        .collect();
-    // The root group of version 2 has no such file, and no limit.
-    if limits.is_empty() && directory != mount.mount_point {
-        return Err(NotVisible::new(directory.join(file).display(), "no such file here or above"));
-    }
-    Ok(limits.into_iter().flatten().min())
-}
-
-/// The hierarchy that controls memory: its mount, this process's group in it, the file with the limit.
-fn memory_group<'a>(groups: &'a str, mounts: &'a [Mount]) -> Option<(&'a Mount, &'a str, &'static str)> {
-    let version_1 = groups.lines().find_map(|line| {
-        let (controllers, group) = controllers_and_group(line)?;
-        controllers.split(',').any(|name| name == "memory").then_some(group)
-    });
-    if let Some(group) = version_1 {
-        let mount = mounts.iter().find(|mount| mount.fstype == "cgroup" && mount.option("memory").is_some())?;
-        return Some((mount, group, "memory.limit_in_bytes"));
-    }
-    let version_2 = groups.lines().find_map(|line| {
-        let (controllers, group) = controllers_and_group(line)?;
-        controllers.is_empty().then_some(group)
-    });
-    let mount = mounts.iter().find(|mount| mount.fstype == "cgroup2")?;
-    Some((mount, version_2?, "memory.max"))
-}
-
-/// `4:memory,hugetlb:/group` (version 1), `0::/group` (version 2).
-pub(super) fn controllers_and_group(line: &str) -> Option<(&str, &str)> {
-    let (_, rest) = line.split_once(':')?;
-    rest.split_once(':')
-}
-
-/// Where a group is seen. In a container the mount may show only the part of the hierarchy below its root.
-pub(super) fn directory_of(mount: &Mount, group: &Path) -> PathBuf {
-    let below = group.strip_prefix(&mount.root).or_else(|_| group.strip_prefix("/")).unwrap_or(Path::new(""));
-    let directory = mount.mount_point.join(below);
-    if directory.exists() { directory } else { mount.mount_point.clone() }
+    let group = cgroups::group(look, "memory")?;
+    let file = match group.version {
+        Version::V1 => "memory.limit_in_bytes",
+        Version::V2 => "memory.max",
+    };
+    let limits = group.texts(file)?;
+    Ok(limits.iter().filter_map(|text| parse_limit(text)).min())
 }
 
 /// `max` (version 2) and a number next to 2^63 (version 1) mean no limit.
@@ -82,6 +41,7 @@ mod tests {
     use super::*;
     use crate::linux::block::fixture;
     use std::fs;
+    use std::path::PathBuf;
 
     fn write(path: PathBuf, text: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -1,6 +1,7 @@
 //! Linux: /proc, /sys and a few system calls.
 
 mod block;
+mod cgroups;
 mod counters;
 mod identity;
 mod ledger;
@@ -18,7 +19,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use results::evidence::WireCounters;
+use results::evidence::{Storage, WireCounters};
 
 use crate::{BlockDevice, DeviceNumber, Fact, FuseDaemon, Limits, Mount, NotVisible, PathFacts};
 
@@ -59,6 +60,10 @@ impl Look {
 
     pub(crate) fn limits(&self) -> Limits {
         limits::limits(self)
+    }
+
+    pub(crate) fn storage_of(&self, path: &Path) -> Storage {
+        identity::storage(self, path)
     }
 
     pub(crate) fn nfs_mount_statistics(&self, mount_point: &Path) -> Fact<WireCounters> {

@@ -20,6 +20,14 @@ pub(super) fn mount_of(look: &Look, path: &Path) -> Fact<Mount> {
     find(mounts, &place).cloned().ok_or_else(|| NotVisible::new(path.display(), "no line of mountinfo matches"))
 }
 
+/// The mount that a path is on by its name alone, for places that do not answer: links in it are not followed.
+pub(super) fn mount_by_name(look: &Look, path: &Path) -> Fact<Mount> {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let above = mounts(look)?.iter().filter(|mount| absolute.starts_with(&mount.mount_point));
+    let found = above.max_by_key(|mount| mount.mount_point.components().count());
+    found.cloned().ok_or_else(|| NotVisible::new(path.display(), "no line of mountinfo matches"))
+}
+
 /// All mounts that this process sees, in the kernel's order.
 pub(super) fn mounts(look: &Look) -> Fact<&[Mount]> {
     let read = || {

@@ -59,8 +59,8 @@ pub(super) fn devices_of(look: &Look, path: &Path) -> Fact<Vec<BlockDevice>> {
     devices
 }
 
-/// For filesystems whose files show an anonymous device number.
-fn devices_of_mount(look: &Look, mount: &Mount) -> Fact<Vec<BlockDevice>> {
+/// For filesystems whose files show an anonymous device number, and where no file answers.
+pub(super) fn devices_of_mount(look: &Look, mount: &Mount) -> Fact<Vec<BlockDevice>> {
     match (mount.fstype.as_str(), mount.option("upperdir")) {
         // New data goes to the upper directory, which a container may not see.
         ("overlay", Some(upper)) if Path::new(upper).exists() => devices_of(look, Path::new(upper)),
@@ -99,11 +99,13 @@ pub(super) fn block_number(path: &Path) -> Option<DeviceNumber> {
     metadata.file_type().is_block_device().then(|| number_of(metadata.rdev()))
 }
 
-fn number_of(device: u64) -> DeviceNumber {
+/// A device number in its two parts.
+pub(super) fn number_of(device: u64) -> DeviceNumber {
     DeviceNumber { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
 }
 
-fn kind_of(kind: std::fs::FileType) -> FileKind {
+/// What stands at a path, links followed.
+pub(super) fn kind_of(kind: std::fs::FileType) -> FileKind {
     match kind {
         kind if kind.is_file() => FileKind::Regular,
         kind if kind.is_dir() => FileKind::Directory,
@@ -121,7 +123,8 @@ fn parent_exists(path: &Path) -> bool {
     }
 }
 
-fn space(path: &Path) -> Fact<Space> {
+/// Space of the filesystem that the path is on, or would be on.
+pub(super) fn space(path: &Path) -> Fact<Space> {
     let existing = mounts::nearest_existing(path);
     let stat = rustix::fs::statvfs(&existing)
         .map_err(|error| NotVisible::new(format!("statvfs {}", existing.display()), error))?;
@@ -137,7 +140,8 @@ fn space(path: &Path) -> Fact<Space> {
     })
 }
 
-fn direct_io(path: &Path) -> Option<DirectIo> {
+/// What the kernel says about direct I/O on a file; `None`: nothing.
+pub(super) fn direct_io(path: &Path) -> Option<DirectIo> {
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::DIOALIGN).ok()?;
     if stat.stx_mask & StatxFlags::DIOALIGN.bits() == 0 {
         return None;

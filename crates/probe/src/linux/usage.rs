@@ -8,7 +8,13 @@ use super::{Look, block, mounts, paths, read_text};
 use crate::signature::HEAD_BYTES;
 use crate::{DeviceNumber, DeviceUse, Fact, Mount, NotVisible, signature_of};
 
+/// Who uses the device, and what its first blocks say.
 pub(super) fn device_use(look: &Look, path: &Path, number: DeviceNumber) -> DeviceUse {
+    DeviceUse { signature: signature(path), ..known_use(look, number) }
+}
+
+/// What the kernel knows of its users: nothing is read from the device.
+pub(super) fn known_use(look: &Look, number: DeviceNumber) -> DeviceUse {
     let family = family(look, number);
     let mounts = mounts::mounts(look).unwrap_or_default();
     let swaps = read_text(&look.proc.join("swaps")).unwrap_or_default();
@@ -16,7 +22,7 @@ pub(super) fn device_use(look: &Look, path: &Path, number: DeviceNumber) -> Devi
         mounted_at: mounted_at(mounts, &family),
         swap: swap_paths(&swaps).iter().any(|swap| paths::block_number(swap).is_some_and(|n| family.contains(&n))),
         holders: holders(look, &family),
-        signature: signature(path),
+        signature: Err(NotVisible::not_looked()),
     }
 }
 

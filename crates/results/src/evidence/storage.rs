@@ -9,7 +9,10 @@ use super::Seen;
 pub struct Storage {
     /// The path that was asked about.
     pub asked_path: String,
-    /// Without links and dots.
+    /// Something stands there. `Value(false)` with a resolved path: it could be made below that path, and all else
+    /// is about that; without: no such path can be. Not visible: it, or its filesystem, does not answer.
+    pub exists: Seen<bool>,
+    /// Without links and dots; of a missing path the nearest parent that exists.
     pub resolved_path: Seen<String>,
     /// Where it is mounted, from what, and how.
     pub mount: Seen<MountIdentity>,
@@ -21,9 +24,9 @@ pub struct Storage {
     pub direct_io: Seen<DirectIoIdentity>,
     /// Block devices behind it; empty for memory and network filesystems.
     pub devices: Seen<Vec<DeviceIdentity>>,
-    /// What lies below, top first: `overlay: upper /x on ext4`, `loop0: file /x`, `dm-0 (linear)`.
+    /// What lies below, top first: `overlay: upper /x on ext4`, `loop0: file /x`, `md0: raid1`.
     pub stack: Vec<String>,
-    /// The filesystem compresses data: the option that says so, e.g. `compress=zstd:3`. `None`: nothing says so.
+    /// The filesystem compresses data: what says so, e.g. `compress=zstd:3`. `None`: nothing says so.
     pub compression: Option<String>,
     /// NFS mounts only.
     pub nfs: Option<NfsIdentity>,
@@ -73,15 +76,6 @@ pub struct MountIdentity {
     pub options: Vec<String>,
     /// Device number, `major:minor`.
     pub device: String,
-}
-
-impl MountIdentity {
-    /// Whether its type is what a person means by `wanted`: `nfs` means nfs and nfs4, `s3fs` means fuse.s3fs, `fuse`
-    /// all of FUSE. A beginning is enough; an empty word means nothing.
-    pub fn is_of_type(&self, wanted: &str) -> bool {
-        let below_fuse = self.fstype.strip_prefix("fuse.").unwrap_or(&self.fstype);
-        !wanted.is_empty() && (self.fstype.starts_with(wanted) || below_fuse.starts_with(wanted))
-    }
 }
 
 /// Space of a filesystem, bytes.
@@ -195,21 +189,4 @@ pub struct CgroupIdentity {
     pub cpus: Seen<Option<f64>>,
     /// I/O limits on the devices in question, in words: `8:0 rbps=1048576`. Empty: none.
     pub io: Seen<Vec<String>>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of_type(fstype: &str, wanted: &str) -> bool {
-        MountIdentity { fstype: fstype.into(), ..MountIdentity::default() }.is_of_type(wanted)
-    }
-
-    #[test]
-    fn types_as_people_name_them() {
-        assert!(of_type("nfs4", "nfs") && of_type("nfs", "nfs") && of_type("nfs4", "nfs4"));
-        assert!(of_type("fuse.s3fs", "s3fs") && of_type("fuse.s3fs", "fuse.s3fs") && of_type("fuse.s3fs", "fuse"));
-        assert!(!of_type("nfs", "nfs4") && !of_type("ext4", "nfs") && !of_type("fuse.sshfs", "s3fs"));
-        assert!(!of_type("ext4", ""), "an empty variable of a script must not agree with everything");
-    }
 }

@@ -1,8 +1,185 @@
 //! Which storage a path is on, as one value: filesystem, server, daemon, devices, and what limits them.
+//!
+//! Nothing is read from or written to the storage; a server is connected to and left again.
 
+mod cgroups;
+mod class;
 mod daemon;
+mod devices;
+mod endpoint;
+mod fstab;
+mod fuse;
 mod mountstats;
+mod nfs;
+mod place;
+mod remarks;
 mod secrets;
+mod server;
+mod stack;
 
 pub(super) use daemon::daemon_at as fuse_daemon_at;
 pub(super) use mountstats::wire_counters as nfs_mount_statistics;
+
+use std::path::Path;
+
+use results::evidence::{
+    DirectIoIdentity, FuseIdentity, MountIdentity, NfsIdentity, Seen, SpaceIdentity, Storage, StorageClass,
+};
+
+use super::Look;
+use crate::{BlockDevice, DirectIo, Fact, FileKind, Mount, NotVisible, Space};
+use place::Place;
+
+/// More than any storage has: the answer of a filesystem that cannot know its size.
+const CLAIM_BYTES_MIN: u64 = 1 << 60;
+
+/// The storage behind a path.
+pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
+    let place = place::place(look, asked);
+    let mount = place.mount.as_ref().ok();
+    let found: &[BlockDevice] = place.devices.as_ref().map_or(&[], Vec::as_slice);
+    let class = class_of(look, &place, found);
+    let nfs = mount.filter(|mount| nfs::is_nfs(&mount.fstype)).map(|mount| nfs::identity(look, mount));
+    let fuse = mount.filter(|mount| daemon::is_fuse(&mount.fstype)).map(|mount| fuse::identity(look, mount));
+    let endpoint = mount.and_then(|mount| endpoint::endpoint(mount, fuse.as_ref()));
+    let transport = nfs.as_ref().and_then(|nfs: &NfsIdentity| nfs.transport.as_deref());
+    let mut remarks = remarks::remarks(look, asked, &place, class, nfs.as_ref());
+    if endpoint.is_none() && class == StorageClass::Network {
+        remarks.push("the server's address is not visible: the mount's options do not name it in a known way".into());
+    }
+    Storage {
+        asked_path: asked.display().to_string(),
+        exists: Seen::from(place.exists.clone()),
+        resolved_path: Seen::from(place.resolved.as_ref().map(|path| path.display().to_string())),
+        mount: Seen::from(place.mount.as_ref().map(mount_identity)),
+        class,
+        space: Seen::from(place.space.clone().and_then(|space| believable(&space, fuse.as_ref()))),
+        direct_io: Seen::from(place.direct_io.as_ref().map(direct_io_identity)),
+        devices: Seen::from(
+            device_list(&place, class)
+                .map(|found| found.iter().map(|device| devices::identity(look, device.clone())).collect()),
+        ),
+        stack: stack::stack(look, mount, found),
+        compression: stack::compression(look, mount, place.attributes),
+        server: endpoint.map(|endpoint| server::identity(look, &endpoint, transport)),
+        nfs,
+        fuse,
+        cgroup: cgroups::identity(look, found),
+        remarks,
+    }
+}
+
+fn class_of(look: &Look, place: &Place, devices: &[BlockDevice]) -> StorageClass {
+    match (&place.mount, place.kind) {
+        (_, FileKind::BlockDevice) => StorageClass::Device,
+        (_, FileKind::CharacterDevice) => StorageClass::Kernel,
+        (Ok(mount), _) => class::class(look, mount, !devices.is_empty()),
+        (Err(_), _) => StorageClass::Unknown,
+    }
+}
+
+fn mount_identity(mount: &Mount) -> MountIdentity {
+    // Most options of the filesystem repeat those of the mount.
+    let mut options: Vec<String> = Vec::new();
+    for option in mount.options.split(',').chain(mount.super_options.split(',')).filter(|option| !option.is_empty()) {
+        let option = secrets::blank_word(option);
+        if !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    MountIdentity {
+        mount_point: mount.mount_point.display().to_string(),
+        source: secrets::blank_word(&mount.source),
+        fstype: mount.fstype.clone(),
+        options,
+        device: mount.device.to_string(),
+    }
+}
+
+fn believable(space: &Space, fuse: Option<&FuseIdentity>) -> Fact<SpaceIdentity> {
+    if space.total_bytes >= CLAIM_BYTES_MIN {
+        let who = fuse.and_then(|fuse| fuse.kind.as_deref()).unwrap_or("the filesystem");
+        let exbibytes = space.total_bytes.div_ceil(1 << 60);
+        return Err(NotVisible::new("statvfs", format!("{who} claims {exbibytes} EiB: it cannot know")));
+    }
+    Ok(SpaceIdentity { total_bytes: space.total_bytes, available_bytes: space.available_bytes })
+}
+
+fn direct_io_identity(direct_io: &DirectIo) -> DirectIoIdentity {
+    match *direct_io {
+        DirectIo::Refused => DirectIoIdentity::Refused,
+        DirectIo::Aligned { memory_bytes, offset_bytes } => DirectIoIdentity::Aligned { memory_bytes, offset_bytes },
+    }
+}
+
+/// No devices behind a filesystem that must have some is not none, but not visible.
+fn device_list(place: &Place, class: StorageClass) -> Fact<&[BlockDevice]> {
+    let found = place.devices.as_ref().map_err(NotVisible::clone)?;
+    if found.is_empty() && matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Unknown) {
+        let who = place.mount.as_ref().map_or("this", |mount| mount.fstype.as_str());
+        return Err(NotVisible::new("/sys/dev/block", format!("the kernel shows no device behind {who}")));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::evidence::Seen;
+
+    #[test]
+    fn this_machine() {
+        let directory = tempfile::tempdir_in(".").unwrap();
+        let storage = storage(&Look::new(), directory.path());
+        let resolved = directory.path().canonicalize().unwrap();
+        assert_eq!(storage.resolved_path, Seen::Value(resolved.display().to_string()));
+        assert_eq!(storage.exists, Seen::Value(true));
+        let mount = storage.mount.value().unwrap();
+        assert!(resolved.starts_with(&mount.mount_point));
+        assert!(mount.options.iter().any(|option| option == "rw"));
+        assert_ne!(storage.class, StorageClass::Kernel);
+    }
+
+    #[test]
+    fn the_kernels_own_files() {
+        let storage = storage(&Look::new(), Path::new("/proc/self/status"));
+        assert_eq!(storage.class, StorageClass::Kernel);
+        assert_eq!(storage.devices, Seen::Value(vec![]));
+        assert!(storage.remarks.iter().any(|remark| remark.contains("no storage")));
+    }
+
+    #[test]
+    fn a_missing_path_is_about_its_parent() {
+        let storage = storage(&Look::new(), Path::new("/proc/self/no/such"));
+        assert_eq!(storage.exists, Seen::Value(false));
+        assert_eq!(storage.class, StorageClass::Kernel);
+        assert!(storage.remarks[0].contains("does not exist"), "{:?}", storage.remarks);
+    }
+
+    #[test]
+    fn a_size_that_cannot_be_known_is_not_visible() {
+        let space = Space { total_bytes: u64::MAX, free_bytes: u64::MAX, available_bytes: u64::MAX };
+        let fuse = FuseIdentity { kind: Some("s3fs".into()), ..FuseIdentity::default() };
+        let reason = believable(&space, Some(&fuse)).unwrap_err().reason;
+        assert_eq!(reason, "s3fs claims 16 EiB: it cannot know");
+        let space = Space { total_bytes: 100, free_bytes: 50, available_bytes: 40 };
+        assert_eq!(believable(&space, None), Ok(SpaceIdentity { total_bytes: 100, available_bytes: 40 }));
+    }
+
+    #[test]
+    fn secrets_of_a_mount_are_blanked() {
+        let mount = Mount {
+            id: 1,
+            device: crate::DeviceNumber { major: 0, minor: 1 },
+            root: "/".into(),
+            mount_point: "/mnt".into(),
+            fstype: "fuse.x".into(),
+            source: "ftp://me:word@host/x".into(),
+            options: "rw,relatime".into(),
+            super_options: "rw,password=word".into(),
+        };
+        let identity = mount_identity(&mount);
+        assert_eq!(identity.source, "ftp://***@host/x");
+        assert_eq!(identity.options, ["rw", "relatime", "password=***"], "rw once");
+    }
+}

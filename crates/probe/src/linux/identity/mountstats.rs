@@ -25,6 +25,8 @@ pub(super) struct Statistics {
     /// Asked for by applications: read and written normally, read and written directly; and exchanged with the
     /// server: read, written.
     bytes: Option<[u64; BYTE_FIGURES]>,
+    /// All options, those with usual values too.
+    pub(super) options: String,
     /// Connections to the server, by their protocol.
     pub(super) transports: Vec<String>,
     /// In the kernel's order; those never asked for are left out.
@@ -83,6 +85,7 @@ fn parse(text: &str) -> Vec<Statistics> {
                 section.operations.extend(parse_operation(name, figures).filter(|operation| operation.operations > 0));
             }
             Some(("bytes", figures)) => section.bytes = parse_figures(figures),
+            Some(("opts", options)) => section.options = options.trim().to_owned(),
             Some(("xprt", words)) => section.transports.extend(words.split_whitespace().next().map(str::to_owned)),
             Some(_) => {}
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::linux::limits::{controllers_and_group, directory_of};
+use crate::linux::cgroups::{controllers_and_group, directory_of};
 use crate::linux::{Look, mounts, read_text};
 
 /// The `cpu.stat` files of the group of this process and of those above it, as far as they are seen.

@@ -1,0 +1,87 @@
+//! The control groups of this process, versions 1 and 2.
+
+use std::path::{Path, PathBuf};
+
+use super::{Look, mounts, read_text};
+use crate::{Fact, Mount, NotVisible};
+
+/// Which of the two interfaces a controller is under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// One hierarchy for each controller.
+    V1,
+    /// One for all.
+    V2,
+}
+
+/// A group of this process and those above it, as far as they are seen.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) version: Version,
+    /// The group itself first.
+    directories: Vec<PathBuf>,
+    mount_point: PathBuf,
+}
+
+/// The group of this process in the hierarchy of a controller; `io` is `blkio` in version 1.
+pub(super) fn group(look: &Look, controller: &str) -> Fact<Group> {
+    let groups = read_text(&look.proc.join("self/cgroup"))?;
+    let mounts = mounts::mounts(look)?;
+    let (version, mount, group) = hierarchy(&groups, mounts, controller)
+        .ok_or_else(|| NotVisible::new("/proc/self/cgroup", format!("no mounted hierarchy controls {controller}")))?;
+    let directory = directory_of(mount, Path::new(group));
+    let above = directory.ancestors().take_while(|above| above.starts_with(&mount.mount_point));
+    Ok(Group { version, directories: above.map(Path::to_path_buf).collect(), mount_point: mount.mount_point.clone() })
+}
+
+impl Group {
+    /// A file of the group and of those above it, as many as have it. None: nothing limits.
+    pub(super) fn texts(&self, file: &str) -> Fact<Vec<String>> {
+        let texts: Vec<String> =
+            self.directories.iter().filter_map(|directory| read_text(&directory.join(file)).ok()).collect();
+        if texts.is_empty() && !self.may_be_without() {
+            let own = self.directories.first().unwrap_or(&self.mount_point);
+            return Err(NotVisible::new(own.join(file).display(), "no such file here or above"));
+        }
+        Ok(texts)
+    }
+
+    /// The root has no limits. Elsewhere in version 2 the files of a controller are missing where it is not
+    /// switched on, and then it limits nothing.
+    fn may_be_without(&self) -> bool {
+        let own = self.directories.first().unwrap_or(&self.mount_point);
+        *own == self.mount_point || self.version == Version::V2 && own.join("cgroup.controllers").exists()
+    }
+}
+
+/// The hierarchy that has the controller: its version, its mount, this process's group in it.
+fn hierarchy<'a>(groups: &'a str, mounts: &'a [Mount], controller: &str) -> Option<(Version, &'a Mount, &'a str)> {
+    let name_in_version_1 = if controller == "io" { "blkio" } else { controller };
+    let version_1 = groups.lines().find_map(|line| {
+        let (controllers, group) = controllers_and_group(line)?;
+        controllers.split(',').any(|name| name == name_in_version_1).then_some(group)
+    });
+    if let Some(group) = version_1 {
+        let has_it = |mount: &&Mount| mount.fstype == "cgroup" && mount.option(name_in_version_1).is_some();
+        return Some((Version::V1, mounts.iter().find(has_it)?, group));
+    }
+    let version_2 = groups.lines().find_map(|line| {
+        let (controllers, group) = controllers_and_group(line)?;
+        controllers.is_empty().then_some(group)
+    });
+    let mount = mounts.iter().find(|mount| mount.fstype == "cgroup2")?;
+    Some((Version::V2, mount, version_2?))
+}
+
+/// `4:memory,hugetlb:/group` (version 1), `0::/group` (version 2).
+pub(super) fn controllers_and_group(line: &str) -> Option<(&str, &str)> {
+    let (_, rest) = line.split_once(':')?;
+    rest.split_once(':')
+}
+
+/// Where a group is seen. In a container the mount may show only the part of the hierarchy below its root.
+pub(super) fn directory_of(mount: &Mount, group: &Path) -> PathBuf {
+    let below = group.strip_prefix(&mount.root).or_else(|_| group.strip_prefix("/")).unwrap_or(Path::new(""));
+    let directory = mount.mount_point.join(below);
+    if directory.exists() { directory } else { mount.mount_point.clone() }
+}

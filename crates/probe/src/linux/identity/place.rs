@@ -1,0 +1,209 @@
+//! What a path itself answers. A dead server or daemon can hold such a call for ever, so that a thread makes them
+//! and the caller waits for it a while only.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags};
+use rustix::io::Errno;
+
+use super::class;
+use crate::linux::{Look, mounts, paths};
+use crate::{BlockDevice, DeviceNumber, DirectIo, Fact, FileKind, Mount, NotVisible, Space};
+
+/// A path that says nothing for so long counts as one that does not answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// So many names of a directory are looked at for a file that can be asked about direct I/O.
+const SAMPLE_NAMES: usize = 64;
+
+/// Answers about a path.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Something stands there.
+    pub(super) exists: Fact<bool>,
+    /// What stands at the resolved path.
+    pub(super) kind: FileKind,
+    /// The path, or the nearest parent that exists, without links.
+    pub(super) resolved: Fact<PathBuf>,
+    pub(super) mount: Fact<Mount>,
+    pub(super) space: Fact<Space>,
+    pub(super) direct_io: Fact<DirectIo>,
+    /// The whole disks behind it.
+    pub(super) devices: Fact<Vec<BlockDevice>>,
+    /// The device's number, if it is one.
+    pub(super) device: Option<DeviceNumber>,
+    pub(super) attributes: StatxAttributes,
+}
+
+/// Asks, and gives up on a path that does not answer.
+pub(super) fn place(look: &Look, path: &Path) -> Place {
+    let own = Look::at(look.proc.clone(), look.sys.clone());
+    let (sender, receiver) = mpsc::channel();
+    let asked = path.to_path_buf();
+    std::thread::spawn(move || {
+        // Nobody waits any more if this fails.
+        let _ = sender.send(ask(&own, &asked));
+    });
+    receiver.recv_timeout(ANSWER_TIMEOUT).unwrap_or_else(|_| {
+        silent(look, path, &NotVisible::new("stat", format!("no answer within {} s", ANSWER_TIMEOUT.as_secs())))
+    })
+}
+
+fn ask(look: &Look, path: &Path) -> Place {
+    let error = match std::fs::metadata(path) {
+        Ok(metadata) => return answering(look, path, true, &metadata),
+        Err(error) => error,
+    };
+    let reason = NotVisible::new(format!("stat {}", path.display()), &error);
+    let cannot_be = [Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG, Errno::INVAL];
+    // No code: the name was refused before the kernel saw it.
+    let code = error.raw_os_error();
+    if path.as_os_str().is_empty() || code.is_none() || cannot_be.iter().any(|errno| Some(errno.raw_os_error()) == code)
+    {
+        return Place { exists: Ok(false), ..unknown(&reason) };
+    }
+    if error.kind() != std::io::ErrorKind::NotFound {
+        return silent(look, path, &reason);
+    }
+    let parent = mounts::nearest_existing(path);
+    match std::fs::metadata(&parent) {
+        Ok(metadata) => answering(look, &parent, false, &metadata),
+        Err(error) => silent(look, path, &NotVisible::new(format!("stat {}", parent.display()), error)),
+    }
+}
+
+/// A path that exists and answers.
+fn answering(look: &Look, path: &Path, is_asked_for: bool, metadata: &Metadata) -> Place {
+    let kind = paths::kind_of(metadata.file_type());
+    let resolved = mounts::nearest_existing(path);
+    let is_device = matches!(kind, FileKind::BlockDevice | FileKind::CharacterDevice);
+    let device_instead = || NotVisible::new(path.display(), "is a device, on no filesystem");
+    let mount = if is_device { Err(device_instead()) } else { mounts::mount_of(look, path) };
+    Place {
+        exists: Ok(is_asked_for),
+        kind,
+        direct_io: direct_io(&resolved, kind, mount.as_ref().ok()),
+        space: if is_device { Err(device_instead()) } else { paths::space(path) },
+        mount,
+        devices: paths::devices_of(look, path),
+        device: (kind == FileKind::BlockDevice).then(|| paths::number_of(metadata.rdev())),
+        attributes: attributes(&resolved),
+        resolved: Ok(resolved),
+    }
+}
+
+/// A path that does not answer: what the kernel's tables say about its name.
+fn silent(look: &Look, path: &Path, reason: &NotVisible) -> Place {
+    let mount = mounts::mount_by_name(look, path);
+    Place {
+        devices: mount.as_ref().map_err(NotVisible::clone).and_then(|mount| paths::devices_of_mount(look, mount)),
+        mount,
+        ..unknown(reason)
+    }
+}
+
+fn unknown(reason: &NotVisible) -> Place {
+    Place {
+        exists: Err(reason.clone()),
+        kind: FileKind::Missing,
+        resolved: Err(reason.clone()),
+        mount: Err(reason.clone()),
+        space: Err(reason.clone()),
+        direct_io: Err(reason.clone()),
+        devices: Err(reason.clone()),
+        device: None,
+        attributes: StatxAttributes::empty(),
+    }
+}
+
+/// The kernel says it of files; of a directory, a file in it is asked about. The names of remote directories are
+/// not read: there may be millions, each a request.
+fn direct_io(path: &Path, kind: FileKind, mount: Option<&Mount>) -> Fact<DirectIo> {
+    let unknown = |reason: &str| NotVisible::new("statx", reason);
+    let file = match kind {
+        FileKind::Directory if mount.is_some_and(class::is_remote) => {
+            return Err(unknown("the kernel says it of files only, and this is a directory"));
+        }
+        FileKind::Directory => {
+            a_file_in(path).ok_or_else(|| unknown("the kernel says it of files only; none is here"))?
+        }
+        _ => path.to_path_buf(),
+    };
+    let silent = || match mount {
+        Some(mount) => unknown(&format!("{} does not say, or the kernel is older than 6.1", mount.fstype)),
+        None => unknown("the driver does not say, or the kernel is older than 6.1"),
+    };
+    paths::direct_io(&file).ok_or_else(silent)
+}
+
+fn a_file_in(directory: &Path) -> Option<PathBuf> {
+    let names = std::fs::read_dir(directory).ok()?.take(SAMPLE_NAMES).flatten();
+    let mut files = names.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    files.next().map(|entry| entry.path())
+}
+
+fn attributes(path: &Path) -> StatxAttributes {
+    let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS);
+    stat.map_or(StatxAttributes::empty(), |stat| stat.stx_attributes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn of(path: &Path) -> Place {
+        place(&Look::new(), path)
+    }
+
+    #[test]
+    fn what_is_there_what_is_not_and_what_cannot_be() {
+        let directory = tempfile::tempdir().unwrap();
+        let real = directory.path().canonicalize().unwrap();
+        fs::write(real.join("file"), "12345").unwrap();
+        let found = of(&real.join("./file"));
+        assert_eq!((found.exists, found.kind, found.resolved), (Ok(true), FileKind::Regular, Ok(real.join("file"))));
+        assert!(found.mount.is_ok() && found.space.is_ok());
+
+        let missing = of(&real.join("a/b"));
+        assert_eq!(
+            (missing.exists, missing.kind, missing.resolved),
+            (Ok(false), FileKind::Directory, Ok(real.clone()))
+        );
+        assert_eq!(missing.mount, found.mount);
+
+        for nonsense in [real.join("file/below"), PathBuf::new(), "n".repeat(300).into(), "a\0b".into()] {
+            let place = of(&nonsense);
+            assert_eq!(place.exists, Ok(false), "{}", nonsense.display());
+            assert!(place.resolved.is_err() && place.mount.is_err(), "{}", nonsense.display());
+        }
+    }
+
+    #[test]
+    fn a_device_is_on_no_filesystem() {
+        let place = of(Path::new("/dev/null"));
+        assert_eq!(place.kind, FileKind::CharacterDevice);
+        assert!(place.mount.is_err() && place.space.is_err());
+    }
+
+    #[test]
+    fn what_does_not_answer_is_known_by_its_name() {
+        let reason = NotVisible::new("stat", "Transport endpoint is not connected");
+        let place = silent(&Look::new(), Path::new("/proc/self/./nothing"), &reason);
+        assert_eq!(place.exists, Err(reason));
+        assert_eq!(place.mount.unwrap().fstype, "proc");
+    }
+
+    #[test]
+    fn a_directory_is_asked_through_a_file_in_it() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("below")).unwrap();
+        assert_eq!(a_file_in(directory.path()), None);
+        fs::write(directory.path().join("file"), "").unwrap();
+        assert_eq!(a_file_in(directory.path()), Some(directory.path().join("file")));
+    }
+}

@@ -1,0 +1,163 @@
+//! What else a person should know about a place, one sentence each.
+
+use std::path::Path;
+
+use results::evidence::{NfsIdentity, StorageClass};
+use rustix::fs::StatxAttributes;
+
+use super::fstab;
+use super::place::Place;
+use crate::linux::{Look, read_text, usage};
+use crate::{FileKind, Mount};
+
+/// Options of filesystems that change what figures mean, and the sentence. The third part: the value, if one is
+/// needed.
+const OPTIONS: [(&str, Option<&str>, &str); 12] = [
+    ("nobarrier", None, "nobarrier: flushes do not reach the device, what fsync promises can be lost"),
+    ("barrier", Some("0"), "barrier=0: flushes do not reach the device, what fsync promises can be lost"),
+    ("dirsync", None, "dirsync: changes of directories wait for the storage"),
+    ("data", Some("journal"), "data=journal: all data is written twice"),
+    ("data", Some("writeback"), "data=writeback: new files may hold old data after a crash"),
+    ("nodatacow", None, "nodatacow: data is overwritten in place, without checksums"),
+    ("dax", None, "dax: files are mapped straight from the device, without a page cache"),
+    ("noac", None, "noac: attributes are not cached, each stat asks the server"),
+    ("fsc", None, "fsc: the client keeps a cache of the data on a local disk"),
+    ("lookupcache", Some("none"), "lookupcache=none: names are not cached, each lookup asks the server"),
+    ("nolock", None, "nolock: locks hold on this client only"),
+    ("cache", Some("none"), "cache=none: this client caches no data"),
+];
+
+pub(super) fn remarks(
+    look: &Look,
+    asked: &Path,
+    place: &Place,
+    class: StorageClass,
+    nfs: Option<&NfsIdentity>,
+) -> Vec<String> {
+    let mut remarks = Vec::new();
+    remarks.extend(about_path(asked, place));
+    if let (Ok(mount), Ok(resolved)) = (&place.mount, &place.resolved) {
+        let fstab = read_text(Path::new("/etc/fstab")).unwrap_or_default();
+        remarks.extend(fstab::missing_mount(&fstab, resolved, mount));
+    }
+    remarks.extend(place.mount.as_ref().map_or_else(|_| Vec::new(), |mount| about_mount(mount, class)));
+    if nfs.is_some_and(|nfs| nfs.hard == Some(false)) {
+        remarks
+            .push("soft: a request that the server does not answer in time becomes an error, data can be lost".into());
+    }
+    remarks.extend(about_class(class).map(str::to_owned));
+    remarks.extend(about_attributes(place.attributes).map(str::to_owned));
+    if let Some(number) = place.device {
+        remarks.extend(usage::known_use(look, number).reason().map(|reason| format!("the device {reason}")));
+    }
+    remarks
+}
+
+fn about_path(asked: &Path, place: &Place) -> Option<String> {
+    match (&place.exists, &place.resolved) {
+        (Ok(false), Ok(resolved)) => Some(format!(
+            "{} does not exist; all this is about {}, the nearest parent that does",
+            asked.display(),
+            resolved.display()
+        )),
+        (Err(reason), _) => Some(format!(
+            "the path does not answer ({}); what is shown is what the kernel's tables say about its name",
+            reason.reason
+        )),
+        _ if place.kind == FileKind::CharacterDevice => Some("a character device: no storage".to_owned()),
+        _ => None,
+    }
+}
+
+fn about_mount(mount: &Mount, class: StorageClass) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if mount.read_only() {
+        remarks.push("mounted read-only".to_owned());
+    }
+    if mount.option("sync").is_some() {
+        remarks.push("sync: each write waits for the storage".to_owned());
+    }
+    if mount.fstype == "autofs" {
+        remarks.push("autofs: a place where something is mounted when it is first used; nothing is yet".to_owned());
+    }
+    let given = OPTIONS
+        .iter()
+        .filter(|(name, value, _)| mount.option(name).is_some_and(|found| value.is_none_or(|value| value == found)));
+    // The same words mean something else to a daemon.
+    let given = given.filter(|_| class != StorageClass::Fuse);
+    remarks.extend(given.map(|(_, _, sentence)| (*sentence).to_owned()));
+    if mount.fstype == "fuse.s3fs" {
+        remarks.push(
+            "s3fs writes to a local file until fsync or close, and reads from it later: direct I/O is accepted and \
+             changes nothing"
+                .to_owned(),
+        );
+    }
+    remarks
+}
+
+fn about_class(class: StorageClass) -> Option<&'static str> {
+    match class {
+        StorageClass::Memory => Some("files are in memory: no figure from here says anything about a disk"),
+        StorageClass::Kernel => Some("the kernel makes these files up: no storage"),
+        StorageClass::HostShare => Some("files are of the machine that runs this one, with its caches"),
+        StorageClass::Block
+        | StorageClass::Network
+        | StorageClass::Fuse
+        | StorageClass::Device
+        | StorageClass::Unknown => None,
+    }
+}
+
+fn about_attributes(attributes: StatxAttributes) -> Option<&'static str> {
+    if attributes.contains(StatxAttributes::ENCRYPTED) {
+        return Some("encrypted by the filesystem: direct I/O may go through the page cache");
+    }
+    attributes.contains(StatxAttributes::DAX).then_some("dax: mapped straight from the device, without a page cache")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DeviceNumber;
+
+    fn about(fstype: &str, options: &str, class: StorageClass) -> Vec<String> {
+        let mount = Mount {
+            id: 1,
+            device: DeviceNumber { major: 8, minor: 1 },
+            root: "/".into(),
+            mount_point: "/mnt".into(),
+            fstype: fstype.into(),
+            source: "source".into(),
+            options: "rw,relatime".into(),
+            super_options: options.into(),
+        };
+        let words = about_mount(&mount, class);
+        words.iter().map(|text| text.split([':', ' ']).next().unwrap_or_default().to_owned()).collect()
+    }
+
+    #[test]
+    fn options_that_change_what_figures_mean() {
+        assert_eq!(about("ext4", "rw,errors=continue", StorageClass::Block), [""; 0]);
+        assert_eq!(
+            about("ext4", "ro,nobarrier,data=journal", StorageClass::Block),
+            ["mounted", "nobarrier", "data=journal"]
+        );
+        assert_eq!(about("ext4", "rw,data=ordered,barrier=1", StorageClass::Block), [""; 0]);
+        assert_eq!(about("nfs4", "rw,noac,sync,fsc", StorageClass::Network), ["sync", "noac", "fsc"]);
+        assert_eq!(about("fuse.s3fs", "rw,noac", StorageClass::Fuse), ["s3fs"]);
+    }
+
+    #[test]
+    fn places_that_are_no_disk() {
+        assert!(about_class(StorageClass::Memory).unwrap().contains("memory"));
+        assert!(about_class(StorageClass::Kernel).unwrap().contains("no storage"));
+        assert_eq!(about_class(StorageClass::Block), None);
+    }
+
+    #[test]
+    fn attributes_of_the_path() {
+        assert!(about_attributes(StatxAttributes::ENCRYPTED).unwrap().contains("encrypted"));
+        assert_eq!(about_attributes(StatxAttributes::empty()), None);
+    }
+}
