@@ -60,7 +60,7 @@ impl<'a> Asking<'a> {
         let target = |place: &Place| Target {
             name: place.name.clone(),
             path: place.path.display().to_string(),
-            storage: results::evidence::Storage { asked_path: place.path.display().to_string(), ..Default::default() },
+            storage: probe::storage_of(&place.path),
         };
         let study = Study {
             study_schema: STUDY_SCHEMA_VERSION,

@@ -1,7 +1,7 @@
 //! One table, two forms: columns on a terminal, or Markdown.
 
 use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
-use comfy_table::{CellAlignment, ContentArrangement};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement};
 
 /// The form of a text.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +106,10 @@ impl Table {
             let Some(column) = table.column_mut(index) else { continue };
             if matches!(form, Form::Text { .. }) {
                 column.set_padding((0, 1));
+            }
+            // Names are never broken: they are what people copy.
+            if index == 0 {
+                column.set_constraint(ColumnConstraint::ContentWidth);
             }
             if !left {
                 column.set_cell_alignment(CellAlignment::Right);
