@@ -9,6 +9,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("workload", &["job"]),
     ("results", &[]),
     ("report", &["results"]),
+    ("findings", &["results"]),
     ("engine", &["job", "workload"]),
     ("probe", &["results"]),
     ("run", &["job", "workload", "results", "engine", "probe"]),

@@ -1,0 +1,36 @@
+//! The catalogue as a document.
+
+use std::fmt::Write;
+
+use crate::story::catalogue;
+
+/// `docs/findings.md`, from the same text as `explain`.
+pub fn markdown() -> String {
+    let mut text = String::from(
+        "# Findings\n\n\
+         What fsdyno says against its own numbers. **invalid**: the number answers another question, and cannot win a\n\
+         comparison or pass a check. **caution**: it needs care. **info**: worth knowing. Each finding is a function of\n\
+         the saved record. What cannot be seen from here is never taken for a fault, nor for the absence of one.\n\n\
+         `fsdyno explain ID` prints one of these; `--findings=off` silences them.\n\n\
+         Made from `crates/findings` by `cargo xtask docs --write`; do not edit.\n\n",
+    );
+    text.push_str("| id | trap | in short |\n| --- | --- | --- |\n");
+    for story in catalogue() {
+        let _ = writeln!(text, "| [`{id}`](#{id}) | {} | {} |", story.trap, story.title, id = story.id);
+    }
+    for story in catalogue() {
+        let _ = write!(
+            text,
+            "\n## {id}\n\n{title} ({trap}).\n\n**What happens.** {happens}\n\n**How it is seen.** {seen}\n\n\
+             **What to do.** {advice}\n\n**Documented.** {documented}\n",
+            id = story.id,
+            title = story.title,
+            trap = story.trap,
+            happens = story.happens,
+            seen = story.seen,
+            advice = story.advice,
+            documented = story.documented,
+        );
+    }
+    text
+}

@@ -1,0 +1,148 @@
+//! What flowed through each layer during a stage: differences of the ledger's samples.
+
+use std::collections::BTreeSet;
+
+use results::evidence::{
+    DeviceCounters, DeviceIdentity, LayerCounters, Ledger, LedgerSample, NfsOperation, ProcessCounters, StorageClass,
+};
+
+use super::Row;
+
+/// Differences between the first and the last sample of a stage.
+pub(crate) struct Flow<'r> {
+    pub(crate) begin: &'r LedgerSample,
+    pub(crate) end: &'r LedgerSample,
+    /// Wall time between the two.
+    pub(crate) seconds: f64,
+    /// What our workers read and wrote, the ramp included.
+    pub(crate) application: LayerCounters,
+    /// The devices behind the rows' files together; `None`: not visible, none, or not theirs alone.
+    pub(crate) device: Option<Queue>,
+    pub(crate) process: Option<ProcessCounters>,
+    pub(crate) wire: Option<Wire<'r>>,
+}
+
+/// Devices, summed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Queue {
+    /// `vda`, `sda+sdb`.
+    pub(crate) name: String,
+    pub(crate) done: LayerCounters,
+    pub(crate) weighted_ms: u64,
+}
+
+/// Traffic of network and FUSE mounts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Wire<'r> {
+    pub(crate) witness: &'r str,
+    pub(crate) bytes: [u64; 2],
+    pub(crate) exclusive: bool,
+    pub(crate) asked: Option<[u64; 2]>,
+    pub(crate) daemon_storage: Option<[u64; 2]>,
+    /// Requests by NFS operation.
+    pub(crate) operations: Vec<(&'r str, u64)>,
+}
+
+impl<'r> Flow<'r> {
+    pub(super) fn of(ledger: &'r Ledger, stage: u32, rows: &[Row<'r>]) -> Option<Flow<'r>> {
+        let mut samples = ledger.samples.iter().filter(|sample| sample.stage == stage);
+        let begin = samples.next()?;
+        let end = samples.next_back()?;
+        let class = rows.first()?.class();
+        let one_class = rows.iter().all(|row| row.class() == class);
+        let has_device = matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Unknown);
+        let has_wire = matches!(class, StorageClass::Network | StorageClass::Fuse | StorageClass::Unknown);
+        Some(Flow {
+            begin,
+            end,
+            seconds: end.at_ms.saturating_sub(begin.at_ms) as f64 / 1000.0,
+            application: layer(&end.application, &begin.application),
+            device: if one_class && has_device { queue(begin, end, rows) } else { None },
+            process: begin.process.value().zip(end.process.value()).map(|(begin, end)| process(end, begin)),
+            wire: if one_class && has_wire { wire(begin, end) } else { None },
+        })
+    }
+}
+
+impl Queue {
+    /// Requests in flight on average over this time.
+    pub(crate) fn depth(&self, seconds: f64) -> Option<f64> {
+        (seconds > 0.0).then(|| self.weighted_ms as f64 / 1000.0 / seconds)
+    }
+}
+
+impl Wire<'_> {
+    /// Requests of these operations.
+    pub(crate) fn requests(&self, names: &[&str]) -> u64 {
+        self.operations
+            .iter()
+            .filter(|(name, _)| names.contains(name))
+            .fold(0, |sum, (_, requests)| sum.saturating_add(*requests))
+    }
+}
+
+fn pair(end: [u64; 2], begin: [u64; 2]) -> [u64; 2] {
+    [end[0].saturating_sub(begin[0]), end[1].saturating_sub(begin[1])]
+}
+
+fn layer(end: &LayerCounters, begin: &LayerCounters) -> LayerCounters {
+    LayerCounters { bytes: pair(end.bytes, begin.bytes), operations: pair(end.operations, begin.operations) }
+}
+
+fn process(end: &ProcessCounters, begin: &ProcessCounters) -> ProcessCounters {
+    ProcessCounters {
+        call_bytes: pair(end.call_bytes, begin.call_bytes),
+        storage_bytes: pair(end.storage_bytes, begin.storage_bytes),
+        cpu_ns: end.cpu_ns.saturating_sub(begin.cpu_ns),
+        run_queue_wait_ns: end
+            .run_queue_wait_ns
+            .zip(begin.run_queue_wait_ns)
+            .map(|(end, begin)| end.saturating_sub(begin)),
+    }
+}
+
+/// The devices behind the rows' storages; all devices of the ledger where the storages do not name theirs.
+fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[Row<'_>]) -> Option<Queue> {
+    let (before, after) = (begin.devices.value()?, end.devices.value()?);
+    let known: BTreeSet<&str> =
+        rows.iter().filter_map(|row| row.storage?.devices.value()).flatten().flat_map(names).collect();
+    let behind: Vec<&DeviceCounters> = after.iter().filter(|device| known.contains(device.name.as_str())).collect();
+    let behind = if behind.is_empty() { after.iter().collect() } else { behind };
+    let mut queue = Queue::default();
+    for device in behind {
+        let then = before.iter().find(|then| then.name == device.name)?;
+        let done = layer(&device.done, &then.done);
+        for direction in 0..2 {
+            let sum = &mut queue.done;
+            sum.bytes[direction] = sum.bytes[direction].saturating_add(done.bytes[direction]);
+            sum.operations[direction] = sum.operations[direction].saturating_add(done.operations[direction]);
+        }
+        let weighted_ms = device.weighted_ms.saturating_sub(then.weighted_ms);
+        queue.weighted_ms = queue.weighted_ms.saturating_add(weighted_ms);
+        queue.name =
+            if queue.name.is_empty() { device.name.clone() } else { format!("{}+{}", queue.name, device.name) };
+    }
+    (!queue.name.is_empty()).then_some(queue)
+}
+
+/// The device's name and those below it.
+fn names(device: &DeviceIdentity) -> Vec<&str> {
+    std::iter::once(device.name.as_str()).chain(device.slaves.iter().flat_map(names)).collect()
+}
+
+fn wire<'r>(begin: &'r LedgerSample, end: &'r LedgerSample) -> Option<Wire<'r>> {
+    let (then, now) = (begin.wire.value()?, end.wire.value()?);
+    let both = |now: Option<[u64; 2]>, then: Option<[u64; 2]>| now.zip(then).map(|(now, then)| pair(now, then));
+    let requests = |operation: &'r NfsOperation| {
+        let before = then.nfs_operations.iter().find(|before| before.name == operation.name);
+        (operation.name.as_str(), operation.operations.saturating_sub(before.map_or(0, |before| before.operations)))
+    };
+    Some(Wire {
+        witness: &now.witness,
+        bytes: pair(now.bytes, then.bytes),
+        exclusive: now.exclusive,
+        asked: both(now.nfs_asked_bytes, then.nfs_asked_bytes),
+        daemon_storage: both(now.daemon_storage_bytes, then.daemon_storage_bytes),
+        operations: now.nfs_operations.iter().map(requests).collect(),
+    })
+}

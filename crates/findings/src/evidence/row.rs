@@ -1,0 +1,203 @@
+//! A row: the workers of one job in one stage.
+
+use results::evidence::{Storage, StorageClass};
+use results::{DirectionRecord, JobRecord, Latency, RunRecord};
+
+use super::{READ, storage_of};
+
+/// A run shorter than this cannot be judged by its counters: a sampler's look is some ms off.
+const JUDGEABLE_MS: u64 = 200;
+/// Fewer I/Os cannot be judged: readahead and metadata are as much.
+const JUDGEABLE_IOS: u64 = 64;
+
+/// Values of a series that are looked at: looking takes the square of it.
+const VALUES_MAX: usize = 400;
+
+/// The workers of one job in one stage.
+pub(crate) struct Row<'r> {
+    pub(crate) name: &'r str,
+    pub(crate) workers: Vec<&'r JobRecord>,
+    pub(crate) storage: Option<&'r Storage>,
+}
+
+/// What a row did in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Done {
+    pub(crate) bytes: u64,
+    pub(crate) ios: u64,
+    pub(crate) runtime_ms: u64,
+}
+
+impl Done {
+    pub(crate) fn bytes_per_s(self) -> f64 {
+        if self.runtime_ms == 0 { 0.0 } else { self.bytes as f64 * 1000.0 / self.runtime_ms as f64 }
+    }
+
+    pub(crate) fn ios_per_s(self) -> f64 {
+        if self.runtime_ms == 0 { 0.0 } else { self.ios as f64 * 1000.0 / self.runtime_ms as f64 }
+    }
+}
+
+/// Engines without a storage.
+pub(super) fn diskless(worker: &JobRecord) -> bool {
+    matches!(worker.setup.engine.as_str(), "null" | "sim")
+}
+
+impl<'r> Row<'r> {
+    pub(super) fn new(record: &'r RunRecord, worker: &'r JobRecord) -> Row<'r> {
+        let storage =
+            worker.plan.files.first().and_then(|path| storage_of(record, path)).or(match &record.storages[..] {
+                [only] => Some(only),
+                _ => None,
+            });
+        Row { name: &worker.name, workers: vec![worker], storage }
+    }
+
+    /// The first worker: plan and setup are the same for all, but for the files.
+    pub(crate) fn first(&self) -> &'r JobRecord {
+        self.workers[0]
+    }
+
+    pub(crate) fn class(&self) -> StorageClass {
+        self.storage.map_or(StorageClass::Unknown, |storage| storage.class)
+    }
+
+    pub(crate) fn engine(&self) -> &'r str {
+        &self.first().setup.engine
+    }
+
+    /// The workload itself reads (verification does not count).
+    pub(crate) fn reads(&self) -> bool {
+        let access = self.first().setup.access.as_str();
+        access.contains("read") || access.contains("rw")
+    }
+
+    pub(crate) fn writes(&self) -> bool {
+        let access = self.first().setup.access.as_str();
+        access.contains("write") || access.contains("rw")
+    }
+
+    /// O_DIRECT; `None`: not known.
+    pub(crate) fn direct(&self) -> Option<bool> {
+        self.first().plan.direct
+    }
+
+    /// Through the page cache, as far as is known.
+    pub(crate) fn buffered(&self) -> bool {
+        self.direct() == Some(false)
+    }
+
+    /// Requests that all workers together may have in flight.
+    pub(crate) fn depth_asked(&self) -> u64 {
+        self.workers.iter().map(|worker| u64::from(worker.setup.depth)).sum()
+    }
+
+    /// Something limits the rate on purpose.
+    pub(crate) fn paced(&self) -> bool {
+        self.first().plan.paced || self.first().setup.latency_target_ns > 0
+    }
+
+    fn directions(&self, direction: usize) -> impl Iterator<Item = &'r DirectionRecord> {
+        self.workers.iter().map(move |worker| if direction == READ { &worker.read } else { &worker.write })
+    }
+
+    pub(crate) fn done(&self, direction: usize) -> Done {
+        self.directions(direction).fold(Done::default(), |sum, one| Done {
+            bytes: sum.bytes.saturating_add(one.bytes),
+            ios: sum.ios.saturating_add(one.ios),
+            runtime_ms: sum.runtime_ms.max(one.runtime_ms),
+        })
+    }
+
+    /// Reads and writes.
+    pub(crate) fn ios(&self) -> u64 {
+        self.done(0).ios.saturating_add(self.done(1).ios)
+    }
+
+    pub(crate) fn runtime_ms(&self) -> u64 {
+        self.done(0).runtime_ms.max(self.done(1).runtime_ms)
+    }
+
+    /// Long enough and enough of it for its counters to mean something, and without an error.
+    pub(crate) fn judgeable(&self) -> bool {
+        self.runtime_ms() >= JUDGEABLE_MS
+            && self.ios() >= JUDGEABLE_IOS
+            && self.workers.iter().all(|worker| worker.error.is_none())
+    }
+
+    /// Bytes that the row may touch, each file counted once; `None`: not known.
+    pub(crate) fn span_bytes(&self) -> Option<u64> {
+        let mut spans: Vec<(&[String], u64, u64)> = Vec::new();
+        for worker in &self.workers {
+            let plan = &worker.plan;
+            let span = (&plan.files[..], plan.offset_bytes, plan.span_bytes?);
+            if !spans.contains(&span) {
+                spans.push(span);
+            }
+        }
+        Some(spans.iter().fold(0u64, |sum, (_, _, bytes)| sum.saturating_add(*bytes)))
+    }
+
+    /// Mean time to submit a request, reads and writes, ns; `None`: not kept.
+    pub(crate) fn slat_ns(&self) -> Option<f64> {
+        self.mean_ns(|direction| &direction.slat)
+    }
+
+    /// Mean time from submitting a request to its end, ns; `None`: not kept.
+    pub(crate) fn clat_ns(&self) -> Option<f64> {
+        self.mean_ns(|direction| &direction.clat)
+    }
+
+    fn mean_ns(&self, latency: impl Fn(&DirectionRecord) -> &Latency) -> Option<f64> {
+        let (mut sum, mut count) = (0.0, 0.0);
+        for direction in self.directions(0).chain(self.directions(1)) {
+            let moments = &latency(direction).moments;
+            // In floating point, as a record from elsewhere may hold any number.
+            sum += moments.sum as f64;
+            count += moments.count as f64;
+        }
+        (count > 0.0).then_some(sum / count)
+    }
+
+    /// Bytes per second through the run, both directions and all workers, as long as all have values.
+    pub(crate) fn rates(&self) -> Rates {
+        let series: Vec<Vec<f64>> = self.workers.iter().map(|worker| worker_rates(worker)).collect();
+        let seconds = series.iter().map(Vec::len).min().unwrap_or(0);
+        let each: Vec<f64> = (0..seconds).map(|second| series.iter().map(|rates| rates[second]).sum()).collect();
+        let step_s = each.len().div_ceil(VALUES_MAX).max(1);
+        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+        Rates { step_s, values: each.chunks_exact(step_s).map(mean).collect() }
+    }
+}
+
+/// A rate through the run.
+pub(crate) struct Rates {
+    /// Seconds that one value stands for.
+    pub(crate) step_s: usize,
+    pub(crate) values: Vec<f64>,
+}
+
+/// Bytes per second of each whole second of one worker.
+fn worker_rates(worker: &JobRecord) -> Vec<f64> {
+    let used = [&worker.read, &worker.write].into_iter().filter(|direction| direction.ios > 0);
+    let series: Vec<Vec<f64>> = used.map(|direction| whole_seconds(&direction.bandwidth_samples.series)).collect();
+    let seconds = series.iter().map(Vec::len).min().unwrap_or(0);
+    (0..seconds).map(|second| series.iter().map(|rates| rates[second]).sum::<f64>() * 1024.0).collect()
+}
+
+/// The mean of the values in each second; ends at the first second without any.
+fn whole_seconds(series: &[(u64, u64)]) -> Vec<f64> {
+    let mut seconds = Vec::new();
+    let mut rest = series;
+    loop {
+        let until_ms = (seconds.len() as u64 + 1) * 1000;
+        // A window's end is some ms late.
+        let inside = rest.iter().take_while(|(at_ms, _)| *at_ms < until_ms + 250).count();
+        let (now, later) = rest.split_at(inside);
+        if now.is_empty() {
+            return seconds;
+        }
+        seconds.push(now.iter().map(|(_, value)| *value as f64).sum::<f64>() / now.len() as f64);
+        rest = later;
+    }
+}

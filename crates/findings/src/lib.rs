@@ -1,0 +1,40 @@
+//! What speaks against a number: traps that make a benchmark answer another question than the one asked, found in the
+//! evidence of a record. Pure: a saved run can be judged again. Silent where a layer is not visible.
+#![forbid(unsafe_code)]
+
+mod document;
+mod evidence;
+mod report;
+mod settle;
+mod story;
+mod traps;
+mod units;
+
+use results::evidence::WireCounters;
+use results::{Finding, PhaseRecord, RunRecord};
+
+pub use document::markdown;
+pub use story::{Story, catalogue, story};
+
+use evidence::Evidence;
+
+/// Everything found in a finished run, the worst first.
+pub fn of_run(record: &RunRecord) -> Vec<Finding> {
+    let evidence = Evidence::of(record);
+    let found = traps::ALL.iter().flat_map(|trap| (trap.find)(&evidence)).collect();
+    settle::settled(found)
+}
+
+/// What is known before the run: conflicts in the plan. The record's jobs need their `setup`, `plan` and
+/// `timed_one_in`, the record its `host` and, where known, `storages`; nothing else is read.
+pub fn of_plan(planned: &RunRecord) -> Vec<Finding> {
+    let evidence = Evidence::of(planned);
+    let found = traps::ALL.iter().filter_map(|trap| trap.foretell).flat_map(|foretell| foretell(&evidence)).collect();
+    settle::settled(found)
+}
+
+/// What a phase of operations on names shows: attributes that came from a network client's cache. `begin` and `end`:
+/// the mount's counters before and after it.
+pub fn of_phase(phase: &PhaseRecord, begin: &WireCounters, end: &WireCounters) -> Vec<Finding> {
+    traps::attribute_cache::of_phase(phase, begin, end).into_iter().collect()
+}

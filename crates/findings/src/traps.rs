@@ -1,0 +1,118 @@
+//! One file per trap: its story, its gates, and how it is found.
+
+pub(crate) mod above_link_speed;
+pub(crate) mod attribute_cache;
+pub(crate) mod burst;
+pub(crate) mod clock;
+pub(crate) mod compressible_data;
+pub(crate) mod cpu_starved;
+pub(crate) mod depth_not_reached;
+pub(crate) mod direct_not_honoured;
+pub(crate) mod drift;
+pub(crate) mod fits_in_memory;
+pub(crate) mod foreign_load;
+pub(crate) mod fuse_cache;
+pub(crate) mod generator_bound;
+pub(crate) mod host_cache;
+pub(crate) mod jobs_overlap;
+pub(crate) mod latency_off;
+pub(crate) mod lazy_blocks;
+pub(crate) mod nfs_data_cache;
+pub(crate) mod page_cache;
+pub(crate) mod power_saving;
+pub(crate) mod request_size;
+pub(crate) mod shared_file;
+pub(crate) mod thin_blocks;
+pub(crate) mod throttled;
+pub(crate) mod too_noisy;
+pub(crate) mod too_short;
+pub(crate) mod unwritten_data;
+pub(crate) mod writes_in_memory;
+
+use results::Finding;
+
+use crate::evidence::Evidence;
+use crate::story::Story;
+
+/// Looks for one trap.
+pub(crate) type Find = fn(&Evidence<'_>) -> Vec<Finding>;
+
+/// How a trap is found.
+pub(crate) struct Trap {
+    /// In a finished run.
+    pub(crate) find: Find,
+    /// In a plan; `None`: only a run shows it.
+    pub(crate) foretell: Option<Find>,
+}
+
+const fn seen(find: Find) -> Trap {
+    Trap { find, foretell: None }
+}
+
+const fn foreseen(find: Find, foretell: Find) -> Trap {
+    Trap { find, foretell: Some(foretell) }
+}
+
+/// All traps, by number.
+pub(crate) const ALL: &[Trap] = &[
+    seen(unwritten_data::find),
+    seen(page_cache::find),
+    foreseen(depth_not_reached::find, depth_not_reached::foretell),
+    seen(writes_in_memory::find),
+    seen(direct_not_honoured::find),
+    seen(fuse_cache::find),
+    seen(above_link_speed::find),
+    seen(nfs_data_cache::find),
+    seen(attribute_cache::find),
+    foreseen(fits_in_memory::find, fits_in_memory::foretell),
+    seen(host_cache::find),
+    seen(thin_blocks::find),
+    seen(lazy_blocks::find),
+    seen(burst::find),
+    seen(drift::find),
+    foreseen(compressible_data::find, compressible_data::foretell),
+    foreseen(shared_file::find, shared_file::foretell),
+    foreseen(jobs_overlap::find, jobs_overlap::foretell),
+    seen(generator_bound::find),
+    seen(cpu_starved::find),
+    seen(clock::find),
+    seen(power_saving::find),
+    seen(throttled::find),
+    seen(too_short::find),
+    seen(too_noisy::find),
+    seen(foreign_load::find),
+    seen(request_size::find),
+    foreseen(latency_off::find, latency_off::find),
+];
+
+/// Their stories, by number.
+pub(crate) const STORIES: &[Story] = &[
+    unwritten_data::STORY,
+    page_cache::STORY,
+    depth_not_reached::STORY,
+    writes_in_memory::STORY,
+    direct_not_honoured::STORY,
+    fuse_cache::STORY,
+    above_link_speed::STORY,
+    nfs_data_cache::STORY,
+    attribute_cache::STORY,
+    fits_in_memory::STORY,
+    host_cache::STORY,
+    thin_blocks::STORY,
+    lazy_blocks::STORY,
+    burst::STORY,
+    drift::STORY,
+    compressible_data::STORY,
+    shared_file::STORY,
+    jobs_overlap::STORY,
+    generator_bound::STORY,
+    cpu_starved::STORY,
+    clock::STORY,
+    power_saving::STORY,
+    throttled::STORY,
+    too_short::STORY,
+    too_noisy::STORY,
+    foreign_load::STORY,
+    request_size::STORY,
+    latency_off::STORY,
+];

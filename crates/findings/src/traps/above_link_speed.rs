@@ -1,0 +1,63 @@
+//! T7: more than the link carries.
+
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, READ, WRITE};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::rate;
+
+pub(crate) const ID: &str = "above-link-speed";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T7",
+    title: "Faster than the network link",
+    happens: "A network filesystem cannot move more than its link carries. A higher number is served by a cache on this \
+              side.",
+    seen: "The job's rate beside the speed of the interface towards the server. Invalid above it by 5 %. Virtual \
+           interfaces mostly do not tell their speed: then nothing is said.",
+    advice: "Use more data than this machine has memory, fresh files for reads, and --end_fsync=1 for writes; see \
+             nfs-data-cache and fuse-cache.",
+    documented: "linux Documentation/ABI/testing/sysfs-class-net, speed; seaweedfs issue 5157",
+};
+
+/// Above the link by this factor: counters and clocks are not that far off.
+const FACTOR: f64 = 1.05;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (stage, row, flow) in evidence.flows() {
+        let Some(server) = row.storage.and_then(|storage| storage.server.as_ref()) else { continue };
+        let Some(bits) = server.link_bits_per_s.value().filter(|bits| **bits > 0) else { continue };
+        let link = *bits as f64 / 8.0;
+        let does = [row.reads() && stage.reads_are_the_workload(), row.writes()];
+        let fastest = [READ, WRITE]
+            .into_iter()
+            .filter(|direction| does[*direction] && flow.seconds > 0.0)
+            .map(|direction| flow.application.bytes[direction] as f64 / flow.seconds)
+            .fold(0.0, f64::max);
+        if fastest <= link * FACTOR || stage.class().is_none() {
+            continue;
+        }
+        let interface = server.interface.value().map_or("the link", String::as_str);
+        let cause = format!(
+            "{} is more than {interface} carries ({}): a cache on this side answered{}",
+            rate(fastest),
+            rate(link),
+            stage.together()
+        );
+        let report = Report::new(ID, Severity::Invalid, row.name).number("rate of the job", fastest, "B/s").number(
+            "speed of the link",
+            link,
+            "B/s",
+        );
+        let next = if row.writes() && !row.first().plan.end_sync {
+            "add --end_fsync=1, and use more data than this machine has memory"
+        } else {
+            "use files that this machine has not read or written since the mount, and more data than it has memory"
+        };
+        found.push(report.says(cause, next));
+    }
+    found
+}

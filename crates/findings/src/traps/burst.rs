@@ -1,0 +1,58 @@
+//! T15: a fast beginning on credit.
+
+use results::statistics::{Sensitivity, change_point};
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Row};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, rate};
+
+pub(crate) const ID: &str = "burst";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T15",
+    title: "Fast at first, then slow: burst credit or a cache that filled",
+    happens: "Cloud volumes have credits, SSDs a fast part of their flash, controllers and page caches some memory. A \
+              short test ends before they are used up; the mean of a longer one mixes both speeds.",
+    seen: "The rate of each second falls from one level to another by a quarter or more, each level at least 5 s long, \
+           with hardly a second of one that reaches the other (p at most 0.01). Runs with a rate limit of their own are left out.",
+    advice: "Use the later figure for work that lasts, and run for five minutes or more: --time_based --runtime=300.",
+    documented: "Amazon EBS user guide, gp2 burst credits; linux ena_ethtool.c; thomas-krenn TKperf issue 35",
+};
+
+/// The later level over the earlier one: a smaller fall is weather.
+const FALL: f64 = 0.75;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let rows = evidence.rows().filter(|(_, row)| row.judgeable() && !row.paced());
+    rows.filter_map(|(_, row)| judge(row)).collect()
+}
+
+fn judge(row: &Row<'_>) -> Option<Finding> {
+    let rates = row.rates();
+    let change = change_point(&rates.values, &Sensitivity { change_min: 1.0 - FALL, ..Sensitivity::default() })?;
+    let (before, after) = (change.before_median, change.after_median);
+    if after > before * FALL {
+        return None;
+    }
+    let seconds = change.index * rates.step_s;
+    let reason = if row.buffered() && row.writes() { "in memory" } else { "on credit or in a cache" };
+    let cause = format!(
+        "{} for the first {seconds} s, then {} ({} of it): it began {reason}",
+        rate(before),
+        rate(after),
+        percent(after / before)
+    );
+    Some(
+        Report::new(ID, Severity::Caution, row.name)
+            .number("rate at first", before, "B/s")
+            .number("rate later", after, "B/s")
+            .number("time of the change", seconds as f64, "s")
+            .says(
+                cause,
+                format!("use the later figure; run again with --time_based --runtime=300 --ramp_time={}", seconds + 5),
+            ),
+    )
+}

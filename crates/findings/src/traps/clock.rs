@@ -1,0 +1,63 @@
+//! T21: a clock that costs or drifts.
+
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Row};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, time};
+
+pub(crate) const ID: &str = "clock";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T21",
+    title: "The clock is slow or does not keep time",
+    happens: "Some clock sources (hpet, acpi_pm, a virtual machine's own) need a system call or a trip to the hypervisor \
+              for each reading: two per I/O. Others drift or step, and latencies come out as 0 or as most of a second.",
+    seen: "The cost of a reading, measured before the run, beside the time of an I/O: from 5 % on. Drift of the counter \
+           against the system's clock from 500 ppm on. Simulated time is left alone.",
+    advice: "Choose another source in /sys/devices/system/clocksource/clocksource0/current_clocksource (tsc where the \
+             kernel trusts it, kvm-clock in guests).",
+    documented: "linux Documentation/virt/kvm/x86/timekeeping.rst; fio documentation, clocksource; fio issues 533, 630, 902",
+};
+
+/// Two readings over the mean time of an I/O of a worker.
+const COST_SHARE: f64 = 0.05;
+/// Parts per million; a machine's crystal is below 100.
+const DRIFT_PPM: f64 = 500.0;
+/// A drift measured over a shorter run is its endpoints' jitter.
+const DRIFT_RUN_MS: u64 = 2_000;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let Some(clock) = evidence.record.host.clock.as_ref().filter(|clock| clock.source != "virtual") else {
+        return Vec::new();
+    };
+    let kernel = evidence.ledger().and_then(|ledger| ledger.machine.clock_source.as_deref());
+    let source = kernel.map_or(clock.source.clone(), |kernel| format!("{}, {kernel}", clock.source));
+    let costly = |(_, row): (_, &Row<'_>)| {
+        let each_ns = row.runtime_ms() as f64 * 1e6 * row.workers.len() as f64 / row.ios() as f64;
+        let share = clock.cost_ns * 2.0 / each_ns;
+        let said = row.judgeable() && row.first().timed_one_in <= 1 && share.is_finite() && share >= COST_SHARE;
+        said.then(|| {
+            let cause = format!(
+                "reading the clock ({source}) costs {}, twice per I/O: {} of the {} that an I/O takes",
+                time(clock.cost_ns),
+                percent(share),
+                time(each_ns)
+            );
+            Report::new(ID, Severity::Caution, row.name)
+                .number("cost of a reading", clock.cost_ns, "ns")
+                .number("share of an I/O's time", share, "ratio")
+                .says(cause, "choose a faster clock source, or add --gtod_reduce=1 and give up the latencies")
+        })
+    };
+    let mut found: Vec<Finding> = evidence.rows().filter_map(costly).collect();
+    let long = evidence.rows().any(|(_, row)| row.runtime_ms() >= DRIFT_RUN_MS);
+    if let Some(ppm) = clock.drift_ppm.filter(|ppm| long && ppm.abs() >= DRIFT_PPM) {
+        let cause = format!("the clock ({source}) drifted by {ppm:.0} ppm from the system's: times are off by as much");
+        let report = Report::of_run(ID, Severity::Caution).number("drift", ppm, "ppm");
+        found.push(report.says(cause, "choose another clock source"));
+    }
+    found
+}

@@ -1,0 +1,115 @@
+//! T17: data that shrink on the way.
+
+use results::evidence::{FileState, StorageClass};
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, size};
+
+pub(crate) const ID: &str = "compressible-data";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T17",
+    title: "The data shrink on the way to the disk",
+    happens: "Zeros, one repeated pattern or half-empty buffers are stored in a fraction of their size by filesystems, \
+              arrays and SSDs that compress or find duplicates. The number then counts bytes that nobody stored.",
+    seen: "Before the run, from the buffer options. After it, from the extent map and the space taken (extents stored \
+           in another form), beside the bytes that the device moved. Said from 10 % on; invalid when less than half of \
+           the bytes reached the device because they were compressed.",
+    advice: "Leave the default random data (no zero_buffers, buffer_pattern, buffer_compress_percentage), with \
+             --refill_buffers=1 where duplicates may be found; or compress on purpose, and say which ratio.",
+    documented: "fio documentation, zero_buffers, buffer_compress_percentage, refill_buffers; btrfs(5); elbencho issue 75",
+};
+
+/// Buffers that compress to less than this share count as compressible.
+const PERCENT: u32 = 50;
+/// The share saved from which on it is said.
+const SAVED: f64 = 0.1;
+/// The device moved less than this: most of the bytes were never stored.
+const MOVED: f64 = 0.5;
+/// Fewer bytes say nothing.
+const BYTES_MIN: u64 = 4 << 20;
+
+pub(crate) fn foretell(evidence: &Evidence<'_>) -> Vec<Finding> {
+    evidence.rows().filter_map(|(_, row)| conflict(row)).collect()
+}
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = foretell(evidence);
+    let shrunk = evidence.flows().filter_map(|(stage, row, flow)| {
+        let states: Vec<&FileState> = evidence.files(row).filter_map(|file| file.after.value()).collect();
+        stored(stage, row, flow, &states)
+    });
+    found.extend(shrunk);
+    found
+}
+
+fn conflict(row: &Row<'_>) -> Option<Finding> {
+    let plan = &row.first().plan;
+    let percent = plan.compressible_percent.unwrap_or(0);
+    if !row.writes() || row.class() == StorageClass::Memory || !(plan.uniform_data || percent >= PERCENT) {
+        return None;
+    }
+    let what = if plan.uniform_data {
+        "buffers of zeros or of one repeated pattern".to_owned()
+    } else {
+        format!("buffers of which {percent} % compress away")
+    };
+    let storage = row.storage.and_then(|storage| storage.compression.as_deref());
+    let cause = match storage {
+        Some(option) => {
+            format!("{what} on a filesystem that compresses ({option}): fewer bytes are stored than counted")
+        }
+        None => format!("{what}: a storage that compresses or finds duplicates stores fewer bytes than are counted"),
+    };
+    let report = Report::new(ID, Severity::Caution, row.name);
+    Some(report.says(
+        cause,
+        "leave out zero_buffers, buffer_pattern and buffer_compress_percentage: random data is the default",
+    ))
+}
+
+/// What the filesystem stored, and what the device moved.
+fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileState]) -> Option<Finding> {
+    let sum = |part: fn(&FileState) -> Option<u64>| {
+        states.iter().try_fold(0u64, |sum, state| Some(sum.saturating_add(part(state)?)))
+    };
+    let (bytes, allocated) = (sum(|state| Some(state.size_bytes))?, sum(|state| Some(state.allocated_bytes))?);
+    // Encrypted extents are stored in another form too, in their full size.
+    let encoded = sum(|state| state.encoded_bytes)?;
+    let kept = allocated as f64 / bytes.max(1) as f64;
+    if encoded == 0 || bytes < BYTES_MIN || kept > 1.0 - SAVED {
+        return None;
+    }
+    let device = flow.device.as_ref()?;
+    let direction = if row.reads() && stage.reads_are_the_workload() { READ } else { WRITE };
+    let (moved, asked) = (device.done.bytes[direction], flow.application.bytes[direction]);
+    let ratio = moved as f64 / asked.max(1) as f64;
+    // Much less than the file takes on disk: then a cache answered, which is another trap.
+    let by_compression = ratio >= kept * 0.5;
+    let severity = if ratio < MOVED && by_compression { Severity::Invalid } else { Severity::Caution };
+    let verb = if direction == READ { "read" } else { "written" };
+    let cause = format!(
+        "the files hold {} in {} of disk: {} {verb} by the job, {} by {}{}",
+        size(bytes),
+        size(allocated),
+        size(asked),
+        size(moved),
+        device.name,
+        stage.together()
+    );
+    Some(
+        Report::new(ID, severity, row.name)
+            .bytes("bytes of the files", bytes)
+            .bytes("bytes allocated", allocated)
+            .bytes("bytes moved by the job", asked)
+            .bytes("bytes moved by the device", moved)
+            .says(
+                cause,
+                format!("use random data (the default), or say the ratio: {} of the size was stored", percent(kept)),
+            ),
+    )
+}

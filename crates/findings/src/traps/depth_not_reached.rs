@@ -1,0 +1,109 @@
+//! T3: the depth asked for and the depth that there was.
+
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Flow, Row};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, time};
+
+pub(crate) const ID: &str = "depth-not-reached";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T3",
+    title: "The queue was not as deep as asked for",
+    happens: "Engines of synchronous calls carry one request at a time, whatever iodepth says. libaio does the same \
+              without direct I/O: io_submit returns when the request is done. The report then shows 32 requests in \
+              flight, while the device saw one, and a completion latency that is 32 times the time of one request. \
+              Direct writes that make a file grow are done one after the other too.",
+    seen: "Before the run, from the options. After it, from the device's average queue depth and from the submission \
+           latency: where submitting takes as long as the request, slat times iodepth is clat. Invalid when both say \
+           so: the depth was below a quarter of what was asked for.",
+    advice: "Add --direct=1 to libaio, or use --ioengine=io_uring, which keeps its depth without direct I/O too. For \
+             synchronous engines use --numjobs to have several requests at once.",
+    documented: "fio documentation, iodepth and libaio; io_submit(2); fio issues 226, 376, 512, 812",
+};
+
+/// The device saw less than this share of the depth.
+const DEPTH_SHARE: f64 = 0.25;
+/// slat times depth over clat: 1 when submitting is all there is. Truly asynchronous submission stays below 0.3.
+const IDENTITY: std::ops::Range<f64> = 0.7..1.4;
+/// A submission that waits for a device; one that only queues takes a few us.
+const BLOCKED_SLAT_NS: f64 = 10_000.0;
+
+pub(crate) fn foretell(evidence: &Evidence<'_>) -> Vec<Finding> {
+    evidence.rows().filter_map(|(_, row)| conflict(row)).collect()
+}
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = foretell(evidence);
+    found.extend(evidence.flows().filter_map(|(_, row, flow)| blocked(row, flow)));
+    found
+}
+
+/// What the options say.
+fn conflict(row: &Row<'_>) -> Option<Finding> {
+    let depth = row.first().setup.depth;
+    let buffered_libaio = row.engine() == "libaio" && row.buffered();
+    if depth <= 1 || !(row.first().plan.synchronous_engine || buffered_libaio) {
+        return None;
+    }
+    let (cause, next) = if buffered_libaio {
+        (
+            format!(
+                "iodepth={depth} with libaio and without direct I/O: io_submit returns when the request is done, so \
+                 that one request is in flight and clat is {depth} times the time of one"
+            ),
+            "add --direct=1, or use --ioengine=io_uring".to_owned(),
+        )
+    } else {
+        (
+            format!(
+                "iodepth={depth} with {}, whose calls return when the request is done: one request is in flight",
+                row.engine()
+            ),
+            format!("use --ioengine=io_uring (or libaio with --direct=1), or --numjobs={depth} instead of the depth"),
+        )
+    };
+    let report = Report::new(ID, Severity::Caution, row.name).number("depth asked for", f64::from(depth), "requests");
+    Some(report.says(cause, next))
+}
+
+/// What the run showed.
+fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    let depth = f64::from(row.first().setup.depth);
+    if depth < 4.0 || row.first().plan.synchronous_engine || row.engine() != "libaio" || row.paced() {
+        return None;
+    }
+    let device = flow.device.as_ref()?;
+    let seen = device.depth(flow.seconds)?;
+    let asked = row.depth_asked() as f64;
+    let (slat, clat) = (row.slat_ns()?, row.clat_ns()?);
+    let identity = IDENTITY.contains(&(slat * depth / clat));
+    let waits = slat >= BLOCKED_SLAT_NS || row.buffered();
+    if seen >= asked * DEPTH_SHARE || !identity || !waits {
+        return None;
+    }
+    let cause = format!(
+        "asked for depth {asked}, {} saw {seen:.1}: submitting took {} of the time; a request took {}, not the {} of \
+         clat",
+        device.name,
+        percent((slat * depth / clat).min(1.0)),
+        time(slat),
+        time(clat)
+    );
+    let next = if row.buffered() {
+        "add --direct=1, or use --ioengine=io_uring"
+    } else {
+        "write the file once before the run (--rw=write --end_fsync=1), so that it does not grow under direct writes"
+    };
+    Some(
+        Report::new(ID, Severity::Invalid, row.name)
+            .number("depth asked for", asked, "requests")
+            .number("average queue depth of the device", seen, "requests")
+            .number("mean submission latency", slat, "ns")
+            .number("mean completion latency", clat, "ns")
+            .says(cause, next),
+    )
+}

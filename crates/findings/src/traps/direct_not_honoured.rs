@@ -1,0 +1,101 @@
+//! T5: O_DIRECT that was accepted and changed nothing.
+
+use results::evidence::StorageClass;
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, size};
+
+pub(crate) const ID: &str = "direct-not-honoured";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T5",
+    title: "Direct I/O was accepted, and something answered from memory all the same",
+    happens: "Some filesystems accept O_DIRECT at open and go through a cache: ZFS through its ARC, fscrypt and data \
+              journalling through the page cache, FUSE as its daemon decides. Below a loop device the backing file's \
+              own page cache can answer. The number is then a cache's, though direct=1 was given.",
+    seen: "Pages of the files that appeared in the cache during a run where all jobs use direct I/O (cachestat), and \
+           the bytes that the devices or the server delivered beside those read. Invalid when less than half was \
+           delivered; a growing cache alone is a caution.",
+    advice: "Ask `fsdyno inspect` what stands at the path. For loop devices use losetup --direct-io=on; for ZFS set \
+             primarycache=metadata on a test dataset; otherwise use files much larger than memory.",
+    documented: "open(2), O_DIRECT; statx(2), STATX_DIOALIGN; OpenZFS pull request 10018; linux fuse ->direct_IO",
+};
+
+/// The device delivered less than this of what was read directly: no other reading is left.
+const DELIVERED: f64 = 0.5;
+/// Cached pages that appeared, as a share of what was moved: a direct run makes none.
+const CACHED_SHARE: f64 = 0.25;
+/// Fewer bytes say nothing.
+const BYTES_MIN: u64 = 4 << 20;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let direct = evidence.flows().filter(|(stage, row, _)| {
+        row.direct() == Some(true)
+            && row.engine() != "mmap"
+            && stage.rows.iter().all(|row| row.direct() == Some(true))
+            && stage.class().is_some_and(|class| class != StorageClass::Memory)
+    });
+    direct.filter_map(|(stage, row, flow)| undelivered(stage, row, flow).or_else(|| cached(stage, row, flow))).collect()
+}
+
+fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    let asked = flow.application.bytes[READ];
+    if !row.reads() || asked < BYTES_MIN || !stage.reads_are_the_workload() {
+        return None;
+    }
+    let (delivered, witness) = match (&flow.device, &flow.wire) {
+        (Some(device), _) => (device.done.bytes[READ], device.name.as_str()),
+        // FUSE and NFS without direct I/O have findings of their own.
+        (None, Some(wire)) if row.class() == StorageClass::Network => (wire.bytes[READ], wire.witness),
+        _ => return None,
+    };
+    if delivered as f64 >= asked as f64 * DELIVERED {
+        return None;
+    }
+    let cause = format!(
+        "{} read with direct I/O, {} of it delivered by {witness}: {} came from a cache that direct I/O did not pass by{}",
+        size(asked),
+        size(delivered),
+        percent(1.0 - delivered as f64 / asked as f64),
+        stage.together()
+    );
+    let report = Report::new(ID, Severity::Invalid, row.name)
+        .bytes("bytes read by the job", asked)
+        .bytes("bytes delivered", delivered);
+    Some(report.says(cause, next(row)))
+}
+
+fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    let (begin, end) = (flow.begin.cache.value()?, flow.end.cache.value()?);
+    let grown = end.cached_bytes.saturating_sub(begin.cached_bytes);
+    let moved = flow.application.bytes[READ].saturating_add(flow.application.bytes[WRITE]);
+    // A file's pages are cached once, however often it is read.
+    let touched = stage.rows.iter().map(Row::span_bytes).try_fold(0u64, |sum, span| Some(sum.saturating_add(span?)));
+    let most = moved.min(touched.unwrap_or(u64::MAX));
+    if grown < BYTES_MIN || (grown as f64) < most as f64 * CACHED_SHARE {
+        return None;
+    }
+    let cause = format!(
+        "{} of the files came into the page cache while {} were moved with direct I/O{}: it was not direct",
+        size(grown),
+        size(moved),
+        stage.together()
+    );
+    let report = Report::new(ID, Severity::Caution, row.name)
+        .bytes("growth of the page cache", grown)
+        .bytes("bytes moved by the job", moved);
+    Some(report.says(cause, next(row)))
+}
+
+fn next(row: &Row<'_>) -> String {
+    let below = row.storage.map(|storage| storage.stack.join(", ")).unwrap_or_default();
+    match row.first().plan.files.first() {
+        _ if below.contains("loop") => "attach the loop device with losetup --direct-io=on".to_owned(),
+        Some(path) => format!("fsdyno inspect {path}"),
+        None => "fsdyno explain direct-not-honoured".to_owned(),
+    }
+}

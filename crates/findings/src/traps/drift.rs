@@ -1,0 +1,68 @@
+//! T16: a rate that has not settled.
+
+use results::statistics::{Sensitivity, change_point, drift, median};
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Row};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, rate};
+
+pub(crate) const ID: &str = "drift";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T16",
+    title: "The rate was still changing",
+    happens: "An SSD that collects garbage or gets hot slows down for minutes; a cache that fills speeds up. The mean \
+              of such a run belongs to no state of the storage, and another length gives another number.",
+    seen: "Ten seconds or more whose rates go one way (Mann–Kendall, p at most 0.01), with a fifth or more between \
+           the first and the last third; or a rise from one level to another.",
+    advice: "Run until it settles: --ramp_time for the beginning, --steadystate to stop by itself, a longer --runtime.",
+    documented: "SNIA Solid State Storage Performance Test Specification; fio documentation, steadystate; TKperf issue 35",
+};
+
+/// Seconds below which no trend is named.
+const VALUES_MIN: usize = 10;
+/// Mann–Kendall: noise leans so far in one run of a hundred.
+const P_VALUE: f64 = 0.01;
+/// Distance of the last third from the first, as a share of the first.
+const DISTANCE: f64 = 0.2;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let rows = evidence.rows().filter(|(_, row)| row.judgeable() && !row.paced());
+    rows.filter_map(|(_, row)| judge(row)).collect()
+}
+
+fn judge(row: &Row<'_>) -> Option<Finding> {
+    let rates = row.rates();
+    let values = &rates.values;
+    if values.len() < VALUES_MIN {
+        return None;
+    }
+    let third = values.len() / 3;
+    let (first, last) = (median(&values[..third])?, median(&values[values.len() - third..])?);
+    let moved = last / first - 1.0;
+    let leans = drift(values).is_some_and(|drift| drift.p_value <= P_VALUE);
+    let jumps = change_point(values, &Sensitivity::default()).is_some();
+    if !moved.is_finite() || moved.abs() < DISTANCE || !(leans || jumps) {
+        return None;
+    }
+    let (way, next) = if moved < 0.0 {
+        ("fell", "run longer, until it settles: --time_based --runtime=600, or --steadystate")
+    } else {
+        ("rose", "leave the beginning out: --ramp_time=30 --time_based --runtime=60")
+    };
+    let cause = format!(
+        "the rate {way} by {} through the run, from {} to {}: it had not settled",
+        percent(moved.abs()),
+        rate(first),
+        rate(last)
+    );
+    Some(
+        Report::new(ID, Severity::Caution, row.name)
+            .number("rate of the first third", first, "B/s")
+            .number("rate of the last third", last, "B/s")
+            .says(cause, next),
+    )
+}

@@ -1,0 +1,93 @@
+//! T6: a FUSE daemon's local cache.
+
+use results::evidence::StorageClass;
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, rate, size};
+
+pub(crate) const ID: &str = "fuse-cache";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T6",
+    title: "A FUSE mount answered from its local cache",
+    happens: "s3fs, JuiceFS, rclone and others keep objects in memory or in a local folder. Reads are served from \
+              there, and writes stay there until fsync or close. The number is the local disk's or memory's, under the \
+              name of a bucket. Direct I/O on the mount does not reach into the daemon.",
+    seen: "The bytes that crossed the daemon's connections (or the interface) beside those that the job moved. Said \
+           from 10 % on, invalid when less than half crossed. Daemons without a server behind them are left alone.",
+    advice: "For reads: use objects that this machine has not touched since the mount, or mount again without the cache \
+             between writing and reading. For writes: add --end_fsync=1, and count the close.",
+    documented: "s3fs-fuse manual, use_cache; s3fs-fuse issues 1310, 2079, 829; JuiceFS performance evaluation guide",
+};
+
+/// The share from the cache from which on it is said.
+const CAUTION: f64 = 0.1;
+/// The share from which on most of the number is the cache's.
+const INVALID: f64 = 0.5;
+/// Fewer bytes say nothing.
+const BYTES_MIN: u64 = 4 << 20;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let remote = |row: &Row<'_>| {
+        row.storage.is_some_and(|storage| {
+            storage.server.is_some() || storage.fuse.as_ref().is_some_and(|fuse| fuse.url.is_some())
+        })
+    };
+    let on_fuse = evidence.flows().filter(|(stage, row, _)| stage.class() == Some(StorageClass::Fuse) && remote(row));
+    on_fuse
+        .filter_map(|(stage, row, flow)| judge(stage, row, flow, READ).or_else(|| judge(stage, row, flow, WRITE)))
+        .collect()
+}
+
+fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) -> Option<Finding> {
+    let does = if direction == READ { row.reads() && stage.reads_are_the_workload() } else { row.writes() };
+    let wire = flow.wire.as_ref()?;
+    let (asked, crossed) = (flow.application.bytes[direction], wire.bytes[direction]);
+    let share = asked.saturating_sub(crossed) as f64 / asked.max(1) as f64;
+    if !does || asked < BYTES_MIN || share < CAUTION {
+        return None;
+    }
+    let severity = if share >= INVALID { Severity::Invalid } else { Severity::Caution };
+    let (verb, kept) = if direction == READ { ("read", "came from") } else { ("written", "stayed in") };
+    let per_second = |bytes: u64| if flow.seconds > 0.0 { rate(bytes as f64 / flow.seconds) } else { size(bytes) };
+    let cause = format!(
+        "{} {verb} at {}, {} over the wire ({}): {} {kept} {}{}",
+        size(asked),
+        per_second(asked),
+        per_second(crossed),
+        wire.witness,
+        percent(share),
+        place(row, flow, direction),
+        stage.together()
+    );
+    let next = if direction == READ {
+        "read objects that this machine has not touched, or mount again without the cache before the read test"
+    } else {
+        "add --end_fsync=1"
+    };
+    Some(
+        Report::new(ID, severity, row.name)
+            .bytes("bytes moved by the job", asked)
+            .bytes("bytes over the wire", crossed)
+            .number("share from the cache", share, "ratio")
+            .says(cause, next),
+    )
+}
+
+/// Where the rest was.
+fn place(row: &Row<'_>, flow: &Flow<'_>, direction: usize) -> String {
+    let fuse = row.storage.and_then(|storage| storage.fuse.as_ref());
+    let kind = fuse.and_then(|fuse| fuse.kind.as_deref()).unwrap_or("the daemon");
+    if let Some(cache) = fuse.and_then(|fuse| fuse.cache.as_deref()) {
+        return format!("the local cache of {kind} ({cache})");
+    }
+    let local = flow.wire.as_ref().and_then(|wire| wire.daemon_storage).map(|bytes| bytes[direction]);
+    match local {
+        Some(bytes) if bytes >= flow.application.bytes[direction] / 2 => format!("local files of {kind}"),
+        _ => format!("memory of {kind} or of the kernel"),
+    }
+}

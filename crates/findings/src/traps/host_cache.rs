@@ -1,0 +1,104 @@
+//! T12: a cache below the devices of this machine.
+
+use results::evidence::{DeviceIdentity, StorageClass};
+use results::statistics::{ChangePoint, Sensitivity, change_point};
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Flow, READ, Row, Stage};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{rate, time};
+
+pub(crate) const ID: &str = "host-cache";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T12",
+    title: "Likely a cache below the device: host, controller, array",
+    happens: "A virtual disk may be a file in the host's page cache; a RAID controller or an array has memory of its \
+              own. The device counters of this machine show every request delivered, and memory answered all the same.",
+    seen: "Two signatures, neither of them proof: the rate rises by half or more just when every byte has been read \
+           once, with direct I/O and all of it delivered by the device; or a disk with platters answers random reads \
+           faster than platters turn. Only ever a caution.",
+    advice: "Use files larger than the host's or controller's memory, or ask whoever runs it (qemu: cache=none).",
+    documented: "fio issues 41 and 851; qemu documentation, cache modes",
+};
+
+/// The rate after the first pass over that of the first.
+const FASTER: f64 = 1.5;
+/// How far from one pass the change may lie, as a share of a pass: samples are a second apart.
+const NEAR_PASS: f64 = 0.25;
+/// All of it was delivered by the device.
+const DELIVERED: f64 = 0.9;
+/// Half a turn at 7,200 a minute is 4 ms; a queue, a short stroke and luck do not bring the mean below this.
+const PLATTER_NS: f64 = 1_000_000.0;
+/// Smaller ranges can be in a disk's own memory.
+const PLATTER_SPAN: u64 = 1 << 30;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (stage, row, flow) in evidence.flows() {
+        if !delivered_directly(stage, row, flow) {
+            continue;
+        }
+        if row.first().plan.laid_out {
+            found.extend(second_pass(row).map(|change| faster_again(row, change)));
+        }
+        found.extend(platters(row));
+    }
+    found
+}
+
+/// Direct reads that the device delivered whole.
+pub(super) fn delivered_directly(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> bool {
+    let on_disk = matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device));
+    let asked = flow.application.bytes[READ];
+    let whole = flow.device.as_ref().is_some_and(|device| device.done.bytes[READ] as f64 >= asked as f64 * DELIVERED);
+    on_disk && whole && row.reads() && !row.writes() && row.direct() == Some(true) && !row.paced()
+}
+
+/// Where the rate rises just as everything has been read once.
+pub(super) fn second_pass(row: &Row<'_>) -> Option<ChangePoint> {
+    let rates = row.rates();
+    let change = change_point(&rates.values, &Sensitivity::default())?;
+    let read: f64 = rates.values[..change.index].iter().sum::<f64>() * rates.step_s as f64;
+    let span = row.span_bytes()? as f64;
+    let near = (read / span - 1.0).abs() <= NEAR_PASS;
+    (change.after_median >= change.before_median * FASTER && near).then_some(change)
+}
+
+fn faster_again(row: &Row<'_>, change: ChangePoint) -> Finding {
+    let cause = format!(
+        "{} until every byte was read once, {} after that, all of it delivered by the device: likely a cache below it",
+        rate(change.before_median),
+        rate(change.after_median)
+    );
+    Report::new(ID, Severity::Caution, row.name)
+        .number("rate of the first pass", change.before_median, "B/s")
+        .number("rate after it", change.after_median, "B/s")
+        .says(cause, "use a --size larger than the memory of the host or controller; the first pass is the lower bound")
+}
+
+/// Random reads faster than a platter turns. Virtual disks say "platters" for want of knowing better.
+fn platters(row: &Row<'_>) -> Option<Finding> {
+    let storage = row.storage?;
+    let devices = storage.devices.value()?;
+    let real = |device: &&DeviceIdentity| {
+        let model = device.model.as_deref().unwrap_or_default().to_ascii_lowercase();
+        let names_itself_virtual = ["qemu", "virtual", "vmware", "msft", "google", "amazon", "vbox", "xen"]
+            .iter()
+            .any(|word| model.contains(word));
+        device.name.starts_with("sd") && !model.is_empty() && !names_itself_virtual && device.rotational == Some(true)
+    };
+    if devices.is_empty() || !devices.iter().all(|device| real(&device)) || !row.first().plan.random {
+        return None;
+    }
+    let clat = row.clat_ns()? / f64::from(row.first().setup.depth.max(1));
+    if clat >= PLATTER_NS || row.span_bytes()? < PLATTER_SPAN {
+        return None;
+    }
+    let cause =
+        format!("random reads take {} on a disk with platters: likely a controller's or host's cache", time(clat));
+    let report = Report::new(ID, Severity::Caution, row.name).number("time of a random read", clat, "ns");
+    Some(report.says(cause, "use a --size larger than the controller's memory"))
+}

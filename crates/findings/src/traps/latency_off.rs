@@ -1,0 +1,36 @@
+//! T30: latency was switched off.
+
+use results::{Finding, Severity};
+
+use crate::evidence::Evidence;
+use crate::report::Report;
+use crate::story::Story;
+
+pub(crate) const ID: &str = "latency-off";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T30",
+    title: "gtod_reduce switched the latencies off",
+    happens: "gtod_reduce=1 saves the readings of the clock, and with them slat, clat and lat: fio's report shows none, \
+              and its JSON shows zeros. The most copied benchmark lines contain it.",
+    seen: "From the options. One I/O in 64 is timed all the same: the report stays in fio's shape, and p50 and p99 of \
+           the sample are in the note after it and in the record. The rates are not touched by it.",
+    advice: "Leave gtod_reduce out to see latencies in the report; reading the clock costs little here.",
+    documented: "fio documentation, gtod_reduce; yet-another-bench-script issue 72",
+};
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (_, row) in evidence.rows() {
+        let every = row.first().timed_one_in;
+        if every <= 1 {
+            continue;
+        }
+        let cause =
+            format!("gtod_reduce=1 leaves latency out of the report; one I/O in {every} is timed, and told beside it");
+        let report = Report::new(ID, Severity::Info, row.name).number("timed one in", f64::from(every), "I/Os");
+        found.push(report.says(cause, "leave out gtod_reduce=1"));
+    }
+    found
+}

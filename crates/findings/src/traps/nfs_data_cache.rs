@@ -1,0 +1,61 @@
+//! T8: NFS data from the client's page cache.
+
+use results::evidence::StorageClass;
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, READ};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, size};
+
+pub(crate) const ID: &str = "nfs-data-cache";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T8",
+    title: "A network mount answered from this client's memory",
+    happens: "The NFS client keeps file data in its page cache. Reading what this client wrote or read before asks the \
+              server for nothing but attributes: opening a file again checks the data, it does not drop them.",
+    seen: "The mount's own counters (mountstats): bytes that the server sent beside bytes that the job read. Said from \
+           10 % on, invalid from 50 % on.",
+    advice: "Add --direct=1, or read files that another client wrote, or mount again between writing and reading.",
+    documented: "nfs(5), data and metadata coherence; linux mountstats",
+};
+
+/// The share from memory from which on it is said.
+const CAUTION: f64 = 0.1;
+/// The share from which on most of the number is memory's.
+const INVALID: f64 = 0.5;
+/// Fewer bytes say nothing.
+const BYTES_MIN: u64 = 4 << 20;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (stage, row, flow) in evidence.flows() {
+        // A counter of a whole interface can only hide a cache; it still counts what crossed it.
+        let Some(wire) = flow.wire.as_ref().filter(|_| stage.class() == Some(StorageClass::Network)) else { continue };
+        let (asked, crossed) = (flow.application.bytes[READ], wire.bytes[READ]);
+        let share = asked.saturating_sub(crossed) as f64 / asked.max(1) as f64;
+        let workload = row.reads() && stage.reads_are_the_workload() && row.direct() != Some(true);
+        if !workload || asked < BYTES_MIN || share < CAUTION {
+            continue;
+        }
+        let severity = if share >= INVALID { Severity::Invalid } else { Severity::Caution };
+        let cause = format!(
+            "{} read by the job, {} sent by the server ({}): {} came from this client's memory{}",
+            size(asked),
+            size(crossed),
+            wire.witness,
+            percent(share),
+            stage.together()
+        );
+        found.push(
+            Report::new(ID, severity, row.name)
+                .bytes("bytes read by the job", asked)
+                .bytes("bytes sent by the server", crossed)
+                .number("share from memory", share, "ratio")
+                .says(cause, "add --direct=1"),
+        );
+    }
+    found
+}

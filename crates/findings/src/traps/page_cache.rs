@@ -1,0 +1,81 @@
+//! T2: reads answered from the page cache.
+
+use results::evidence::StorageClass;
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Flow, READ, Row, Stage};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, size};
+
+pub(crate) const ID: &str = "page-cache";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T2",
+    title: "Reads came from the page cache",
+    happens: "Without direct I/O the kernel keeps what was read or written in memory, and answers the next read of it \
+              from there. The number is then the speed of memory and of a system call, not of the storage.",
+    seen: "The bytes that the job read beside those that the devices below delivered meanwhile. Said from 10 % from \
+           memory on, invalid from 50 % on. Memory filesystems have no device: nothing is said about them.",
+    advice: "Add --direct=1 for the storage's own number. If the cache is what you want to measure, the number is right \
+             as a cache number; to have both, run once with --direct=1 and once without. Files much larger than memory \
+             work as well.",
+    documented: "fio documentation, direct and invalidate; fio issues 329, 383, 1212",
+};
+
+/// The share from memory from which on it is said: readahead's remains and metadata stay below.
+const CAUTION: f64 = 0.1;
+/// The share from which on most of the number is memory's.
+const INVALID: f64 = 0.5;
+/// Fewer bytes read say nothing: one readahead window more or less.
+const BYTES_MIN: u64 = 4 << 20;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    evidence.flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
+}
+
+fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    let on_disk = matches!(stage.class()?, StorageClass::Block | StorageClass::Device | StorageClass::Unknown);
+    if !row.reads() || !row.buffered() || !on_disk || !stage.reads_are_the_workload() {
+        return None;
+    }
+    let device = flow.device.as_ref()?;
+    let (asked, delivered) = (flow.application.bytes[READ], device.done.bytes[READ]);
+    // Rows with direct I/O got theirs from the device: the rest is missing from those without.
+    let buffered: u64 =
+        stage.rows.iter().filter(|row| row.buffered()).fold(0, |sum, row| row.done(READ).bytes.saturating_add(sum));
+    let missing = asked.saturating_sub(delivered);
+    let share = (missing as f64 / asked.min(buffered).max(1) as f64).min(1.0);
+    if asked.min(buffered) < BYTES_MIN || share < CAUTION {
+        return None;
+    }
+    let severity = if share >= INVALID { Severity::Invalid } else { Severity::Caution };
+    let cause = format!(
+        "{} read by the job, {} by {}: {} came from the page cache{}",
+        size(asked),
+        size(delivered),
+        device.name,
+        percent(share),
+        stage.together()
+    );
+    Some(
+        Report::new(ID, severity, row.name)
+            .bytes("bytes read by the job", asked)
+            .bytes("bytes read by the device", delivered)
+            .number("share from the page cache", share, "ratio")
+            .says(cause, next(row)),
+    )
+}
+
+/// The step that the options given leave open.
+fn next(row: &Row<'_>) -> &'static str {
+    let plan = &row.first().plan;
+    if row.engine() == "mmap" {
+        "a mapping always goes through the page cache: use --ioengine=psync --direct=1 for the storage's number"
+    } else if plan.invalidated == Some(false) {
+        "add --direct=1, or remove --invalidate=0 and read each byte once"
+    } else {
+        "add --direct=1"
+    }
+}

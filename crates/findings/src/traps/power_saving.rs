@@ -1,0 +1,55 @@
+//! T24: processors that sleep between requests.
+
+use results::evidence::StorageClass;
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Row};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{count, time};
+
+pub(crate) const ID: &str = "power-saving";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T24",
+    title: "Processors saved power between the requests",
+    happens: "At a low rate processors clock down and sleep between requests, and waking up takes longer than a fast \
+              device's answer: 300 requests a second can show a worse latency than 6,000.",
+    seen: "A frequency governor that saves (powersave, ondemand, conservative, schedutil), a low rate, and latencies \
+           short enough for waking up to matter. Most virtual machines show no governor: then nothing is said.",
+    advice: "Set the governor to performance for the test, or say in the result that power was saved.",
+    documented: "linux Documentation/admin-guide/pm/cpufreq.rst; fio issue 1394",
+};
+
+/// Governors that lower the frequency.
+const SAVING: &[&str] = &["powersave", "ondemand", "conservative", "schedutil"];
+/// A worker with fewer I/Os a second leaves its processor idle long enough to sleep.
+const LOW_RATE: f64 = 2_000.0;
+/// Waking up takes up to some 100 us: slower requests hide it.
+const LATENCY_NS: f64 = 500_000.0;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let governor = evidence.ledger().and_then(|ledger| ledger.machine.governor.as_deref());
+    let Some(governor) = governor.filter(|governor| SAVING.contains(governor)) else { return Vec::new() };
+    evidence.rows().filter(|(_, row)| row.judgeable()).filter_map(|(_, row)| judge(row, governor)).collect()
+}
+
+fn judge(row: &Row<'_>, governor: &str) -> Option<Finding> {
+    let latency = row.clat_ns()?;
+    let rate = row.ios() as f64 * 1000.0 / row.runtime_ms() as f64 / row.workers.len() as f64;
+    if latency >= LATENCY_NS || rate >= LOW_RATE || row.class() == StorageClass::Memory {
+        return None;
+    }
+    let cause = format!(
+        "the governor is {governor} and a worker did {} I/Os a second of {}: waking up may be a part of that latency",
+        count(rate),
+        time(latency)
+    );
+    let report = Report::new(ID, Severity::Caution, row.name).number("I/Os a second of a worker", rate, "1/s").number(
+        "mean completion latency",
+        latency,
+        "ns",
+    );
+    Some(report.says(cause, "cpupower frequency-set -g performance"))
+}

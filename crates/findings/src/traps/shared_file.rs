@@ -1,0 +1,136 @@
+//! T18: several jobs on the same bytes.
+
+use results::evidence::StorageClass;
+use results::{Finding, JobRecord, Severity};
+
+use crate::evidence::{Evidence, Flow, READ, Row, Stage};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::size;
+
+pub(crate) const ID: &str = "shared-file";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T18",
+    title: "Several jobs read the same bytes",
+    happens: "With numjobs and one filename every job starts at the same byte. The first brings the data into a cache, \
+              the others find them there: four jobs seem to read four times what the device delivered. Several writers \
+              of one file wait for each other instead.",
+    seen: "Before the run, from the files and ranges of the jobs. After it, from the bytes that the jobs read beside \
+           those that the device delivered: invalid when less than half was delivered though the device read the file. \
+           With direct I/O on a disk each read reaches the device: then it is information only.",
+    advice: "Give each job a file of its own (--directory instead of --filename) or a part of its own \
+             (--offset_increment), or add --direct=1.",
+    documented: "fio documentation, numjobs, offset_increment, filename_format; fio issues 1501, 1693",
+};
+
+/// Jobs read this many times what the device delivered.
+const RATIO: f64 = 1.5;
+/// The device delivered at least this share of the range once; less: it was in memory before.
+const READ_ONCE: f64 = 0.5;
+/// Less was delivered than this share of what was read: no other reading is left.
+const DELIVERED: f64 = 0.5;
+/// Fewer bytes say nothing.
+const BYTES_MIN: u64 = 4 << 20;
+
+pub(crate) fn foretell(evidence: &Evidence<'_>) -> Vec<Finding> {
+    evidence.rows().filter_map(|(stage, row)| conflict(stage, row)).collect()
+}
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (stage, row) in evidence.rows() {
+        let Some(conflict) = conflict(stage, row) else { continue };
+        match stage.flow.as_ref().filter(|_| row.judgeable()).map(|flow| judge(stage, row, flow)) {
+            Some(Judgement::Shared(finding)) => found.push(*finding),
+            Some(Judgement::Delivered) => found.push(Finding { severity: Severity::Info, ..conflict }),
+            Some(Judgement::Unknown) | None => found.push(conflict),
+        }
+    }
+    found
+}
+
+/// Workers of the stage that touch bytes which the row's first worker touches, itself among them.
+fn sharers<'r>(stage: &Stage<'r>, row: &Row<'r>) -> Vec<&'r JobRecord> {
+    let first = row.first();
+    stage.rows.iter().flat_map(|row| row.workers.iter().copied()).filter(|other| overlap(first, other)).collect()
+}
+
+fn overlap(first: &JobRecord, other: &JobRecord) -> bool {
+    let range = |job: &JobRecord| {
+        let each = job.plan.span_bytes.map(|span| span / job.plan.file_count.max(1));
+        (job.plan.offset_bytes, each.map_or(u64::MAX, |each| job.plan.offset_bytes.saturating_add(each)))
+    };
+    let ((from, to), (other_from, other_to)) = (range(first), range(other));
+    let same_bytes = from < other_to && other_from < to;
+    // Random readers of overlapping parts meet by chance; sequential ones only where they start together.
+    let meet = from == other_from || (first.plan.random && other.plan.random);
+    same_bytes && meet && first.plan.files.iter().any(|file| other.plan.files.contains(file))
+}
+
+fn conflict(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+    let plan = &row.first().plan;
+    let jobs = sharers(stage, row).len();
+    let direct_on_disk =
+        row.direct() == Some(true) && matches!(row.class(), StorageClass::Block | StorageClass::Device);
+    // Random I/O of several jobs on one file is what databases do; only a cache makes it a trap.
+    if jobs < 2 || row.class() == StorageClass::Memory || (plan.random && (!row.buffered() || !row.reads())) {
+        return None;
+    }
+    let severity = if direct_on_disk { Severity::Info } else { Severity::Caution };
+    let file = plan.files.first().map_or("one file", String::as_str);
+    let cause = if row.reads() {
+        format!("{jobs} jobs read the same bytes of {file}: what one brings into a cache, the others find there")
+    } else {
+        format!(
+            "{jobs} jobs write the same bytes of {file}: they count {jobs} times what is kept, and wait for each other"
+        )
+    };
+    let report = Report::new(ID, severity, row.name).number("jobs on the same bytes", jobs as f64, "jobs");
+    Some(report.says(cause, next(row)))
+}
+
+fn next(row: &Row<'_>) -> &'static str {
+    match row.storage {
+        _ if row.buffered() && row.reads() && row.workers.len() < 2 => "add --direct=1, or give each job its own file",
+        _ => "use --directory instead of --filename, so that each job has its own file; or --offset_increment",
+    }
+}
+
+enum Judgement {
+    Shared(Box<Finding>),
+    Delivered,
+    Unknown,
+}
+
+fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Judgement {
+    let (Some(device), Some(span)) = (&flow.device, row.span_bytes()) else { return Judgement::Unknown };
+    let (asked, delivered) = (flow.application.bytes[READ] as f64, device.done.bytes[READ] as f64);
+    if !row.reads() || asked < BYTES_MIN as f64 || !stage.reads_are_the_workload() {
+        return Judgement::Unknown;
+    }
+    if asked < delivered * RATIO {
+        return Judgement::Delivered;
+    }
+    let once = asked.min(span as f64);
+    if delivered < once * READ_ONCE || !row.buffered() {
+        return Judgement::Unknown;
+    }
+    let severity = if delivered < asked * DELIVERED { Severity::Invalid } else { Severity::Caution };
+    let jobs = sharers(stage, row).len();
+    let cause = format!(
+        "{jobs} jobs read {} together, {} delivered {}: the same bytes {:.1} times{}",
+        size(asked as u64),
+        device.name,
+        size(delivered as u64),
+        asked / delivered,
+        stage.together()
+    );
+    let finding = Report::new(ID, severity, row.name)
+        .number("jobs on the same bytes", jobs as f64, "jobs")
+        .number("bytes read by the jobs", asked, "B")
+        .number("bytes read by the device", delivered, "B")
+        .says(cause, next(row));
+    Judgement::Shared(Box::new(finding))
+}

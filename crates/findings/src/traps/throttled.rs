@@ -1,0 +1,108 @@
+//! T25: something held the rate at a fixed level.
+
+use results::evidence::StorageClass;
+use results::statistics::flat_plateau;
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, READ, Row, Stage, WRITE};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{count, percent, rate};
+
+pub(crate) const ID: &str = "throttled";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T25",
+    title: "A limit set the number",
+    happens: "Control groups, hypervisors and cloud volumes hold I/O at a configured rate. The number is then the \
+              setting, not the storage; buffered writes may slip past the same limit.",
+    seen: "A limit of the control group on the devices (io.max, blkio.throttle) that the rate reaches by nine tenths; \
+           or a rate that stays within 1 % for twenty seconds while the device's queue is mostly empty. A flat rate alone \
+           is information: a link or a bus at its ceiling is flat too.",
+    advice: "Ask for the limit and compare with it, or run outside the limited group.",
+    documented: "linux Documentation/admin-guide/cgroup-v2.rst, io.max; Documentation/admin-guide/cgroup-v1/blkio-controller.rst",
+};
+
+/// The share of the limit from which on the limit is the number.
+const REACHED: f64 = 0.9;
+/// Above the limit by more than this: the limit is not what held it.
+const PASSED: f64 = 1.2;
+/// The device's queue is this share of the depth asked for, or less: requests wait above it.
+const IDLE_QUEUE: f64 = 0.25;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let rows =
+        evidence.rows().filter(|(_, row)| row.judgeable() && !row.paced() && row.class() != StorageClass::Memory);
+    rows.filter_map(|(stage, row)| limited(stage, row).or_else(|| plateau(stage, row))).collect()
+}
+
+/// A limit that stands in a control group and that the stage reached.
+fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+    let limits = row.storage?.cgroup.io.value()?;
+    let rows = || stage.rows.iter();
+    for (line, key, value) in limits.iter().flat_map(|line| settings(line).map(move |(key, value)| (line, key, value)))
+    {
+        let (direction, by_bytes) = match key {
+            "rbps" => (READ, true),
+            "wbps" => (WRITE, true),
+            "riops" => (READ, false),
+            "wiops" => (WRITE, false),
+            _ => continue,
+        };
+        let reached: f64 = rows()
+            .map(|row| row.done(direction))
+            .map(|done| if by_bytes { done.bytes_per_s() } else { done.ios_per_s() })
+            .sum();
+        if reached < value * REACHED || reached > value * PASSED {
+            continue;
+        }
+        let shown = if by_bytes { rate(reached) } else { format!("{} I/Os a second", count(reached)) };
+        let cause = format!(
+            "{shown} is {} of the control group's limit ({line}): the limit is the number",
+            percent(reached / value)
+        );
+        let unit = if by_bytes { "B/s" } else { "1/s" };
+        let report =
+            Report::new(ID, Severity::Caution, row.name).number("limit", value, unit).number("reached", reached, unit);
+        return Some(report.says(cause, "run outside the limited control group, or state the limit beside the number"));
+    }
+    None
+}
+
+/// `key=number` in a line such as `8:0 rbps=1048576 wiops=max`.
+fn settings(line: &str) -> impl Iterator<Item = (&str, f64)> {
+    let words = line.split([' ', ',']);
+    words.filter_map(|word| word.split_once('=')).filter_map(|(key, value)| {
+        value.parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0).map(|value| (key, value))
+    })
+}
+
+/// A rate that does not move.
+fn plateau(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+    let rates = row.rates();
+    let flat = flat_plateau(&rates.values).filter(|_| !row.buffered())?;
+    let scatter = flat.coefficient_of_variation;
+    let flow = stage.flow.as_ref();
+    let depth = flow.and_then(|flow| flow.device.as_ref()?.depth(flow.seconds));
+    let asked: u64 = stage.rows.iter().map(Row::depth_asked).fold(0, u64::saturating_add);
+    let idle =
+        depth.filter(|depth| asked >= 4 && !row.first().plan.synchronous_engine && *depth < asked as f64 * IDLE_QUEUE);
+    let sentence =
+        format!("{} for {} s within {}", rate(flat.mean), flat.length * rates.step_s, percent(scatter.max(0.0001)));
+    let (severity, cause) = match idle {
+        Some(depth) => (
+            Severity::Caution,
+            format!(
+                "{sentence} while the device's queue held {depth:.1} of {asked} requests: something above it holds the rate"
+            ),
+        ),
+        None => (Severity::Info, format!("{sentence}: a ceiling, of a limit or of a link")),
+    };
+    let report = Report::new(ID, severity, row.name).number("rate", flat.mean, "B/s").number(
+        "deviation over mean",
+        scatter,
+        "ratio",
+    );
+    Some(report.says(cause, "compare with the limit of the volume, the control group and the link"))
+}

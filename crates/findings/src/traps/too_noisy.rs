@@ -1,0 +1,53 @@
+//! T26, the other face: too noisy to conclude anything.
+
+use results::evidence::StorageClass;
+use results::statistics::coefficient_of_variation;
+use results::{Finding, Severity};
+
+use crate::evidence::Evidence;
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, rate};
+
+pub(crate) const ID: &str = "too-noisy";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T26",
+    title: "The rate was all over the place",
+    happens: "Neighbours on the same host, background work and garbage collection move the rate from second to second. \
+              One run then says little about the next, and a difference to another run says nothing.",
+    seen: "The rates of the seconds deviate from their mean by 40 % or more, over at least six seconds, without a level \
+           or trend that explains it.",
+    advice: "Repeat at least five times, in turn with whatever it is compared with; `fsdyno compare` does it.",
+    documented: "fio issue 955; hyperfine issues 238, 528, 580 on when to warn",
+};
+
+/// Deviation over mean.
+const VARIATION: f64 = 0.4;
+/// Seconds below which scatter is chance.
+const VALUES_MIN: usize = 6;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (_, row) in evidence.rows().filter(|(_, row)| row.judgeable() && row.class() != StorageClass::Memory) {
+        let rates = row.rates();
+        let Some(scatter) = coefficient_of_variation(&rates.values).filter(|scatter| *scatter >= VARIATION) else {
+            continue;
+        };
+        if rates.values.len() < VALUES_MIN || row.paced() {
+            continue;
+        }
+        let lowest = rates.values.iter().copied().fold(f64::INFINITY, f64::min);
+        let highest = rates.values.iter().copied().fold(0.0, f64::max);
+        let cause = format!(
+            "the rate went between {} and {} from second to second, {} of its mean: one run says little",
+            rate(lowest),
+            rate(highest),
+            percent(scatter)
+        );
+        let report = Report::new(ID, Severity::Caution, row.name).number("deviation over mean", scatter, "ratio");
+        found.push(report.says(cause, "repeat at least five times, for a minute each, and compare the medians"));
+    }
+    found
+}

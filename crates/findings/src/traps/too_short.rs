@@ -1,0 +1,42 @@
+//! T26: too short to conclude anything.
+
+use results::{Finding, Severity};
+
+use crate::evidence::Evidence;
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{count, time};
+
+pub(crate) const ID: &str = "too-short";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T26",
+    title: "The run was too short",
+    happens: "In a fraction of a second caches, start-up and chance are as large as what is measured. Eight identical \
+              runs of 3 s differed by a factor of 1.5 to 4 on one machine.",
+    seen: "Less than a second of I/O, or fewer than 64 I/Os. It is information: the number stands, and says little.",
+    advice: "Use --time_based --runtime=60, and repeat five times; `fsdyno measure` does both.",
+    documented: "fio issue 955; Benchmarking File System Benchmarking (HotOS 2011)",
+};
+
+/// Less I/O time says little.
+const RUNTIME_MS: u64 = 1_000;
+/// Fewer I/Os say little.
+const IOS: u64 = 64;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let short = |(_, row): (_, &crate::evidence::Row<'_>)| {
+        let (runtime_ms, ios) = (row.runtime_ms(), row.ios());
+        let started = ios > 0 && row.workers.iter().all(|worker| worker.error.is_none());
+        (started && (runtime_ms < RUNTIME_MS || ios < IOS)).then(|| {
+            let cause =
+                format!("{} I/Os in {}: too little to conclude from", count(ios as f64), time(runtime_ms as f64 * 1e6));
+            Report::new(ID, Severity::Info, row.name)
+                .number("time of the I/O", runtime_ms as f64, "ms")
+                .number("I/Os", ios as f64, "I/Os")
+                .says(cause, "add --time_based --runtime=60")
+        })
+    };
+    evidence.rows().filter_map(short).collect()
+}

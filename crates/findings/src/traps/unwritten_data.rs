@@ -1,0 +1,83 @@
+//! T1: what is read was never written.
+
+use results::evidence::FileState;
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, READ};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, size};
+
+pub(crate) const ID: &str = "unwritten-data";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T1",
+    title: "The file read was never written",
+    happens: "A file that was only allocated (fallocate), extended (truncate) or written in part has ranges without \
+              data. The filesystem answers reads of them with zeros from memory, at memory speed, direct I/O or not; \
+              the device is never asked. ls and du show the full size.",
+    seen: "The extent map of the files before the first I/O (FIEMAP, unwritten extents and holes), confirmed by the \
+           bytes that the device delivered. Said from 10 % of the files on; invalid when the device delivered less \
+           than half of what was read.",
+    advice: "Let fsdyno lay the file out: remove it and run again, or write it whole once, with --rw=write --bs=1M \
+             --end_fsync=1, and do not use fallocate or truncate to make test files.",
+    documented: "fio issues 719 and 1473; IOR issue 261; linux Documentation/filesystems/fiemap.rst",
+};
+
+/// The share of the files without data from which on it is said: sparse tails and metadata stay below.
+const SHARE: f64 = 0.1;
+/// The device delivered less than this of what was read: no other reading is left.
+const DELIVERED: f64 = 0.5;
+/// The device delivered at least this of what was read: then the map was older than the data.
+const ALL_DELIVERED: f64 = 0.95;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (stage, row, flow) in evidence.flows().filter(|(_, row, _)| row.reads()) {
+        let states: Vec<&FileState> = evidence.files(row).filter_map(|file| file.before.value()).collect();
+        let Some((total, never)) = never_written(&states) else { continue };
+        let share = never as f64 / total as f64;
+        let asked = flow.application.bytes[READ];
+        if share < SHARE || asked == 0 {
+            continue;
+        }
+        let delivered = flow.device.as_ref().map(|device| device.done.bytes[READ] as f64 / asked as f64);
+        let severity = match delivered {
+            Some(delivered) if delivered < DELIVERED => Severity::Invalid,
+            Some(delivered) if delivered >= ALL_DELIVERED => continue,
+            _ => Severity::Caution,
+        };
+        let mut report = Report::new(ID, severity, row.name)
+            .bytes("bytes of the files", total)
+            .bytes("bytes never written", never)
+            .bytes("bytes read by the job", asked);
+        let mut cause = format!("{} of the {} in the files was never written", percent(share), size(total));
+        if let Some(device) = &flow.device {
+            report = report.bytes("bytes read by the device", device.done.bytes[READ]);
+            cause.push_str(&format!(
+                ": {} were read and {} delivered {}{}",
+                size(asked),
+                device.name,
+                size(device.done.bytes[READ]),
+                stage.together()
+            ));
+        }
+        let cause = format!("{cause}; such reads are answered with zeros from memory");
+        let next = "remove the file and run again, so that it is laid out with data; or write it once with --rw=write \
+                    --bs=1M --end_fsync=1";
+        found.push(report.says(cause, next));
+    }
+    found
+}
+
+/// Bytes of the files, and those of them without data; `None`: the filesystem does not tell, or there is no byte.
+fn never_written(states: &[&FileState]) -> Option<(u64, u64)> {
+    let mut sums = (0u64, 0u64);
+    for state in states {
+        let written = state.written_bytes?;
+        sums.0 = sums.0.saturating_add(state.size_bytes);
+        sums.1 = sums.1.saturating_add(state.size_bytes.saturating_sub(written));
+    }
+    (sums.0 > 0).then_some(sums)
+}

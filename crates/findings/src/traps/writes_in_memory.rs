@@ -1,0 +1,120 @@
+//! T4: writes that ended in memory.
+
+use results::evidence::StorageClass;
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Flow, Row, Stage, WRITE};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, rate, size, time};
+
+pub(crate) const ID: &str = "writes-in-memory";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T4",
+    title: "Writes were still in memory when the clock stopped",
+    happens: "A buffered write is done when the kernel has copied it. The storage sees it later, or never if the \
+              machine loses power. A test that stops the clock before the data are down measures memory. On NFS and \
+              FUSE mounts close() hides the rest of the work.",
+    seen: "The dirty pages of the run's files when the last write returned (cachestat), else the bytes that the devices \
+           or the server took until then; and the time of the close. Said from 10 % on, invalid from 50 % on.",
+    advice: "Add --end_fsync=1: the time of the last sync then belongs to the run. --fsync=1 (or --sync=1) measures \
+             writes that are safe one by one; --direct=1 goes past the page cache, though not past the device's own.",
+    documented: "fio documentation, end_fsync, fsync, sync; fsync(2); cachestat(2); fio issue 470",
+};
+
+/// The share in memory from which on it is said: the last second's pages of a long run stay below.
+const CAUTION: f64 = 0.1;
+/// The share from which on most of the number is memory's.
+const INVALID: f64 = 0.5;
+/// Fewer bytes say nothing.
+const BYTES_MIN: u64 = 4 << 20;
+/// A close that takes this share of the run's time hides work.
+const CLOSE_SHARE: f64 = 0.2;
+/// A shorter close is no matter.
+const CLOSE_NS_MIN: u64 = 100_000_000;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    let unsynced = evidence.flows().filter_map(|(stage, row, flow)| unsynced(stage, row, flow));
+    unsynced.chain(evidence.rows().filter_map(|(_, row)| late_close(row))).collect()
+}
+
+/// No sync waits for the data: at the end of the run, after some writes, or in each.
+fn without_sync(row: &Row<'_>) -> bool {
+    let plan = &row.first().plan;
+    row.writes() && row.buffered() && !plan.end_sync && !plan.synchronous && plan.sync_every_writes == 0
+}
+
+fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    let written = flow.application.bytes[WRITE];
+    let class = stage.class()?;
+    if !without_sync(row) || class == StorageClass::Memory || written < BYTES_MIN {
+        return None;
+    }
+    let (left, witness) = left_in_memory(flow, written)?;
+    let share = left as f64 / written as f64;
+    if share < CAUTION {
+        return None;
+    }
+    let severity = if share >= INVALID { Severity::Invalid } else { Severity::Caution };
+    let cause = format!(
+        "{} written at {} to memory, {} of it ({}) not on the storage when the last write returned ({witness}){}",
+        size(written),
+        rate(row.done(WRITE).bytes_per_s()),
+        percent(share),
+        size(left),
+        stage.together()
+    );
+    Some(
+        Report::new(ID, severity, row.name)
+            .bytes("bytes written by the job", written)
+            .bytes("bytes still in memory", left)
+            .number("share still in memory", share, "ratio")
+            .says(cause, "add --end_fsync=1 for the rate to durable storage"),
+    )
+}
+
+/// Bytes that no storage had, and who says so.
+fn left_in_memory(flow: &Flow<'_>, written: u64) -> Option<(u64, String)> {
+    let pages = |sample: &results::evidence::LedgerSample| {
+        let cache = sample.cache.value()?;
+        Some(cache.dirty_bytes?.saturating_add(cache.writeback_bytes.unwrap_or(0)))
+    };
+    if let Some(dirty) = pages(flow.end) {
+        // What was dirty before is not this stage's.
+        let grown = dirty.saturating_sub(pages(flow.begin).unwrap_or(0)).min(written);
+        return Some((grown, "dirty pages of its files".to_owned()));
+    }
+    if let Some(device) = &flow.device {
+        let taken = device.done.bytes[WRITE];
+        return Some((written.saturating_sub(taken), format!("{} took {}", device.name, size(taken))));
+    }
+    let wire = flow.wire.as_ref()?;
+    Some((written.saturating_sub(wire.bytes[WRITE]), format!("{} sent, by {}", size(wire.bytes[WRITE]), wire.witness)))
+}
+
+/// A close after the clock has stopped that does what the writes did not.
+fn late_close(row: &Row<'_>) -> Option<Finding> {
+    let close_ns = row.workers.iter().filter_map(|worker| worker.close_ns).max()?;
+    let written = row.done(WRITE);
+    let run_ns = written.runtime_ms.checked_mul(1_000_000)?;
+    let hidden = close_ns as f64 >= run_ns as f64 * CLOSE_SHARE && close_ns >= CLOSE_NS_MIN;
+    if !row.writes() || !hidden || written.bytes < BYTES_MIN || row.class() == StorageClass::Memory {
+        return None;
+    }
+    let whole = written.bytes as f64 * 1e9 / (run_ns as f64 + close_ns as f64);
+    let cause = format!(
+        "closing the files took {} after {} of writing: {} until then, {} with the close",
+        time(close_ns as f64),
+        time(run_ns as f64),
+        rate(written.bytes_per_s()),
+        rate(whole)
+    );
+    Some(
+        Report::new(ID, Severity::Caution, row.name)
+            .number("time of the close", close_ns as f64, "ns")
+            .number("rate with the close", whole, "B/s")
+            .says(cause, "add --end_fsync=1, so that this time belongs to the run"),
+    )
+}

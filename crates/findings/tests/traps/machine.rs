@@ -1,0 +1,133 @@
+//! Traps of the machine: processors, clocks, limits, neighbours.
+
+use results::ClockFacts;
+use results::Severity;
+use results::evidence::{MachineEvidence, Seen};
+
+use crate::scene::*;
+
+#[test]
+fn a_busy_generator() {
+    let mut job = direct(queued(reader("job"), "io_uring", 32));
+    job.user_ns = 2_000_000_000;
+    job.system_ns = 7_900_000_000;
+    let record = on_disk(vec![job.clone()]);
+    assert_eq!(found(&record), caution("generator-bound"));
+    assert!(one(&record, "generator-bound").next.contains("--numjobs=2"));
+    let mut idle = job.clone();
+    idle.system_ns = 4_000_000_000;
+    assert_eq!(findings::of_run(&on_disk(vec![idle])), []);
+    let mut polling = job;
+    polling.options = vec![("hipri".into(), "1".into())];
+    assert_eq!(findings::of_run(&on_disk(vec![polling])), []);
+}
+
+#[test]
+fn no_processor_to_run_on() {
+    let run = || {
+        let mut record = on_disk(vec![direct(reader("job"))]);
+        look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+        let begin = &mut record.ledger.as_mut().unwrap().samples[0].system;
+        (begin.steal_ms, begin.total_ms, begin.throttled_us) = (Some(0), Some(0), Some(0));
+        let end = &mut last(&mut record).system;
+        (end.steal_ms, end.total_ms, end.throttled_us) = (Some(100), Some(20_000), Some(1_000));
+        record
+    };
+    assert_eq!(findings::of_run(&run()), []);
+    let mut stolen = run();
+    last(&mut stolen).system.steal_ms = Some(6_000);
+    assert_eq!(found(&stolen), caution("cpu-starved"));
+    let mut throttled = run();
+    last(&mut throttled).system.throttled_us = Some(4_000_000);
+    assert_eq!(found(&throttled), caution("cpu-starved"));
+    assert!(one(&throttled, "cpu-starved").cause.contains("40 % of the time"));
+    let mut waiting = run();
+    let samples = &mut waiting.ledger.as_mut().unwrap().samples;
+    for (sample, ns) in samples.iter_mut().zip([0, 5_000_000_000]) {
+        if let Seen::Value(process) = &mut sample.process {
+            process.run_queue_wait_ns = Some(ns);
+        }
+    }
+    assert_eq!(found(&waiting), caution("cpu-starved"));
+}
+
+#[test]
+fn clocks() {
+    let clock = |cost_ns, drift_ppm| {
+        let mut record = on_disk(vec![direct(reader("job"))]);
+        let source = "clock_gettime".to_owned();
+        record.host.clock = Some(ClockFacts { source, cost_ns, frequency_hz: None, drift_ppm });
+        record
+    };
+    assert_eq!(findings::of_run(&clock(25.0, Some(20.0))), []);
+    assert_eq!(found(&clock(1_500.0, None)), caution("clock"), "two readings of 9.5 us");
+    assert_eq!(found(&clock(25.0, Some(-900.0))), caution("clock"));
+    assert_eq!(one(&clock(25.0, Some(-900.0)), "clock").job, None, "of the run");
+    let mut virtual_time = clock(1_500.0, Some(-900.0));
+    virtual_time.host.clock.as_mut().unwrap().source = "virtual".into();
+    assert_eq!(findings::of_run(&virtual_time), []);
+}
+
+#[test]
+fn processors_that_save_power() {
+    let mut job = latencies(direct(reader("job")), 0, 90_000);
+    job.read.ios = 3_000;
+    let mut record = on_disk(vec![job]);
+    look(&mut record, 0, [12_000 * 1024, 0], [12_000 * 1024, 0]);
+    let govern = |record: &mut results::RunRecord, governor: &str| {
+        let machine = MachineEvidence { governor: Some(governor.into()), ..MachineEvidence::default() };
+        record.ledger.as_mut().unwrap().machine = machine;
+    };
+    assert_eq!(findings::of_run(&record), [], "not visible");
+    govern(&mut record, "performance");
+    assert_eq!(findings::of_run(&record), []);
+    govern(&mut record, "powersave");
+    assert_eq!(found(&record), caution("power-saving"));
+    record.jobs[0].read.ios = 1 << 20;
+    assert_eq!(findings::of_run(&record), [], "never idle long enough");
+}
+
+#[test]
+fn a_limit_that_was_reached() {
+    let limited = |limit: &str| {
+        let mut record = on_disk(vec![direct(reader("job"))]);
+        record.storages[0].cgroup.io = Seen::Value(vec![limit.into()]);
+        found(&record)
+    };
+    // 429 MB/s were reached.
+    assert_eq!(limited("254:0 rbps=429496729 wbps=1000"), caution("throttled"));
+    assert_eq!(limited("254:0 riops=110000"), caution("throttled"));
+    assert_eq!(limited("254:0 rbps=4294967290"), []);
+    assert_eq!(limited("254:0 rbps=max"), []);
+}
+
+#[test]
+fn others_on_the_device() {
+    let mut record = on_disk(vec![direct(reader("job"))]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 2 * MIB]);
+    assert_eq!(findings::of_run(&record), [], "some metadata");
+    vda(&mut record).done.bytes[0] += GIB;
+    assert_eq!(found(&record), caution("foreign-load"));
+    assert!(one(&record, "foreign-load").cause.contains("vda moved 1.0 GiB"));
+
+    let mut record = on_disk(vec![direct(reader("job"))]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 2 * GIB]);
+    assert_eq!(found(&record), caution("foreign-load"), "writes while nothing was written");
+    record.jobs[0].plan.laid_out = true;
+    assert_eq!(findings::of_run(&record), [], "they can be the layout's");
+
+    let mut record = on_disk(vec![direct(reader("job"))]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    record.ledger.as_mut().unwrap().machine.foreign_bytes_per_s = Seen::Value([80.0 * MIB as f64, 0.0]);
+    assert_eq!(found(&record), caution("foreign-load"));
+    record.ledger.as_mut().unwrap().machine.foreign_bytes_per_s = Seen::Value([10.0 * MIB as f64, 0.0]);
+    assert_eq!(findings::of_run(&record), []);
+}
+
+#[test]
+fn too_short_is_information() {
+    let mut job = direct(reader("job"));
+    job.read.runtime_ms = 900;
+    let all = findings::of_run(&on_disk(vec![job]));
+    assert_eq!((all.len(), all[0].id.as_str(), all[0].severity), (1, "too-short", Severity::Info));
+}

@@ -1,0 +1,12 @@
+//! Each trap on a record written by hand, and a twin that must stay silent.
+
+mod arbitrary;
+mod machine;
+mod network;
+mod plans;
+mod reads;
+mod scene;
+mod series;
+mod shape;
+mod stories;
+mod writes;

@@ -1,0 +1,104 @@
+//! Caches on this side of a network.
+
+use results::evidence::*;
+use results::{PhaseRecord, RunRecord, Severity};
+
+use crate::scene::*;
+
+fn share(class: StorageClass, link_bits_per_s: Option<u64>, job: results::JobRecord) -> RunRecord {
+    let mut record = on(class, vec![job]);
+    record.storages[0].server = Some(ServerIdentity {
+        address: "192.0.2.1:2049".into(),
+        interface: Seen::Value("eth0".into()),
+        link_bits_per_s: link_bits_per_s.map_or(Seen::NotVisible("speed is -1".into()), Seen::Value),
+        ..ServerIdentity::default()
+    });
+    record
+}
+
+/// The jobs moved `application`, the wire carried `wire`.
+fn crossed(record: &mut RunRecord, application: [u64; 2], wire: [u64; 2]) {
+    look(record, 0, application, [0, 0]);
+    let ledger = record.ledger.as_mut().unwrap();
+    for sample in &mut ledger.samples {
+        sample.devices = Seen::Value(Vec::new());
+        sample.wire =
+            Seen::Value(WireCounters { witness: "nfs mountstats".into(), exclusive: true, ..WireCounters::default() });
+    }
+    if let Seen::Value(counters) = &mut last(record).wire {
+        counters.bytes = wire;
+    }
+}
+
+#[test]
+fn nfs_reads_from_this_clients_memory() {
+    let mut record = share(StorageClass::Network, None, reader("job"));
+    crossed(&mut record, [4 * GIB, 0], [0, 0]);
+    assert_eq!(found(&record), invalid("nfs-data-cache"));
+    let mut record = share(StorageClass::Network, None, reader("job"));
+    crossed(&mut record, [4 * GIB, 0], [4 * GIB + 30 * MIB, 0]);
+    assert_eq!(found(&record), [], "all of it was sent");
+    assert_eq!(one(&record, "fits-in-memory").severity, Severity::Info, "of the server");
+    let mut record = share(StorageClass::Network, None, direct(reader("job")));
+    crossed(&mut record, [4 * GIB, 0], [GIB, 0]);
+    assert_eq!(found(&record), invalid("direct-not-honoured"));
+}
+
+#[test]
+fn faster_than_the_link() {
+    let gigabit = Some(1_000_000_000);
+    let mut record = share(StorageClass::Network, gigabit, writer("job"));
+    crossed(&mut record, [0, 4 * GIB], [0, 4 * GIB]);
+    assert_eq!(found(&record), invalid("above-link-speed"), "429 MB/s over 125 MB/s");
+    let mut record = share(StorageClass::Network, gigabit, writer("job"));
+    crossed(&mut record, [0, GIB], [0, GIB]);
+    assert_eq!(found(&record), []);
+    let mut record = share(StorageClass::Network, None, writer("job"));
+    crossed(&mut record, [0, 4 * GIB], [0, 4 * GIB]);
+    assert_eq!(found(&record), [], "a link that does not tell its speed");
+}
+
+#[test]
+fn a_fuse_daemons_cache() {
+    let mut record = share(StorageClass::Fuse, None, direct(reader("job")));
+    record.storages[0].fuse = Some(FuseIdentity {
+        kind: Some("s3fs".into()),
+        cache: Some("use_cache=/var/cache/s3fs".into()),
+        ..FuseIdentity::default()
+    });
+    crossed(&mut record, [4 * GIB, 0], [MIB, 0]);
+    assert_eq!(found(&record), invalid("fuse-cache"));
+    assert!(one(&record, "fuse-cache").cause.contains("the local cache of s3fs (use_cache=/var/cache/s3fs)"));
+
+    let mut honest = record.clone();
+    if let Seen::Value(counters) = &mut last(&mut honest).wire {
+        counters.bytes = [4 * GIB, 0];
+    }
+    assert_eq!(found(&honest), []);
+
+    // A daemon over a local disk has no wire.
+    record.storages[0].server = None;
+    assert_eq!(found(&record), []);
+}
+
+#[test]
+fn attributes_from_the_cache() {
+    let operations = |count: u64| WireCounters {
+        nfs_operations: vec![NfsOperation { name: "GETATTR".into(), operations: count, ..NfsOperation::default() }],
+        ..WireCounters::default()
+    };
+    let phase = |cache: &str| PhaseRecord {
+        name: "stat-cold".into(),
+        operations: 1_000,
+        cache: Some(cache.into()),
+        ..PhaseRecord::default()
+    };
+    let severity = |phase: &PhaseRecord, requests: u64| {
+        findings::of_phase(phase, &operations(7), &operations(7 + requests)).first().map(|finding| finding.severity)
+    };
+    assert_eq!(severity(&phase("cold"), 3), Some(Severity::Caution));
+    assert_eq!(severity(&phase("hot"), 3), Some(Severity::Info));
+    assert_eq!(severity(&phase("cold"), 1_000), None);
+    let create = PhaseRecord { name: "create".into(), ..phase("cold") };
+    assert_eq!(severity(&create, 3), None);
+}

@@ -1,0 +1,227 @@
+//! Reads that did not come from the device.
+
+use results::Severity;
+use results::evidence::{FileState, Seen, StorageClass};
+
+use crate::scene::*;
+
+#[test]
+fn a_cold_buffered_read_is_silent() {
+    let mut record = on_disk(vec![reader("job")]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB + 20 * MIB, MIB]);
+    assert_eq!(findings::of_run(&record), []);
+}
+
+#[test]
+fn a_warm_one_is_the_page_cache() {
+    let mut record = on_disk(vec![reader("job")]);
+    look(&mut record, 0, [4 * GIB, 0], [204 * MIB, 0]);
+    assert_eq!(found(&record), invalid("page-cache"));
+    let finding = one(&record, "page-cache");
+    assert_eq!(finding.job.as_deref(), Some("job"));
+    assert_eq!(finding.cause, "4.0 GiB read by the job, 204 MiB by vda: 95 % came from the page cache");
+    assert_eq!(finding.next, "add --direct=1");
+    assert!(finding.numbers.iter().any(|number| number.name == "bytes read by the device" && number.unit == "B"));
+}
+
+#[test]
+fn a_part_from_the_page_cache_needs_care() {
+    let mut record = on_disk(vec![reader("job")]);
+    look(&mut record, 0, [4 * GIB, 0], [3 * GIB, 0]);
+    assert_eq!(found(&record), caution("page-cache"));
+}
+
+#[test]
+fn memory_filesystems_simulated_jobs_and_small_runs_are_left_alone() {
+    let mut memory = on(StorageClass::Memory, vec![reader("job")]);
+    look(&mut memory, 0, [4 * GIB, 0], [0, 0]);
+    assert_eq!(findings::of_run(&memory), []);
+
+    let mut simulated = reader("job");
+    simulated.setup.engine = "null".into();
+    let mut record = on_disk(vec![simulated]);
+    look(&mut record, 0, [4 * GIB, 0], [0, 0]);
+    assert_eq!(findings::of_run(&record), []);
+
+    let mut small = reader("job");
+    small.read.runtime_ms = 150;
+    let mut record = on_disk(vec![small]);
+    look(&mut record, 0, [4 * GIB, 0], [0, 0]);
+    assert_eq!(found(&record), []);
+    assert_eq!(one(&record, "too-short").severity, Severity::Info);
+}
+
+#[test]
+fn a_layer_that_is_not_visible_says_nothing() {
+    let mut record = on_disk(vec![reader("job")]);
+    look(&mut record, 0, [4 * GIB, 0], [0, 0]);
+    last(&mut record).devices = Seen::NotVisible("no diskstats".into());
+    assert_eq!(findings::of_run(&record), []);
+    let record = on_disk(vec![reader("job")]);
+    assert_eq!(findings::of_run(&record), [], "nobody looked");
+}
+
+#[test]
+fn a_simulated_neighbour_hides_the_stage() {
+    let mut neighbour = reader("other");
+    neighbour.setup.engine = "sim".into();
+    let mut record = on_disk(vec![reader("job"), neighbour]);
+    look(&mut record, 0, [8 * GIB, 0], [4 * GIB, 0]);
+    assert_eq!(findings::of_run(&record), []);
+}
+
+#[test]
+fn each_stage_is_judged_by_its_own_samples() {
+    let mut second = reader("warm");
+    second.plan.stage = 1;
+    second.plan.files = vec!["/data/cold".into()];
+    let mut record = on_disk(vec![reader("cold"), second]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    look(&mut record, 1, [4 * GIB, 0], [0, 0]);
+    assert_eq!(found(&record), invalid("page-cache"));
+    assert_eq!(one(&record, "page-cache").job.as_deref(), Some("warm"));
+}
+
+#[test]
+fn what_direct_jobs_read_is_not_missing_from_the_buffered_one() {
+    let (mut buffered, direct) = (reader("buffered"), direct(reader("direct")));
+    // One after the other would be a stage each; here one starts when the other has ended.
+    buffered.started_ms = Some(12_000);
+    let mut record = on_disk(vec![buffered, direct]);
+    look(&mut record, 0, [8 * GIB, 0], [4 * GIB, 0]);
+    assert_eq!(found(&record), invalid("page-cache"), "all of the buffered job's 4 GiB are missing");
+    assert_eq!(one(&record, "page-cache").job.as_deref(), Some("buffered"));
+    assert!(one(&record, "page-cache").cause.contains("buffered, direct together"));
+}
+
+#[test]
+fn reads_of_a_verification_are_not_judged() {
+    let mut job = writer("job");
+    job.plan.end_sync = true;
+    job.read = reader("job").read;
+    let mut record = on_disk(vec![job]);
+    look(&mut record, 0, [4 * GIB, 4 * GIB], [0, 4 * GIB]);
+    assert_eq!(findings::of_run(&record), []);
+}
+
+#[test]
+fn a_file_that_was_never_written() {
+    let state = FileState {
+        size_bytes: 4 * GIB,
+        allocated_bytes: 4 * GIB,
+        written_bytes: Some(0),
+        unwritten_bytes: Some(4 * GIB),
+        encoded_bytes: Some(0),
+        ..FileState::default()
+    };
+    let mut record = on_disk(vec![direct(queued(reader("job"), "libaio", 32))]);
+    look(&mut record, 0, [20 * GIB, 0], [44 * 1024, 0]);
+    file(&mut record, "/data/job", state);
+    assert_eq!(found(&record), invalid("unwritten-data"));
+    assert!(one(&record, "unwritten-data").cause.starts_with("100 % of the 4.0 GiB in the files was never written"));
+
+    // The buffered twin: the same cause, not the page cache.
+    let mut record = on_disk(vec![reader("job")]);
+    look(&mut record, 0, [20 * GIB, 0], [44 * 1024, 0]);
+    file(&mut record, "/data/job", state);
+    assert_eq!(found(&record), invalid("unwritten-data"));
+
+    // The honest twin: written, and delivered.
+    let mut record = on_disk(vec![direct(queued(reader("job"), "libaio", 32))]);
+    look(&mut record, 0, [20 * GIB, 0], [20 * GIB, 0]);
+    file(&mut record, "/data/job", FileState { written_bytes: Some(4 * GIB), unwritten_bytes: Some(0), ..state });
+    assert_eq!(findings::of_run(&record), []);
+
+    // An old map of a file whose data came from the device after all.
+    let mut record = on_disk(vec![direct(reader("job"))]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    file(&mut record, "/data/job", state);
+    assert_eq!(findings::of_run(&record), []);
+}
+
+#[test]
+fn a_filesystem_that_does_not_tell_extents_is_not_suspected() {
+    let mut record = on_disk(vec![direct(reader("job"))]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    file(&mut record, "/data/job", FileState { size_bytes: 4 * GIB, allocated_bytes: 0, ..FileState::default() });
+    assert_eq!(findings::of_run(&record), []);
+}
+
+#[test]
+fn direct_io_that_was_not_direct() {
+    let mut record = on_disk(vec![direct(reader("job"))]);
+    look(&mut record, 0, [4 * GIB, 0], [100 * MIB, 0]);
+    assert_eq!(found(&record), invalid("direct-not-honoured"));
+
+    let mut record = on_disk(vec![direct(reader("job"))]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    assert_eq!(findings::of_run(&record), [], "the honest twin");
+    if let Seen::Value(cache) = &mut last(&mut record).cache {
+        cache.cached_bytes = 4 * GIB;
+    }
+    assert_eq!(found(&record), caution("direct-not-honoured"));
+}
+
+#[test]
+fn compressed_files_are_read_in_fewer_bytes() {
+    let state = FileState {
+        size_bytes: 4 * GIB,
+        allocated_bytes: GIB,
+        written_bytes: Some(4 * GIB),
+        unwritten_bytes: Some(0),
+        encoded_bytes: Some(4 * GIB),
+        ..FileState::default()
+    };
+    let mut record = on_disk(vec![direct(reader("job"))]);
+    look(&mut record, 0, [4 * GIB, 0], [GIB, 0]);
+    file(&mut record, "/data/job", state);
+    assert_eq!(found(&record), invalid("compressible-data"));
+    // Encrypted: encoded in full size.
+    let mut record = on_disk(vec![direct(reader("job"))]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    file(&mut record, "/data/job", FileState { allocated_bytes: 4 * GIB, ..state });
+    assert_eq!(findings::of_run(&record), []);
+}
+
+#[test]
+fn several_jobs_on_one_file() {
+    let clone = |number: u32| {
+        let mut job = reader("job");
+        job.thread_number = number;
+        job.setup.access = "read".into();
+        job.plan.random = false;
+        job.plan.span_bytes = Some(512 * MIB);
+        job.plan.io_bytes = Some(512 * MIB);
+        job.read.bytes = 512 * MIB;
+        job
+    };
+    let mut record = on_disk((1..=4).map(clone).collect());
+    look(&mut record, 0, [2048 * MIB, 0], [512 * MIB, 0]);
+    assert_eq!(found(&record), invalid("shared-file"));
+    let finding = one(&record, "shared-file");
+    assert_eq!(finding.cause, "4 jobs read 2.0 GiB together, vda delivered 512 MiB: the same bytes 4.0 times");
+
+    // Warm: the cache is the larger cause.
+    let mut record = on_disk((1..=4).map(clone).collect());
+    look(&mut record, 0, [2048 * MIB, 0], [0, 0]);
+    assert!(found(&record).contains(&("page-cache".to_owned(), Severity::Invalid)));
+
+    // A file for each: silent.
+    let mut apart: Vec<_> = (1..=4).map(clone).collect();
+    apart.iter_mut().zip(0..).for_each(|(job, n)| job.plan.files = vec![format!("/data/job.{n}")]);
+    let mut record = on_disk(apart);
+    look(&mut record, 0, [2048 * MIB, 0], [2048 * MIB, 0]);
+    assert_eq!(findings::of_run(&record), []);
+
+    // A part for each: silent.
+    let mut parts: Vec<_> = (1..=4).map(clone).collect();
+    parts.iter_mut().zip(0..).for_each(|(job, n)| job.plan.offset_bytes = n * 512 * MIB);
+    let mut record = on_disk(parts);
+    look(&mut record, 0, [2048 * MIB, 0], [2048 * MIB, 0]);
+    assert_eq!(findings::of_run(&record), []);
+
+    // Direct: each read reached the device, which is worth knowing at most.
+    let mut record = on_disk((1..=4).map(clone).map(direct).collect());
+    look(&mut record, 0, [2048 * MIB, 0], [2048 * MIB, 0]);
+    assert_eq!(found(&record), []);
+}

@@ -1,0 +1,207 @@
+//! Records written by hand: a disk of 24 GiB of memory, jobs of ten seconds.
+
+use results::evidence::*;
+use results::{Finding, JobRecord, JobSetup, Moments, RunRecord, Severity};
+
+pub(crate) const GIB: u64 = 1 << 30;
+pub(crate) const MIB: u64 = 1 << 20;
+
+/// How long each job runs, ms.
+const RUNTIME_MS: u64 = 10_000;
+
+/// A reader of its own file on the disk: 4 GiB, read once, through the page cache.
+pub(crate) fn reader(name: &str) -> JobRecord {
+    let mut job = JobRecord::new(name, 1, JobSetup { access: "randread".into(), ..JobSetup::default() });
+    job.started_ms = Some(1_000);
+    job.job_runtime_ms = RUNTIME_MS;
+    job.read.bytes = 4 * GIB;
+    job.read.ios = 1 << 20;
+    job.read.runtime_ms = RUNTIME_MS;
+    job.plan.files = vec![format!("/data/{name}")];
+    job.plan.file_count = 1;
+    job.plan.span_bytes = Some(4 * GIB);
+    job.plan.io_bytes = Some(4 * GIB);
+    job.plan.direct = Some(false);
+    job.plan.invalidated = Some(true);
+    job.plan.random = true;
+    job.plan.synchronous_engine = true;
+    job
+}
+
+/// A writer likewise, without any sync.
+pub(crate) fn writer(name: &str) -> JobRecord {
+    let mut job = reader(name);
+    job.setup.access = "write".into();
+    job.plan.random = false;
+    std::mem::swap(&mut job.read, &mut job.write);
+    job
+}
+
+/// The same with direct I/O.
+pub(crate) fn direct(mut job: JobRecord) -> JobRecord {
+    job.plan.direct = Some(true);
+    job
+}
+
+/// With an asynchronous engine.
+pub(crate) fn queued(mut job: JobRecord, engine: &str, depth: u32) -> JobRecord {
+    job.setup.engine = engine.into();
+    job.setup.depth = depth;
+    job.plan.synchronous_engine = false;
+    job
+}
+
+/// Mean latencies, ns.
+pub(crate) fn latencies(mut job: JobRecord, slat_ns: u64, clat_ns: u64) -> JobRecord {
+    let of = |value: u64| {
+        let mut moments = Moments::default();
+        (0..100).for_each(|_| moments.record(value));
+        moments
+    };
+    job.read.slat.moments = of(slat_ns);
+    job.read.clat.moments = of(clat_ns);
+    job
+}
+
+/// One value per half second, MiB/s, for as many seconds as there are values.
+pub(crate) fn rates(mut job: JobRecord, mib_per_s: &[u64]) -> JobRecord {
+    let lane = if job.read.ios > 0 { &mut job.read } else { &mut job.write };
+    for (second, rate) in (0..).zip(mib_per_s) {
+        for half in 1..=2 {
+            lane.bandwidth_samples.record(rate * 1024, second * 1000 + half * 500);
+        }
+    }
+    lane.runtime_ms = mib_per_s.len() as u64 * 1000;
+    job.job_runtime_ms = lane.runtime_ms;
+    job
+}
+
+/// A block filesystem at /data on vda.
+pub(crate) fn disk_storage() -> Storage {
+    Storage {
+        asked_path: "/data".into(),
+        class: StorageClass::Block,
+        mount: Seen::Value(MountIdentity {
+            mount_point: "/data".into(),
+            source: "/dev/vda".into(),
+            fstype: "ext4".into(),
+            options: Vec::new(),
+            device: "254:0".into(),
+        }),
+        devices: Seen::Value(vec![DeviceIdentity {
+            name: "vda".into(),
+            rotational: Some(true),
+            ..DeviceIdentity::default()
+        }]),
+        ..Storage::default()
+    }
+}
+
+/// A run of these jobs on the disk; nobody looked at the layers yet.
+pub(crate) fn on_disk(jobs: Vec<JobRecord>) -> RunRecord {
+    let mut record = RunRecord::new("fio-3.42-fsdyno-test", 1_000);
+    record.host.memory_bytes = Some(24 * GIB);
+    record.host.cpus = Some(8);
+    record.jobs = jobs;
+    record.storages = vec![disk_storage()];
+    record.complete = true;
+    record
+}
+
+/// The same files on another kind of place.
+pub(crate) fn on(class: StorageClass, jobs: Vec<JobRecord>) -> RunRecord {
+    let mut record = on_disk(jobs);
+    record.storages[0].class = class;
+    if !matches!(class, StorageClass::Block | StorageClass::Device) {
+        record.storages[0].devices = Seen::Value(Vec::new());
+    }
+    record
+}
+
+/// Adds two samples, ten seconds apart: what the jobs of the stage moved and what vda did.
+pub(crate) fn look(record: &mut RunRecord, stage: u32, application: [u64; 2], device: [u64; 2]) {
+    let ledger = record.ledger.get_or_insert_with(Ledger::default);
+    let mut begin = ledger.samples.last().cloned().unwrap_or_else(first_look);
+    begin.stage = stage;
+    begin.moment = Moment::Begin;
+    let mut end = begin.clone();
+    end.moment = Moment::End;
+    end.at_ms += RUNTIME_MS;
+    for direction in [0, 1] {
+        end.application.bytes[direction] += application[direction];
+        end.application.operations[direction] += application[direction] / 4096;
+    }
+    if let Seen::Value(process) = &mut end.process {
+        process.storage_bytes[0] += device[0];
+        process.storage_bytes[1] += application[1];
+    }
+    if let Seen::Value(devices) = &mut end.devices {
+        for direction in [0, 1] {
+            devices[0].done.bytes[direction] += device[direction];
+            devices[0].done.operations[direction] += device[direction] / 4096;
+        }
+    }
+    ledger.samples.extend([begin, end]);
+}
+
+/// The last sample.
+pub(crate) fn last(record: &mut RunRecord) -> &mut LedgerSample {
+    record.ledger.as_mut().unwrap().samples.last_mut().unwrap()
+}
+
+/// vda's counters in the last sample.
+pub(crate) fn vda(record: &mut RunRecord) -> &mut DeviceCounters {
+    match &mut last(record).devices {
+        Seen::Value(devices) => &mut devices[0],
+        Seen::NotVisible(reason) => panic!("{reason}"),
+    }
+}
+
+fn first_look() -> LedgerSample {
+    let device = DeviceCounters { name: "vda".into(), ..DeviceCounters::default() };
+    LedgerSample {
+        process: Seen::Value(ProcessCounters::default()),
+        cache: Seen::Value(CacheCounters {
+            dirty_bytes: Some(0),
+            writeback_bytes: Some(0),
+            ..CacheCounters::default()
+        }),
+        devices: Seen::Value(vec![device]),
+        ..LedgerSample::default()
+    }
+}
+
+/// A file of the run before and after it: size, written bytes, allocated bytes.
+pub(crate) fn file(record: &mut RunRecord, path: &str, state: FileState) {
+    let ledger = record.ledger.get_or_insert_with(Ledger::default);
+    ledger.files.push(FileEvidence { path: path.into(), before: Seen::Value(state), after: Seen::Value(state) });
+}
+
+/// Findings that count: ids and severities of everything above information.
+pub(crate) fn found(record: &RunRecord) -> Vec<(String, Severity)> {
+    counting(findings::of_run(record))
+}
+
+/// The same of the plan.
+pub(crate) fn foretold(record: &RunRecord) -> Vec<(String, Severity)> {
+    counting(findings::of_plan(record))
+}
+
+fn counting(findings: Vec<Finding>) -> Vec<(String, Severity)> {
+    let worse = findings.into_iter().filter(|finding| finding.severity > Severity::Info);
+    worse.map(|finding| (finding.id, finding.severity)).collect()
+}
+
+/// The finding of this kind.
+pub(crate) fn one(record: &RunRecord, id: &str) -> Finding {
+    let all = findings::of_run(record);
+    all.iter().find(|finding| finding.id == id).cloned().unwrap_or_else(|| panic!("no {id} in {all:#?}"))
+}
+
+pub(crate) fn caution(id: &str) -> Vec<(String, Severity)> {
+    vec![(id.to_owned(), Severity::Caution)]
+}
+
+pub(crate) fn invalid(id: &str) -> Vec<(String, Severity)> {
+    vec![(id.to_owned(), Severity::Invalid)]
+}

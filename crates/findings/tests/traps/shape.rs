@@ -1,0 +1,42 @@
+//! Requests that arrived in another shape, and blocks that nobody wrote.
+
+use results::Severity;
+use results::evidence::StorageClass;
+
+use crate::scene::*;
+
+#[test]
+fn requests_cut_on_the_way() {
+    let mut job = direct(reader("job"));
+    job.setup.block_sizes = [(1 << 20, 1 << 20); 3];
+    let mut record = on_disk(vec![job]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    vda(&mut record).done.operations = [4 * GIB / (512 << 10), 0];
+    assert_eq!(one(&record, "request-size").severity, Severity::Info);
+    vda(&mut record).done.operations = [4 * GIB / (1 << 20), 0];
+    assert_eq!(findings::of_run(&record), []);
+    // In crumbs, though the device takes more.
+    vda(&mut record).done.operations = [4 * GIB / (16 << 10), 0];
+    if let results::evidence::Seen::Value(devices) = &mut record.storages[0].devices {
+        devices[0].max_request_bytes = Some(1 << 20);
+    }
+    assert_eq!(found(&record), caution("request-size"));
+}
+
+#[test]
+fn readahead_of_random_readers() {
+    let mut record = on_disk(vec![reader("job")]);
+    look(&mut record, 0, [4 * GIB, 0], [20 * GIB, 0]);
+    assert_eq!(one(&record, "request-size").severity, Severity::Info);
+    assert_eq!(found(&record), []);
+}
+
+#[test]
+fn a_thin_volume_that_was_only_read() {
+    let mut record = on(StorageClass::Device, vec![direct(reader("job"))]);
+    record.storages[0].stack = vec!["dm-3 (thin)".into()];
+    assert_eq!(found(&record), caution("thin-blocks"));
+    assert!(one(&record, "thin-blocks").cause.contains("likely"));
+    record.storages[0].stack = vec!["dm-3 (linear)".into()];
+    assert_eq!(findings::of_run(&record), []);
+}

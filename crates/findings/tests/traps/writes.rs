@@ -1,0 +1,96 @@
+//! Writes that the storage had not seen.
+
+use results::evidence::{FileState, Seen, StorageClass};
+
+use crate::scene::*;
+
+fn dirty(record: &mut results::RunRecord, bytes: u64) {
+    if let Seen::Value(cache) = &mut last(record).cache {
+        cache.dirty_bytes = Some(bytes);
+    }
+}
+
+#[test]
+fn writes_that_stopped_in_memory() {
+    let mut record = on_disk(vec![writer("job")]);
+    look(&mut record, 0, [0, 4 * GIB], [0, 0]);
+    dirty(&mut record, 4 * GIB);
+    assert_eq!(found(&record), invalid("writes-in-memory"));
+    let finding = one(&record, "writes-in-memory");
+    assert!(finding.cause.contains("4.0 GiB written at 429 MB/s to memory, 100 % of it"), "{}", finding.cause);
+    assert!(finding.next.contains("--end_fsync=1"));
+}
+
+#[test]
+fn without_the_page_counts_the_device_tells() {
+    let mut record = on_disk(vec![writer("job")]);
+    look(&mut record, 0, [0, 4 * GIB], [0, 3 * GIB]);
+    last(&mut record).cache = Seen::NotVisible("EPERM".into());
+    assert_eq!(found(&record), caution("writes-in-memory"));
+    assert!(one(&record, "writes-in-memory").cause.contains("vda took 3.0 GiB"));
+}
+
+#[test]
+fn synced_direct_and_long_writes_are_silent() {
+    let mut synced = writer("job");
+    synced.plan.end_sync = true;
+    let mut each = writer("job");
+    each.plan.sync_every_writes = 1;
+    let mut synchronous = writer("job");
+    synchronous.plan.synchronous = true;
+    for job in [synced, each, synchronous, direct(writer("job"))] {
+        let mut record = on_disk(vec![job]);
+        look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
+        assert_eq!(findings::of_run(&record), []);
+    }
+    // Ten times as much as is dirty at the end.
+    let mut record = on_disk(vec![writer("job")]);
+    look(&mut record, 0, [0, 100 * GIB], [0, 95 * GIB]);
+    dirty(&mut record, 5 * GIB);
+    assert_eq!(findings::of_run(&record), []);
+    let mut memory = on(StorageClass::Memory, vec![writer("job")]);
+    look(&mut memory, 0, [0, 4 * GIB], [0, 0]);
+    dirty(&mut memory, 4 * GIB);
+    assert_eq!(findings::of_run(&memory), []);
+}
+
+#[test]
+fn a_close_that_does_the_work() {
+    let mut job = writer("job");
+    job.plan.sync_every_writes = 0;
+    job.plan.end_sync = true;
+    job.close_ns = Some(30_000_000_000);
+    let record = on(StorageClass::Network, vec![job.clone()]);
+    assert_eq!(found(&record), caution("writes-in-memory"));
+    assert!(one(&record, "writes-in-memory").cause.contains("107 MB/s with the close"));
+    job.close_ns = Some(1_000_000);
+    assert_eq!(findings::of_run(&on(StorageClass::Network, vec![job])), []);
+}
+
+#[test]
+fn compressed_writes() {
+    let state = FileState {
+        size_bytes: 4 * GIB,
+        allocated_bytes: GIB,
+        encoded_bytes: Some(4 * GIB),
+        written_bytes: Some(4 * GIB),
+        ..FileState::default()
+    };
+    let mut job = writer("job");
+    job.plan.end_sync = true;
+    job.plan.uniform_data = true;
+    let mut record = on_disk(vec![job.clone()]);
+    record.storages[0].compression = Some("compress=zstd:3".into());
+    assert_eq!(foretold(&record), caution("compressible-data"));
+    look(&mut record, 0, [0, 4 * GIB], [0, GIB]);
+    file(&mut record, "/data/job", state);
+    assert_eq!(found(&record), invalid("compressible-data"));
+
+    // Random data on the same filesystem.
+    job.plan.uniform_data = false;
+    let mut record = on_disk(vec![job]);
+    record.storages[0].compression = Some("compress=zstd:3".into());
+    look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
+    file(&mut record, "/data/job", FileState { allocated_bytes: 4 * GIB, encoded_bytes: Some(0), ..state });
+    assert_eq!(findings::of_run(&record), []);
+}
