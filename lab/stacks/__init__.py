@@ -1,5 +1,6 @@
 """The stacks of the lab, in order of value."""
 
+from .fuse import Fuse
 from .guest import Dm
 from .host_filesystems import Btrfs, Loop, Overlay, Tmpfs
 from .nfs import Knfsd, Nfs
@@ -9,6 +10,17 @@ from .throttle import Throttle
 STACKS = {
     stack.name: stack
     for stack in (
-        Nfs(), Knfsd(), S3fs(), Loop("ext4"), Loop("xfs"), Btrfs(), Tmpfs(), Overlay(), Throttle(), Dm(), CaseC(),
+        Nfs(),
+        Knfsd(),
+        S3fs(),
+        Loop("ext4"),
+        Loop("xfs"),
+        Btrfs(),
+        Tmpfs(),
+        Overlay(),
+        Fuse(),
+        Throttle(),
+        Dm(),
+        CaseC(),
     )
 }

@@ -24,7 +24,8 @@ on this machine, 70 if it should have stood and did not, 124 if --timeout was re
 
 
 def main(words: list[str]) -> int:
-    actions = {"list": show, "install": install, "run": run, "up": up, "enter": enter, "down": down, "inside": go_inside}
+    actions = {"list": show, "install": install, "run": run, "up": up, "enter": enter, "down": down}
+    actions["inside"] = go_inside
     if not words or words[0] in ("-h", "--help", "help"):
         print(USAGE)
         return 0 if words else 2
@@ -87,11 +88,13 @@ def parse(action: str, words, wants_command: bool):
         raise SystemExit(2)
     stack = named(words[0])
     parser = argparse.ArgumentParser(
-        prog=f"lab {action} {stack.name}", description=stack.summary, allow_abbrev=False,
+        prog=f"lab {action} {stack.name}",
+        description=stack.summary,
+        allow_abbrev=False,
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     if action != "enter":
-        parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="the longest `lab run` may take")
+        parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS", help="limit for `lab run`")
         stack.add_options(parser)
     options = parser.parse_args(words[1:cut])
     command = Command(words[cut + 1 :], os.getcwd(), dict(os.environ))
@@ -135,7 +138,7 @@ def up(words) -> int:
 
 def detach(room: Room, request: dict, own_network: bool) -> int | None:
     """Leaves a supervisor behind, in a session of its own, once the stack stands. Returns its status if it ended."""
-    messages = tempfile.TemporaryFile("w+")
+    messages = tempfile.TemporaryFile("w+")  # noqa: SIM115 (two processes use it)
     owner = os.fork()
     if owner == 0:
         status = BROKEN

@@ -46,9 +46,9 @@ def make_disk(room, name: str, megabytes: int) -> Path:
 
 
 class Guest(Place):
-    """A running guest. `setup` names the script in guest/ that makes the mounts, with `variables` in its environment."""
+    """A running guest. `setup` names the script in guest/ that makes the mounts; `variables` are its environment."""
 
-    def __init__(self, room, options, setup: str, variables: dict[str, str], undo, disks=(), tap=""):
+    def __init__(self, room, options, setup: str, variables: dict[str, str], disks=(), tap=""):
         super().__init__(variables)
         self.room = room
         self.jobs = 0
@@ -63,25 +63,40 @@ class Guest(Place):
         with (room.path / "console.log").open("wb") as console:
             ends = (output_end, errors_end, orders_end, control_end, *inputs)
             lines = [
-                "con=null", f"con0=fd:{inputs[0]},fd:{console.fileno()}",
-                f"ssl0=fd:{inputs[1]},fd:{output_end}", f"ssl1=fd:{inputs[2]},fd:{errors_end}",
+                "con=null",
+                f"con0=fd:{inputs[0]},fd:{console.fileno()}",
+                f"ssl0=fd:{inputs[1]},fd:{output_end}",
+                f"ssl1=fd:{inputs[2]},fd:{errors_end}",
                 f"ssl2=fd:{orders_end},fd:{control_end}",
             ]
             words = [
-                "linux.uml", f"mem={options.memory_mb}M", "root=none", "rootfstype=hostfs", "rootflags=/", "rw", "quiet",
-                f"init={LAB / 'guest/init'}", f"LAB_SETUP={LAB / 'guest' / setup}", f"LAB_ROOM={room.path}", *lines,
+                "linux.uml",
+                f"mem={options.memory_mb}M",
+                "root=none",
+                "rootfstype=hostfs",
+                "rootflags=/",
+                "rw",
+                "quiet",
+                f"init={LAB / 'guest/init'}",
+                f"LAB_SETUP={LAB / 'guest' / setup}",
+                f"LAB_ROOM={room.path}",
+                *lines,
                 *(f"ubd{number}={disk}" for number, disk in enumerate(disks)),
             ]
             if tap:
                 words.append(f"vec0:transport=tap,ifname={tap},depth=128,gro=1")
             self.write_variables(room.path / "variables.sh", variables)
-            self.machine = subprocess.Popen(
-                words, stdin=inputs[0], stdout=console, stderr=console, pass_fds=(*ends, console.fileno()), cwd=room.path,
+            subprocess.Popen(
+                words,
+                stdin=inputs[0],
+                stdout=console,
+                stderr=console,
+                pass_fds=(*ends, console.fileno()),
+                cwd=room.path,
                 start_new_session=True,
             )
         for end in ends:
             os.close(end)
-        undo.callback(self.power_off)
         threading.Thread(target=self.listen, daemon=True).start()
 
     @staticmethod
@@ -139,12 +154,6 @@ class Guest(Place):
         with path.open("a") as job:
             job.write(f"cd -- {shlex.quote(command.folder)} || exit 126\nexec {shlex.join(command.words)}\n")
 
-    def power_off(self) -> None:
-        """Pulls the plug: its disks are thrown away, and what it wrote on the host's folders was synced after the job."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.machine.pid, 9)
-        self.machine.wait()
-
 
 def pump(source: int, target: int, mark: bytes) -> None:
     """Copies bytes until the mark, which is not copied."""
@@ -186,9 +195,9 @@ class Dm(Stack):
     def why_not(self):
         return why_not()
 
-    def stand(self, room, options, undo):
+    def stand(self, room, options):
         disk = make_disk(room, "disk.img", options.disk_mb)
         variables = {"LAB_TARGET": "/mnt/local", "LAB_LOCAL": "/mnt/local", "LAB_DEVICE": "/dev/mapper/lab"}
-        place = Guest(room, options, "dm", variables, undo, disks=(disk,))
+        place = Guest(room, options, "dm", variables, disks=(disk,))
         place.wait_until_up()
         return place

@@ -10,7 +10,7 @@ def why_no_loop() -> str | None:
     return None if os.path.exists("/dev/loop-control") else "no loop devices here (/dev/loop-control)"
 
 
-def mount_image(room, kind: str, megabytes: int, undo, options: str = "", make=()) -> tuple[Path, str]:
+def mount_image(room, kind: str, megabytes: int, options: str = "", make=()) -> tuple[Path, str]:
     """Makes an image of the kind and mounts it; returns the mount point and the loop device.
 
     The device frees itself when the mount goes, and passes requests to the image without a second page cache.
@@ -22,7 +22,6 @@ def mount_image(room, kind: str, megabytes: int, undo, options: str = "", make=(
     folder = room.path / "mnt"
     folder.mkdir()
     do("mount", "-t", kind, "-o", f"loop{options}", image, folder)
-    undo.callback(do, "umount", "--lazy", folder)
     device = do("findmnt", "--noheadings", "--output", "SOURCE", folder).strip().partition("[")[0]
     do("losetup", "--direct-io=on", device)
     return folder, device
@@ -51,8 +50,8 @@ class Loop(Stack):
     def why_not(self):
         return why_no_loop() or why_no_filesystem(self.name)
 
-    def stand(self, room, options, undo):
-        return Place(variables(*mount_image(room, self.name, options.size_mb, undo)))
+    def stand(self, room, options):
+        return Place(variables(*mount_image(room, self.name, options.size_mb)))
 
 
 class Btrfs(Loop):
@@ -64,9 +63,9 @@ class Btrfs(Loop):
         super().add_options(parser)
         parser.add_argument("--compress", default="", metavar="ALGORITHM", help="zstd, lzo or zlib")
 
-    def stand(self, room, options, undo):
+    def stand(self, room, options):
         compress = f",compress={options.compress}" if options.compress else ""
-        return Place(variables(*mount_image(room, "btrfs", options.size_mb, undo, compress)))
+        return Place(variables(*mount_image(room, "btrfs", options.size_mb, compress)))
 
 
 class Tmpfs(Stack):
@@ -76,15 +75,14 @@ class Tmpfs(Stack):
     def add_options(self, parser) -> None:
         add_size(parser)
 
-    def stand(self, room, options, undo):
-        return Place(variables(mount_tmpfs(room, "mnt", options.size_mb, undo)))
+    def stand(self, room, options):
+        return Place(variables(mount_tmpfs(room, "mnt", options.size_mb)))
 
 
-def mount_tmpfs(room, name: str, megabytes: int, undo) -> Path:
+def mount_tmpfs(room, name: str, megabytes: int) -> Path:
     folder = room.path / name
     folder.mkdir()
     do("mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder)
-    undo.callback(do, "umount", "--lazy", folder)
     return folder
 
 
@@ -99,8 +97,8 @@ class Overlay(Stack):
     def why_not(self):
         return why_no_loop() or why_no_filesystem("overlay")
 
-    def stand(self, room, options, undo):
-        layers, device = mount_image(room, "ext4", options.size_mb, undo)
+    def stand(self, room, options):
+        layers, device = mount_image(room, "ext4", options.size_mb)
         for name in ("lower", "upper", "work"):
             (layers / name).mkdir()
         with (layers / "lower/below").open("wb") as file:
@@ -109,7 +107,6 @@ class Overlay(Stack):
         merged.mkdir()
         words = ",".join(f"{layer}dir={layers / layer}" for layer in ("lower", "upper", "work"))
         do("mount", "-t", "overlay", "-o", words, "overlay", merged)
-        undo.callback(do, "umount", "--lazy", merged)
         return Place(variables(merged, device))
 
 

@@ -1,7 +1,6 @@
 """The first process inside a stack's namespaces: stands the stack up, runs what is asked for, and ends."""
 
 import argparse
-import contextlib
 import json
 import os
 import signal
@@ -24,20 +23,19 @@ def main(stacks, room_name: str) -> int:
     options = argparse.Namespace(**request["options"])
     begun = time.monotonic()
     try:
-        with contextlib.ExitStack() as undo:
-            if stack.own_network:
-                own_network(room)
-            place = stack.stand(room, options, undo)
-            say(f"{room.name} stands (took {time.monotonic() - begun:.1f} s)")
-            if request["command"] is None:
-                serve(room, place)
-            return place.run(Command(**request["command"]))
+        if stack.own_network:
+            own_network(room)
+        place = stack.stand(room, options)
     except CannotStand as reason:
         say(f"skipped: {stack.name} cannot stand here: {reason}")
         return SKIPPED
-    except Broken as reason:
+    except (Broken, OSError) as reason:
         say(f"{stack.name} did not stand up: {reason}")
         return BROKEN
+    say(f"{room.name} stands (took {time.monotonic() - begun:.1f} s)")
+    if request["command"] is None:
+        serve(room, place)
+    return place.run(Command(**request["command"]))
 
 
 def own_network(room: Room) -> None:

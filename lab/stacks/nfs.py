@@ -21,7 +21,8 @@ NFS_CORE_PARAM {{ NFS_Port = {nfs_port}; MNT_Port = {mount_port}; Protocols = {p
   Enable_NLM = false; Enable_RQUOTA = false; mount_path_pseudo = true; Plugins_Dir = "{plugins}"; }}
 NFSV4 {{ Graceless = true; Lease_Lifetime = 10; RecoveryBackend = fs; RecoveryRoot = "{room}/recovery";
   Minor_Versions = 0,1,2; }}
-EXPORT_DEFAULTS {{ Access_Type = RW; Squash = No_Root_Squash; SecType = sys; Protocols = {protocols}; Transports = TCP; }}
+EXPORT_DEFAULTS {{ Access_Type = RW; Squash = No_Root_Squash; SecType = sys; Protocols = {protocols};
+  Transports = TCP; }}
 EXPORT {{ Export_Id = 77; Path = "{room}/export"; Pseudo = /export; FSAL {{ Name = VFS; }} }}
 LOG {{ Default_Log_Level = EVENT; }}
 """
@@ -29,12 +30,12 @@ LOG {{ Default_Log_Level = EVENT; }}
 
 def add_link_options(parser, rate_mbit: float = 0) -> None:
     parser.add_argument("--delay-ms", type=float, default=0, help="added to the round trip, by netem in the guest")
-    parser.add_argument("--rate-mbit", type=float, default=rate_mbit, help="rate of the link in each direction; 0: as fast as it is")
+    parser.add_argument("--rate-mbit", type=float, default=rate_mbit, help="of the link, each way; 0: no limit")
 
 
 def add_mount_options(parser) -> None:
     parser.add_argument("--vers", choices=("3", "4.0", "4.1", "4.2"), default="4.2", help="version of NFS")
-    parser.add_argument("--soft", action="store_true", help="soft mount, timeo=10,retrans=1: a stalled server means EIO")
+    parser.add_argument("--soft", action="store_true", help="soft mount with timeo=10,retrans=1")
     parser.add_argument("--nconnect", type=int, default=1, help="connections of the mount")
     parser.add_argument("--mount-options", default="", help="more options for mount, with commas between them")
 
@@ -58,7 +59,8 @@ def ganesha_mount_options(options) -> str:
 def link_variables(options, crossings: int = 1) -> dict[str, str]:
     """`crossings`: how often a round trip leaves through the shaped card. Over lo, both directions do."""
     return {
-        "LAB_DELAY_MS": f"{options.delay_ms:g}", "LAB_RATE_MBIT": f"{options.rate_mbit:g}",
+        "LAB_DELAY_MS": f"{options.delay_ms:g}",
+        "LAB_RATE_MBIT": f"{options.rate_mbit:g}",
         "LAB_CARD_DELAY_US": f"{options.delay_ms * 1000 / crossings:.0f}",
     }
 
@@ -73,22 +75,27 @@ def make_tap(options) -> None:
         do("tc", "qdisc", "add", "dev", TAP, "root", "tbf", "rate", rate, "burst", "256k", "latency", "50ms")
 
 
-def start_ganesha(room, options, undo) -> Daemon:
+def start_ganesha(room, options) -> Daemon:
     (room.path / "export").mkdir()
     (room.path / "recovery").mkdir()
     version_3 = options.vers == "3"
     if version_3:
         # ganesha registers version 3 with rpcbind or does not start. /run is the stack's own, so is port 111.
         do("mount", "-t", "tmpfs", "tmpfs", "/run")
-        rpcbind = Daemon(room, "rpcbind", ["rpcbind", "-f"], undo)
+        rpcbind = Daemon(room, "rpcbind", ["rpcbind", "-f"])
         rpcbind.wait_until(lambda: listens(111))
     config = room.path / "ganesha.conf"
-    config.write_text(GANESHA_CONFIG.format(
-        room=room.path, nfs_port=NFS_PORT, mount_port=MOUNT_PORT, protocols="3,4" if version_3 else "4",
-        plugins=next(Path("/usr/lib").glob("*/ganesha")),
-    ))
+    config.write_text(
+        GANESHA_CONFIG.format(
+            room=room.path,
+            nfs_port=NFS_PORT,
+            mount_port=MOUNT_PORT,
+            protocols="3,4" if version_3 else "4",
+            plugins=next(Path("/usr/lib").glob("*/ganesha")),
+        )
+    )
     words = ["ganesha.nfsd", "-F", "-f", config, "-L", room.path / "ganesha.log", "-p", room.path / "ganesha.pid"]
-    server = Daemon(room, "ganesha", words, undo)
+    server = Daemon(room, "ganesha", words)
     server.wait_until(lambda: listens(NFS_PORT))
     return server
 
@@ -122,16 +129,20 @@ class Nfs(Stack):
     def why_not(self):
         return guest.why_not()
 
-    def stand(self, room, options, undo):
+    def stand(self, room, options):
         make_tap(options)
         disk = make_disk(room, "local.img", options.disk_mb)
-        server = start_ganesha(room, options, undo)
+        server = start_ganesha(room, options)
         variables = {
-            "LAB_TARGET": "/mnt/nfs", "LAB_NFS": "/mnt/nfs", "LAB_LOCAL": "/mnt/local", "LAB_WIRE": "vec0",
-            "LAB_EXPORT": str(room.path / "export"), "LAB_NFS_OPTIONS": ganesha_mount_options(options),
+            "LAB_TARGET": "/mnt/nfs",
+            "LAB_NFS": "/mnt/nfs",
+            "LAB_LOCAL": "/mnt/local",
+            "LAB_WIRE": "vec0",
+            "LAB_EXPORT": str(room.path / "export"),
+            "LAB_NFS_OPTIONS": ganesha_mount_options(options),
             **link_variables(options),
         }
-        place = Guest(room, options, "nfs", variables, undo, disks=(disk,), tap=TAP)
+        place = Guest(room, options, "nfs", variables, disks=(disk,), tap=TAP)
         place.answers["server"] = lambda order: carry_out(server, order)
         place.wait_until_up()
         return place
@@ -151,14 +162,18 @@ class Knfsd(Stack):
     def why_not(self):
         return guest.why_not()
 
-    def stand(self, room, options, undo):
+    def stand(self, room, options):
         disk = make_disk(room, "server.img", options.disk_mb)
         variables = {
-            "LAB_TARGET": "/mnt/nfs", "LAB_NFS": "/mnt/nfs", "LAB_SERVER": "/mnt/server", "LAB_WIRE": "lo",
-            "LAB_VERS": options.vers, "LAB_DISK_DELAY_MS": str(options.disk_delay_ms),
+            "LAB_TARGET": "/mnt/nfs",
+            "LAB_NFS": "/mnt/nfs",
+            "LAB_SERVER": "/mnt/server",
+            "LAB_WIRE": "lo",
+            "LAB_VERS": options.vers,
+            "LAB_DISK_DELAY_MS": str(options.disk_delay_ms),
             "LAB_NFS_OPTIONS": mount_options(options) + (",nolock" if options.vers == "3" else ""),
             **link_variables(options, crossings=2),
         }
-        place = Guest(room, options, "knfsd", variables, undo, disks=(disk,))
+        place = Guest(room, options, "knfsd", variables, disks=(disk,))
         place.wait_until_up()
         return place

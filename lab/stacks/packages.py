@@ -81,7 +81,11 @@ def attempt(*words) -> None:
     """Runs an installer. What a machine cannot install is a reason to skip."""
     words = [str(word) for word in words]
     ended = subprocess.run(
-        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
         env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"},
     )
     if ended.returncode != 0:

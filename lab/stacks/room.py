@@ -53,7 +53,8 @@ class Room:
 
     def cgroups(self) -> list[Path]:
         """The control groups of this room: below a controller of version 1, or in the one tree of version 2."""
-        return [place for place in (*CGROUPS.glob(f"*/{self.cgroup_name()}"), CGROUPS / self.cgroup_name()) if place.is_dir()]
+        name = self.cgroup_name()
+        return [place for place in (*CGROUPS.glob(f"*/{name}"), CGROUPS / name) if place.is_dir()]
 
     def cgroup_name(self) -> str:
         return f"fsdyno-lab-{self.name}"

@@ -6,11 +6,20 @@ from . import guest
 from .guest import Guest, make_disk
 from .host_filesystems import mount_tmpfs
 from .nfs import (
-    GANESHA_NEEDS, HOST_ADDRESS, TAP, add_link_options, add_mount_options, carry_out, ganesha_mount_options, link_variables,
-    listens, make_tap, start_ganesha,
+    GANESHA_NEEDS,
+    HOST_ADDRESS,
+    TAP,
+    add_link_options,
+    add_mount_options,
+    carry_out,
+    ganesha_mount_options,
+    link_variables,
+    listens,
+    make_tap,
+    start_ganesha,
 )
 from .packages import S3RVER_PROGRAM
-from .stack import Daemon, Place, Stack, do
+from .stack import Daemon, Place, Stack, do, is_mounted
 
 PORT = 4568
 BUCKET = "bench"
@@ -23,9 +32,9 @@ def add_s3fs_options(parser) -> None:
     parser.add_argument("--s3fs-options", default="", help="more options for s3fs, with commas between them")
 
 
-def start_s3rver(room, folder: Path, address: str, undo) -> Daemon:
+def start_s3rver(room, folder: Path, address: str) -> Daemon:
     words = [S3RVER_PROGRAM, "-d", folder, "-a", address, "-p", PORT, "--silent", "--configure-bucket", BUCKET]
-    server = Daemon(room, "s3rver", words, undo)
+    server = Daemon(room, "s3rver", words)
     server.wait_until(lambda: listens(PORT, address) and (folder / BUCKET).is_dir())
     return server
 
@@ -56,30 +65,36 @@ class S3fs(Stack):
     def why_not(self):
         return guest.why_no_fuse()
 
-    def stand(self, room, options, undo):
+    def stand(self, room, options):
         if options.server_mb:
-            objects = mount_tmpfs(room, "objects", options.server_mb, undo)
+            objects = mount_tmpfs(room, "objects", options.server_mb)
         else:
             objects = room.path / "objects"
             objects.mkdir()
-        server = start_s3rver(room, objects, "127.0.0.1", undo)
+        server = start_s3rver(room, objects, "127.0.0.1")
         if options.rate_mbit:
             rate = f"{options.rate_mbit:g}mbit"
             do("tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", rate, "burst", "256k", "latency", "50ms")
         folder = room.path / "mnt"
         folder.mkdir()
         words = s3fs_options(room, options, "127.0.0.1", room.path / "cache")
-        daemon = Daemon(room, "s3fs", ["s3fs", BUCKET, folder, "-f", "-o", words], undo)
-        daemon.wait_until(folder.is_mount)
-        return Place({
-            "LAB_TARGET": str(folder), "LAB_S3": str(folder), "LAB_S3_OBJECTS": str(objects / BUCKET), "LAB_WIRE": "lo",
-            "LAB_SERVER_PID": str(server.process.pid), "LAB_RATE_MBIT": f"{options.rate_mbit:g}",
-        })
+        daemon = Daemon(room, "s3fs", ["s3fs", BUCKET, folder, "-f", "-o", words])
+        daemon.wait_until(lambda: is_mounted(folder))
+        return Place(
+            {
+                "LAB_TARGET": str(folder),
+                "LAB_S3": str(folder),
+                "LAB_S3_OBJECTS": str(objects / BUCKET),
+                "LAB_WIRE": "lo",
+                "LAB_SERVER_PID": str(server.process.pid),
+                "LAB_RATE_MBIT": f"{options.rate_mbit:g}",
+            }
+        )
 
 
 class CaseC(Stack):
     name = "case-c"
-    summary = "a local disk, NFS (ganesha) and S3 (s3rver through s3fs) in one guest, the servers behind one gigabit link"
+    summary = "a local disk, NFS (ganesha) and S3 (s3rver through s3fs) in one guest, the servers behind one link"
     needs = (*guest.NEEDS, *GANESHA_NEEDS, "s3fs", "fusermount3", "npm", "s3rver")
     own_network = True
 
@@ -92,21 +107,27 @@ class CaseC(Stack):
     def why_not(self):
         return guest.why_not()
 
-    def stand(self, room, options, undo):
+    def stand(self, room, options):
         make_tap(options)
         disks = [make_disk(room, f"{name}.img", options.disk_mb) for name in ("local", "s3fs")]
-        nfs_server = start_ganesha(room, options, undo)
+        nfs_server = start_ganesha(room, options)
         objects = room.path / "objects"
         objects.mkdir()
-        start_s3rver(room, objects, HOST_ADDRESS, undo)
+        start_s3rver(room, objects, HOST_ADDRESS)
+        s3 = s3fs_options(room, options, HOST_ADDRESS, Path("/run/s3fs/cache"))
         variables = {
-            "LAB_TARGET": "/mnt/s3", "LAB_LOCAL": "/mnt/local", "LAB_NFS": "/mnt/nfs", "LAB_S3": "/mnt/s3",
-            "LAB_WIRE": "vec0", "LAB_EXPORT": str(room.path / "export"), "LAB_S3_OBJECTS": str(objects / BUCKET),
+            "LAB_TARGET": "/mnt/s3",
+            "LAB_LOCAL": "/mnt/local",
+            "LAB_NFS": "/mnt/nfs",
+            "LAB_S3": "/mnt/s3",
+            "LAB_WIRE": "vec0",
+            "LAB_EXPORT": str(room.path / "export"),
+            "LAB_S3_OBJECTS": str(objects / BUCKET),
             "LAB_NFS_OPTIONS": ganesha_mount_options(options),
-            "LAB_S3FS_OPTIONS": s3fs_options(room, options, HOST_ADDRESS, Path("/run/s3fs/cache")) + ",tmpdir=/run/s3fs",
+            "LAB_S3FS_OPTIONS": f"{s3},tmpdir=/run/s3fs",
             **link_variables(options),
         }
-        place = Guest(room, options, "case-c", variables, undo, disks=disks, tap=TAP)
+        place = Guest(room, options, "case-c", variables, disks=disks, tap=TAP)
         place.answers["server"] = lambda order: carry_out(nfs_server, order)
         place.wait_until_up()
         return place

@@ -1,6 +1,5 @@
 """What a stack is: what it needs, how it stands up, and the place in which commands run then."""
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -46,7 +45,12 @@ class Place:
         environment["PATH"] = f"{LAB / 'bin'}:{environment.get('PATH', '')}:{SYSTEM_PATH}"
         try:
             child = subprocess.Popen(
-                command.words, cwd=command.folder, env=environment, stdin=stdin, stdout=stdout, stderr=stderr,
+                command.words,
+                cwd=command.folder,
+                env=environment,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
                 preexec_fn=self.enter_cgroup,
             )
         except OSError as error:
@@ -60,7 +64,8 @@ class Place:
 
 
 class Stack:
-    """One kind of storage. `stand` runs as the first process of the stack's own namespaces."""
+    """One kind of storage. `stand` runs as the first process of namespaces that the stack has for itself: what it
+    mounts and starts there needs no undoing, for it goes with them."""
 
     name = ""
     summary = ""
@@ -75,8 +80,13 @@ class Stack:
         """The reason why this machine cannot carry the stack, apart from missing programs."""
         return None
 
-    def stand(self, room, options, undo: contextlib.ExitStack) -> Place:
+    def stand(self, room, options) -> Place:
         raise NotImplementedError
+
+
+def is_mounted(folder: Path) -> bool:
+    """From the kernel's list: asking the folder itself fails or hangs when the daemon behind it does."""
+    return any(line.split()[1] == str(folder) for line in Path("/proc/self/mounts").read_text().splitlines())
 
 
 def say(text: str) -> None:
@@ -104,17 +114,19 @@ def do(*words, environment: dict[str, str] | None = None) -> str:
 
 
 class Daemon:
-    """A server of the stack, with its output in the room."""
+    """A server of the stack, with its output in the room. It ends with the stack's namespaces."""
 
-    def __init__(self, room, name: str, words: list, undo: contextlib.ExitStack, environment=None):
+    def __init__(self, room, name: str, words: list):
         self.name = name
         self.log = room.path / f"{name}.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [str(word) for word in words], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env=os.environ | (environment or {}), cwd=room.path,
+                [str(word) for word in words],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=room.path,
             )
-        undo.callback(self.kill)
 
     def wait_until(self, ready, seconds: float = 20) -> None:
         """Waits for `ready()`; a daemon that ends or stays silent instead is an error with the end of its log."""
@@ -128,9 +140,3 @@ class Daemon:
 
     def last_words(self) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-15:])
-
-    def kill(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            self.process.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(timeout=5)

@@ -23,15 +23,16 @@ class Throttle(Stack):
     def why_not(self):
         return why_no_loop() or (None if tree() else "no control group controller for block devices (blkio or io)")
 
-    def stand(self, room, options, undo):
-        folder, device = mount_image(room, "ext4", options.size_mb, undo)
+    def stand(self, room, options):
+        folder, device = mount_image(room, "ext4", options.size_mb)
         cgroup = tree() / room.cgroup_name()
         if (cgroup.parent / "cgroup.subtree_control").exists():
             (cgroup.parent / "cgroup.subtree_control").write_text("+io")
         cgroup.mkdir()
         number = os.stat(device).st_rdev
         known = variables(folder, device) | {
-            "LAB_CGROUP": str(cgroup), "LAB_DEVICE_NUMBER": f"{os.major(number)}:{os.minor(number)}",
+            "LAB_CGROUP": str(cgroup),
+            "LAB_DEVICE_NUMBER": f"{os.major(number)}:{os.minor(number)}",
         }
         wanted = [f"{limit}={vars(options)[limit.replace('-', '_')]}" for limit in LIMITS]
         do(LAB / "bin/lab-throttle", *wanted, environment=known)

@@ -1,0 +1,298 @@
+/* A file system that passes everything through to a folder, and does wrong what it is told to.
+ *
+ *   faultfs FOLDER MOUNTPOINT [FUSE OPTIONS]
+ *
+ * Its file `.faults` takes lines `NAME N` and, when read, tells how many requests there have been. 0 takes a fault away:
+ *   delay-us      every read and write takes N microseconds longer
+ *   read-eio, write-eio, fsync-eio, close-eio
+ *                 the N-th such request from now fails with EIO
+ *   short-read, short-write
+ *                 the N-th from now moves half of its bytes
+ *   enospc-after  once N more bytes have been written, no write finds space
+ *   hang-ms       the next read or write is answered N milliseconds late
+ *   hang-forever  the next read or write is never answered (1)
+ *   direct-io     files opened from now on bypass the kernel's page cache (1): without it, short reads stay unseen
+ */
+#define FUSE_USE_VERSION 31
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fuse.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum fault {
+    DELAY_US, READ_EIO, WRITE_EIO, FSYNC_EIO, CLOSE_EIO, SHORT_READ, SHORT_WRITE, ENOSPC_AFTER, HANG_MS, HANG_FOREVER,
+    DIRECT_IO, FAULTS
+};
+static const char *const FAULT_NAMES[FAULTS] = {
+    "delay-us", "read-eio", "write-eio", "fsync-eio", "close-eio", "short-read", "short-write", "enospc-after", "hang-ms",
+    "hang-forever", "direct-io",
+};
+enum request { READS, WRITES, FSYNCS, CLOSES, REQUESTS };
+static const char *const REQUEST_NAMES[REQUESTS] = {"reads", "writes", "fsyncs", "closes"};
+
+static const char CONTROL[] = "/.faults";
+static atomic_long faults[FAULTS];
+static atomic_long requests[REQUESTS];
+/* Bytes that may still be written while ENOSPC_AFTER is set. */
+static atomic_long space_left;
+static int root;
+
+static int is_control(const char *path) { return strcmp(path, CONTROL) == 0; }
+
+/* The path below the root folder, as the ...at() calls want it. */
+static const char *below(const char *path) { return path[1] == '\0' ? "." : path + 1; }
+
+static int outcome(long result) { return result < 0 ? -errno : (int)result; }
+
+/* Counts down to the N-th request: true once, for that one. */
+static int is_due(enum fault fault) {
+    long left = atomic_load(&faults[fault]);
+    while (left > 0)
+        if (atomic_compare_exchange_weak(&faults[fault], &left, left - 1))
+            return left == 1;
+    return 0;
+}
+
+static void wait_as_told(void) {
+    long late_ms = atomic_exchange(&faults[HANG_MS], 0);
+    if (late_ms > 0)
+        usleep((useconds_t)late_ms * 1000);
+    if (atomic_exchange(&faults[HANG_FOREVER], 0))
+        for (;;)
+            pause();
+    long delay_us = atomic_load(&faults[DELAY_US]);
+    if (delay_us > 0)
+        usleep((useconds_t)delay_us);
+}
+
+static int set_fault(const char *name, long value) {
+    for (int fault = 0; fault < FAULTS; fault++)
+        if (strcmp(name, FAULT_NAMES[fault]) == 0) {
+            if (fault == ENOSPC_AFTER)
+                atomic_store(&space_left, value);
+            atomic_store(&faults[fault], value);
+            return 0;
+        }
+    return -EINVAL;
+}
+
+/* One or more lines `NAME N`. */
+static int set_faults(const char *text, size_t size) {
+    char *copy = strndup(text, size);
+    int result = copy ? (int)size : -ENOMEM;
+    char *rest = copy;
+    for (char *line; result > 0 && (line = strsep(&rest, "\n"));) {
+        char name[32];
+        long value;
+        if (*line == '\0')
+            continue;
+        if (sscanf(line, "%31s %ld", name, &value) != 2 || set_fault(name, value) != 0)
+            result = -EINVAL;
+    }
+    free(copy);
+    return result;
+}
+
+static int tell_counts(char *buffer, size_t size, off_t offset) {
+    char text[256];
+    int length = 0;
+    for (int request = 0; request < REQUESTS; request++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "%s %ld\n", REQUEST_NAMES[request],
+                           atomic_load(&requests[request]));
+    if (offset >= length)
+        return 0;
+    size_t told = (size_t)(length - offset) < size ? (size_t)(length - offset) : size;
+    memcpy(buffer, text + offset, told);
+    return (int)told;
+}
+
+static int do_read(const char *path, char *buffer, size_t size, off_t offset, struct fuse_file_info *file) {
+    if (is_control(path))
+        return tell_counts(buffer, size, offset);
+    atomic_fetch_add(&requests[READS], 1);
+    wait_as_told();
+    if (is_due(READ_EIO))
+        return -EIO;
+    if (is_due(SHORT_READ))
+        size /= 2;
+    return outcome(pread((int)file->fh, buffer, size, offset));
+}
+
+static int do_write(const char *path, const char *buffer, size_t size, off_t offset, struct fuse_file_info *file) {
+    if (is_control(path))
+        return set_faults(buffer, size);
+    atomic_fetch_add(&requests[WRITES], 1);
+    wait_as_told();
+    if (is_due(WRITE_EIO))
+        return -EIO;
+    if (atomic_load(&faults[ENOSPC_AFTER]) > 0 && atomic_fetch_sub(&space_left, (long)size) < (long)size)
+        return -ENOSPC;
+    if (is_due(SHORT_WRITE))
+        size /= 2;
+    return outcome(pwrite((int)file->fh, buffer, size, offset));
+}
+
+static int do_fsync(const char *path, int data_only, struct fuse_file_info *file) {
+    if (is_control(path))
+        return 0;
+    atomic_fetch_add(&requests[FSYNCS], 1);
+    if (is_due(FSYNC_EIO))
+        return -EIO;
+    return outcome(data_only ? fdatasync((int)file->fh) : fsync((int)file->fh));
+}
+
+/* What close() returns to the program. */
+static int do_flush(const char *path, struct fuse_file_info *file) {
+    (void)file;
+    if (is_control(path))
+        return 0;
+    atomic_fetch_add(&requests[CLOSES], 1);
+    return is_due(CLOSE_EIO) ? -EIO : 0;
+}
+
+static int keep(int opened, struct fuse_file_info *file) {
+    if (opened < 0)
+        return -errno;
+    file->fh = (uint64_t)opened;
+    file->direct_io = atomic_load(&faults[DIRECT_IO]) != 0;
+    return 0;
+}
+
+/* The folder behind sees no O_DIRECT: this program's buffers are not aligned. */
+static int do_open(const char *path, struct fuse_file_info *file) {
+    if (is_control(path)) {
+        file->direct_io = 1;
+        return 0;
+    }
+    return keep(openat(root, below(path), file->flags & ~O_DIRECT), file);
+}
+
+static int do_create(const char *path, mode_t mode, struct fuse_file_info *file) {
+    return keep(openat(root, below(path), file->flags & ~O_DIRECT, mode), file);
+}
+
+static int do_release(const char *path, struct fuse_file_info *file) {
+    return is_control(path) ? 0 : outcome(close((int)file->fh));
+}
+
+static int do_getattr(const char *path, struct stat *stat, struct fuse_file_info *file) {
+    if (!is_control(path))
+        return outcome(file ? fstat((int)file->fh, stat) : fstatat(root, below(path), stat, AT_SYMLINK_NOFOLLOW));
+    memset(stat, 0, sizeof *stat);
+    stat->st_mode = S_IFREG | 0600;
+    stat->st_nlink = 1;
+    return 0;
+}
+
+static int do_truncate(const char *path, off_t size, struct fuse_file_info *file) {
+    if (is_control(path))
+        return 0;
+    if (file)
+        return outcome(ftruncate((int)file->fh, size));
+    int opened = openat(root, below(path), O_WRONLY);
+    if (opened < 0)
+        return -errno;
+    int result = outcome(ftruncate(opened, size));
+    close(opened);
+    return result;
+}
+
+static int do_fallocate(const char *path, int mode, off_t offset, off_t size, struct fuse_file_info *file) {
+    return is_control(path) ? -EOPNOTSUPP : outcome(fallocate((int)file->fh, mode, offset, size));
+}
+
+static off_t do_lseek(const char *path, off_t offset, int whence, struct fuse_file_info *file) {
+    off_t found = is_control(path) ? 0 : lseek((int)file->fh, offset, whence);
+    return found < 0 ? -errno : found;
+}
+
+static int do_flock(const char *path, struct fuse_file_info *file, int operation) {
+    return is_control(path) ? 0 : outcome(flock((int)file->fh, operation));
+}
+
+static int do_readdir(const char *path, void *buffer, fuse_fill_dir_t fill, off_t offset, struct fuse_file_info *file,
+                      enum fuse_readdir_flags flags) {
+    (void)offset, (void)file, (void)flags;
+    int opened = openat(root, below(path), O_RDONLY | O_DIRECTORY);
+    DIR *folder = opened < 0 ? NULL : fdopendir(opened);
+    if (!folder)
+        return -errno;
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (fill(buffer, entry->d_name, NULL, 0, 0))
+            break;
+    closedir(folder);
+    return 0;
+}
+
+static int do_mkdir(const char *path, mode_t mode) { return outcome(mkdirat(root, below(path), mode)); }
+
+static int do_rmdir(const char *path) { return outcome(unlinkat(root, below(path), AT_REMOVEDIR)); }
+
+static int do_unlink(const char *path) { return outcome(unlinkat(root, below(path), 0)); }
+
+static int do_rename(const char *from, const char *to, unsigned flags) {
+    return outcome(renameat2(root, below(from), root, below(to), flags));
+}
+
+static int do_link(const char *from, const char *to) { return outcome(linkat(root, below(from), root, below(to), 0)); }
+
+static int do_symlink(const char *target, const char *path) { return outcome(symlinkat(target, root, below(path))); }
+
+static int do_readlink(const char *path, char *buffer, size_t size) {
+    ssize_t length = readlinkat(root, below(path), buffer, size - 1);
+    if (length < 0)
+        return -errno;
+    buffer[length] = '\0';
+    return 0;
+}
+
+static int do_chmod(const char *path, mode_t mode, struct fuse_file_info *file) {
+    (void)file;
+    return outcome(fchmodat(root, below(path), mode, 0));
+}
+
+static int do_chown(const char *path, uid_t user, gid_t group, struct fuse_file_info *file) {
+    (void)file;
+    return outcome(fchownat(root, below(path), user, group, AT_SYMLINK_NOFOLLOW));
+}
+
+static int do_utimens(const char *path, const struct timespec times[2], struct fuse_file_info *file) {
+    (void)file;
+    return is_control(path) ? 0 : outcome(utimensat(root, below(path), times, AT_SYMLINK_NOFOLLOW));
+}
+
+static int do_statfs(const char *path, struct statvfs *space) {
+    (void)path;
+    return outcome(fstatvfs(root, space));
+}
+
+static const struct fuse_operations OPERATIONS = {
+    .getattr = do_getattr, .readlink = do_readlink, .mkdir = do_mkdir, .unlink = do_unlink, .rmdir = do_rmdir,
+    .symlink = do_symlink, .rename = do_rename, .link = do_link, .chmod = do_chmod, .chown = do_chown,
+    .truncate = do_truncate, .open = do_open, .read = do_read, .write = do_write, .statfs = do_statfs, .flush = do_flush,
+    .release = do_release, .fsync = do_fsync, .readdir = do_readdir, .create = do_create, .utimens = do_utimens,
+    .flock = do_flock, .fallocate = do_fallocate, .lseek = do_lseek,
+};
+
+int main(int count, char *words[]) {
+    if (count < 3) {
+        fprintf(stderr, "usage: faultfs FOLDER MOUNTPOINT [FUSE OPTIONS]\n");
+        return 2;
+    }
+    root = open(words[1], O_RDONLY | O_DIRECTORY);
+    if (root < 0) {
+        perror(words[1]);
+        return 2;
+    }
+    umask(0);
+    words[1] = words[0];
+    return fuse_main(count - 1, words + 1, &OPERATIONS, NULL);
+}

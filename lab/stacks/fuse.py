@@ -1,0 +1,40 @@
+"""A FUSE file system that does wrong what it is told to."""
+
+import os
+from pathlib import Path
+
+from . import guest
+from .stack import LAB, Daemon, Place, Stack, do, is_mounted
+
+CONNECTIONS = Path("/sys/fs/fuse/connections")
+
+
+class Fuse(Stack):
+    name = "fuse"
+    summary = "a FUSE file system that is slow, fails, hangs or moves less than asked for, as bin/lab-fault says"
+    needs = ("cc", "pkg-config", "/usr/include/fuse3/fuse.h", "fusermount3")
+
+    def why_not(self):
+        return guest.why_no_fuse()
+
+    def stand(self, room, options):
+        program = room.path / "faultfs"
+        flags = do("pkg-config", "--cflags", "--libs", "fuse3").split()
+        do("cc", "-O2", "-Wall", "-Wextra", "-o", program, LAB / "faultfs.c", *flags)
+        behind, folder = room.path / "behind", room.path / "mnt"
+        behind.mkdir()
+        folder.mkdir()
+        daemon = Daemon(room, "faultfs", [program, behind, folder, "-f"])
+        daemon.wait_until(lambda: is_mounted(folder))
+        if not is_mounted(CONNECTIONS):
+            do("mount", "-t", "fusectl", "fusectl", CONNECTIONS)
+        connection = os.minor(folder.stat().st_dev)
+        return Place(
+            {
+                "LAB_TARGET": str(folder),
+                "LAB_FUSE": str(folder),
+                "LAB_FUSE_BEHIND": str(behind),
+                "LAB_FAULTS": str(folder / ".faults"),
+                "LAB_FUSE_ABORT": str(CONNECTIONS / str(connection) / "abort"),
+            }
+        )
