@@ -4,6 +4,7 @@
 
 mod document;
 mod evidence;
+pub mod limits;
 mod report;
 mod settle;
 mod story;

@@ -72,6 +72,7 @@ pub fn run_line(
         global_options: request.global_options.clone(),
         host: facts.host.clone(),
         notes: Vec::new(),
+        foreign_look: std::time::Duration::ZERO,
     };
     let control = Arc::new(Control::default());
     let mut relay = Relay {
@@ -90,7 +91,7 @@ pub fn run_line(
     }
     let mut record = run::conduct(plan, heading, control, &mut relay);
     record.signal = conditions.control.signal().or(record.signal);
-    // FINDINGS
+    record.findings = findings::of_run(&record);
     Ok(record)
 }
 

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod limits;
 pub mod manner;
 pub mod measure;
 pub mod problem;

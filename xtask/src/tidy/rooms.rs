@@ -13,7 +13,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("engine", &["job", "workload"]),
     ("probe", &["results"]),
     ("run", &["job", "workload", "results", "engine", "probe"]),
-    ("guide", &["job", "results", "engine", "probe", "run"]),
+    ("guide", &["job", "results", "engine", "probe", "findings", "run"]),
     ("fsdyno", &["*"]),
     ("xtask", &["*"]),
 ];

@@ -1,0 +1,183 @@
+//! What limited a run: link, round trip, server, device, this machine's processors, a cache, or memory. An answer
+//! rests on counters of the layer it names; where they are not visible there is none.
+
+mod between;
+mod network;
+
+use results::evidence::StorageClass;
+use results::quantity::{bytes_per_s, latency, number};
+use results::{RunRecord, Severity};
+
+use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+
+pub use between::{Attribution, Culprit, between};
+
+/// What limited a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limiter {
+    /// The bytes came from or stayed in a cache: the storage was not at work.
+    Cache,
+    /// The network's rate.
+    Link,
+    /// The network's round trip.
+    RoundTrip,
+    /// What the server does for each request.
+    Server,
+    /// The client's own queue before the network.
+    ClientQueue,
+    /// This machine's processors.
+    ClientProcessor,
+    /// The block device.
+    Device,
+    /// Memory: there is no device.
+    Memory,
+}
+
+impl Limiter {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Limiter::Cache => "a cache",
+            Limiter::Link => "the link",
+            Limiter::RoundTrip => "the network's round trip",
+            Limiter::Server => "the server",
+            Limiter::ClientQueue => "the client's request queue",
+            Limiter::ClientProcessor => "this machine's processors",
+            Limiter::Device => "the device",
+            Limiter::Memory => "memory and processors",
+        }
+    }
+}
+
+/// What limited a run, and what shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// What.
+    pub limiter: Limiter,
+    /// The figures that show it, as the end of a sentence: `118 of 125 MB/s`.
+    pub evidence: String,
+}
+
+/// A processor or all of them are the limit from this share of their time on.
+const BUSY: f64 = 0.9;
+
+/// A device is the limit when it was busy for this share of the time …
+const DEVICE_BUSY: f64 = 0.9;
+/// … or when this share of the requests asked for was in its queue.
+const QUEUE_FILLED: f64 = 0.7;
+
+/// Findings that say that the bytes did not come from the storage.
+const CACHES: [&str; 6] =
+    ["page-cache", "fuse-cache", "nfs-data-cache", "writes-in-memory", "above-link-speed", "unwritten-data"];
+
+/// What limited the run's first job; `None`: not visible, too short, or it was paced and nothing limited it.
+pub fn of_run(record: &RunRecord) -> Option<Limit> {
+    let evidence = Evidence::of(record);
+    let stage = evidence.stages.first()?;
+    let row = stage.rows.first().filter(|row| row.judgeable() && !row.paced())?;
+    if let Some(finding) = record
+        .findings
+        .iter()
+        .find(|finding| finding.severity == Severity::Invalid && CACHES.contains(&finding.id.as_str()))
+    {
+        return Some(Limit { limiter: Limiter::Cache, evidence: finding.cause.clone() });
+    }
+    let flow = stage.flow.as_ref()?;
+    match row.class() {
+        StorageClass::Network | StorageClass::Fuse => {
+            network::limit(row, flow).or_else(|| processors(stage, row, flow))
+        }
+        StorageClass::Memory => Some(memory(row, flow)),
+        _ => device(row, flow).or_else(|| processors(stage, row, flow)),
+    }
+}
+
+/// The machine's processors, or the workers' own.
+fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+    let busy = machine_busy(flow)?;
+    if busy >= BUSY {
+        let evidence = format!("they were busy for {:.0} % of the time", busy * 100.0);
+        return Some(Limit { limiter: Limiter::ClientProcessor, evidence });
+    }
+    let workers = stage.rows.iter().map(|row| row.workers.len()).sum::<usize>().max(1);
+    let cpu_s = row.workers.iter().map(|worker| worker.user_ns + worker.system_ns).sum::<u64>() as f64 / 1e9;
+    let wall_s = row.workers.iter().map(|worker| worker.job_runtime_ms).sum::<u64>() as f64 / 1e3;
+    (wall_s > 0.0 && cpu_s / wall_s >= BUSY).then(|| Limit {
+        limiter: Limiter::ClientProcessor,
+        evidence: format!("{workers} workers used {:.0} % of a processor each", cpu_s / wall_s * 100.0),
+    })
+}
+
+/// Share of the machine's processor time that was in use; `None`: not visible.
+pub(crate) fn machine_busy(flow: &Flow<'_>) -> Option<f64> {
+    let (begin, end) = (&flow.begin.system, &flow.end.system);
+    let busy = end.busy_ms?.saturating_sub(begin.busy_ms?) as f64;
+    let total = end.total_ms?.saturating_sub(begin.total_ms?) as f64;
+    (total > 0.0).then(|| busy / total)
+}
+
+fn memory(row: &Row<'_>, flow: &Flow<'_>) -> Limit {
+    let rate = rate(row, flow);
+    Limit { limiter: Limiter::Memory, evidence: format!("{} and no device below", bytes_per_s(rate)) }
+}
+
+/// Bytes per second of the application during the stage.
+fn rate(row: &Row<'_>, flow: &Flow<'_>) -> f64 {
+    let _ = row;
+    let bytes: u64 = flow.application.bytes.iter().sum();
+    if flow.seconds > 0.0 { bytes as f64 / flow.seconds } else { 0.0 }
+}
+
+fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+    let device = flow.device.as_ref()?;
+    let depth = device.depth(flow.seconds)?;
+    let asked = row.depth_asked() as f64;
+    let operations: u64 = device.done.operations.iter().sum();
+    if operations == 0 {
+        return None;
+    }
+    let busy = busy_share(flow);
+    let filled = depth >= QUEUE_FILLED * asked;
+    if !filled && busy.is_none_or(|busy| busy < DEVICE_BUSY) {
+        return None;
+    }
+    let each_ns = device.weighted_ms as f64 * 1e6 / operations as f64;
+    let evidence = format!(
+        "{} had {} of the {} requests in its queue and took {} for each",
+        device.name,
+        number(depth),
+        number(asked),
+        latency(each_ns)
+    );
+    Some(Limit { limiter: Limiter::Device, evidence })
+}
+
+/// The largest share of the time that a device had something to do.
+fn busy_share(flow: &Flow<'_>) -> Option<f64> {
+    let (before, after) = (flow.begin.devices.value()?, flow.end.devices.value()?);
+    let share = |device: &results::evidence::DeviceCounters| {
+        let then = before.iter().find(|then| then.name == device.name)?;
+        Some(device.busy_ms.saturating_sub(then.busy_ms) as f64 / 1e3 / flow.seconds)
+    };
+    if flow.seconds <= 0.0 {
+        return None;
+    }
+    after.iter().filter_map(share).reduce(f64::max)
+}
+
+/// Mean latency of the row's requests from start to reap, ns.
+pub(crate) fn mean_latency_ns(row: &Row<'_>) -> Option<f64> {
+    let (count, sum) = row.workers.iter().flat_map(|worker| [&worker.read.lat, &worker.write.lat]).fold(
+        (0.0, 0.0),
+        |(count, sum), lat| {
+            let own = lat.moments.count as f64;
+            (count + own, sum + own * lat.moments.mean().unwrap_or(0.0))
+        },
+    );
+    (count > 0.0).then(|| sum / count)
+}
+
+/// Whether the row mostly reads.
+pub(crate) fn direction(row: &Row<'_>) -> usize {
+    if row.done(READ).bytes >= row.done(WRITE).bytes { READ } else { WRITE }
+}

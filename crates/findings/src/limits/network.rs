@@ -1,0 +1,84 @@
+//! Limits of a storage behind a network.
+
+use results::evidence::NfsOperation;
+use results::quantity::{bytes_per_s, latency};
+
+use super::{Limit, Limiter, direction};
+use crate::evidence::{Flow, READ, Row};
+
+/// The link is the limit from this share of its speed on: headers and acknowledgements take the rest.
+const LINK_FILLED: f64 = 0.85;
+
+/// Requests wait in the client when that takes more than this share of what the wire and the server take.
+const QUEUED: f64 = 1.0;
+
+/// The server is the limit when a request takes more than this many round trips of the network.
+const ROUND_TRIPS: f64 = 3.0;
+
+/// What one NFS operation took on average.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NfsTimes {
+    /// Waiting in the client, ns.
+    pub(crate) queue_ns: f64,
+    /// On the wire and in the server, ns.
+    pub(crate) round_trip_ns: f64,
+    /// Requests.
+    pub(crate) operations: u64,
+}
+
+pub(super) fn limit(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+    link(row, flow).or_else(|| requests(row, flow))
+}
+
+/// Bytes per second on the wire in the row's direction, and the link's speed in bytes per second.
+pub(crate) fn link_rates(row: &Row<'_>, flow: &Flow<'_>) -> Option<(f64, f64)> {
+    let speed = row.storage?.server.as_ref()?.link_bits_per_s.value().copied()? as f64 / 8.0;
+    let wire = flow.wire.as_ref()?;
+    let busiest = wire.bytes[direction(row)].max(wire.bytes[1 - direction(row)]);
+    (flow.seconds > 0.0 && speed > 0.0).then(|| (busiest as f64 / flow.seconds, speed))
+}
+
+fn link(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+    let (rate, speed) = link_rates(row, flow)?;
+    (rate >= LINK_FILLED * speed).then(|| Limit {
+        limiter: Limiter::Link,
+        evidence: format!("{} of its {} crossed it", bytes_per_s(rate), bytes_per_s(speed)),
+    })
+}
+
+fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+    let times = nfs_times(row, flow)?;
+    if times.queue_ns > QUEUED * times.round_trip_ns {
+        let evidence = format!(
+            "a request waited {} in the client before {} on the wire and in the server: more connections (nconnect) help",
+            latency(times.queue_ns),
+            latency(times.round_trip_ns)
+        );
+        return Some(Limit { limiter: Limiter::ClientQueue, evidence });
+    }
+    let connect_ns = *row.storage?.server.as_ref()?.connect_ns.value()? as f64;
+    let (limiter, what) = if times.round_trip_ns > ROUND_TRIPS * connect_ns {
+        (Limiter::Server, "most of it in the server")
+    } else {
+        (Limiter::RoundTrip, "most of it on the way")
+    };
+    let evidence =
+        format!("a request takes {}, a TCP connect {}: {what}", latency(times.round_trip_ns), latency(connect_ns));
+    Some(Limit { limiter, evidence })
+}
+
+/// Times of the reads or writes of an NFS mount during the stage; `None`: no such mount, or no such request.
+pub(crate) fn nfs_times(row: &Row<'_>, flow: &Flow<'_>) -> Option<NfsTimes> {
+    let name = if direction(row) == READ { "READ" } else { "WRITE" };
+    let (then, now) = (flow.begin.wire.value()?, flow.end.wire.value()?);
+    let of = |operations: &[NfsOperation]| operations.iter().find(|operation| operation.name == name).cloned();
+    let now = of(&now.nfs_operations)?;
+    let then = of(&then.nfs_operations).unwrap_or_default();
+    let operations = now.operations.saturating_sub(then.operations);
+    let each = |now: u64, then: u64| now.saturating_sub(then) as f64 * 1e6 / operations as f64;
+    (operations > 0).then(|| NfsTimes {
+        queue_ns: each(now.queue_ms, then.queue_ms),
+        round_trip_ns: each(now.round_trip_ms, then.round_trip_ms),
+        operations,
+    })
+}

@@ -1,0 +1,70 @@
+//! What limits each target of a comparison, in sentences: patterns with the same limit share one.
+
+use findings::limits::{Limit, Limiter, of_run};
+use results::Study;
+
+/// One sentence per target and limit, in the order of the targets.
+pub fn sentences(study: &Study) -> Vec<String> {
+    (0..study.targets.len()).flat_map(|target| of_target(study, target)).collect()
+}
+
+fn of_target(study: &Study, target: usize) -> Vec<String> {
+    let name = &study.targets[target].name;
+    let mut limits: Vec<(Limiter, Vec<&str>, String)> = Vec::new();
+    let mut unknown = Vec::new();
+    for pattern in study.patterns() {
+        match usual_limit(study, target, pattern) {
+            Some(limit) => match limits.iter_mut().find(|(limiter, _, _)| *limiter == limit.limiter) {
+                Some((_, patterns, _)) => patterns.push(pattern),
+                None => limits.push((limit.limiter, vec![pattern], limit.evidence)),
+            },
+            None => unknown.push(pattern),
+        }
+    }
+    let mut sentences: Vec<String> = limits
+        .into_iter()
+        .map(|(limiter, patterns, evidence)| {
+            let what = if limiter == Limiter::Cache { "answered" } else { "limits" };
+            format!("{name}: {} {what} {} ({evidence}).", limiter.word(), list(&patterns))
+        })
+        .collect();
+    if !unknown.is_empty() && unknown.len() < study.patterns().len() {
+        sentences.push(format!("{name}: what limits {} is not visible from here.", list(&unknown)));
+    }
+    sentences
+}
+
+/// The limit that most rounds of a pattern show.
+fn usual_limit(study: &Study, target: usize, pattern: &str) -> Option<Limit> {
+    let mut seen: Vec<(usize, Limit)> = Vec::new();
+    for row in study.repeats(target, pattern) {
+        let Some(limit) = row.run.as_ref().and_then(of_run) else { continue };
+        match seen.iter_mut().find(|(_, known)| known.limiter == limit.limiter) {
+            Some((count, _)) => *count += 1,
+            None => seen.push((1, limit)),
+        }
+    }
+    // Of equals the first: the rounds are in order.
+    seen.into_iter().rev().max_by_key(|(count, _)| *count).map(|(_, limit)| limit)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).to_string(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::list;
+
+    #[test]
+    fn lists_read_as_people_write_them() {
+        assert_eq!(list(&["read"]), "read");
+        assert_eq!(list(&["read", "write"]), "read and write");
+        assert_eq!(list(&["read", "write", "randrw"]), "read, write and randrw");
+    }
+}
