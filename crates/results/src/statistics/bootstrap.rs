@@ -55,13 +55,7 @@ mod tests {
 
     /// Mean 100, deviation 10, each value keeping `memory` of the one before.
     fn series(random: &mut Random, memory: f64, count: usize) -> Vec<f64> {
-        let fresh = (1.0 - memory * memory).sqrt();
-        let mut state = random.normal();
-        let mut next = || {
-            state = memory * state + fresh * random.normal();
-            100.0 + 10.0 * state
-        };
-        (0..count).map(|_| next()).collect()
+        random.series(memory, count).iter().map(|state| 100.0 + 10.0 * state).collect()
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::descriptive::{all_finite, median};
+use super::autocorrelation::independent_share;
+use super::descriptive::{all_finite, median, median_absolute_deviation};
 use super::null_distribution::doubled_ranks;
 use super::probability_of_superiority;
 use super::random::Random;
@@ -55,6 +56,9 @@ const SEED: u64 = 0x0c4a_96e0;
 /// oscillation that a split catches in its first half does.
 const SUPERIORITY_MIN: f64 = 0.9;
 
+/// So many standard deviations of the noisier side are more than slow wandering brings about.
+const CLEAR_DEVIATIONS: f64 = 4.0;
+
 /// The clearest lasting step of a series, if there is one.
 ///
 /// At each split the standardised rank-sum statistic of the two sides is taken; the split with the largest is the
@@ -62,6 +66,11 @@ const SUPERIORITY_MIN: f64 = 0.9;
 /// of Quality Technology 42, 2010, 165–173). Its p-value is that of the maximum over random orders of the series. A. N.
 /// Pettitt's statistic (Applied Statistics 28, 1979, 126–135) weighs splits near the ends down so far that a burst in
 /// six of sixty seconds is not seen: hence the standardised one. Ranks make single outliers harmless.
+///
+/// Random orders take neighbours for independent. Where they resemble each other around their level, the statistic counts
+/// fewer values, unless the step is more than four standard deviations of the noisier side. Simulated over sixty values
+/// with 30 % noise and no step: reported in 0.2 % of series of independent values, in 1 % when neighbours correlate with
+/// 0.5, in 6 % with 0.8.
 ///
 /// `None` when no split passes `sensitivity`, below twice its segment length, or when a value is not finite. A slow
 /// drift is reported as a step in its middle: see [`drift`](super::drift). For a second step look at both sides again.
@@ -80,7 +89,12 @@ pub fn change_point(series: &[f64], sensitivity: &Sensitivity) -> Option<ChangeP
     if step == 0.0 || step < sensitivity.change_min * higher || superiority.max(1.0 - superiority) < SUPERIORITY_MIN {
         return None;
     }
-    let p_value = permutation_p_value(&mut ranks, segment, observed, sensitivity.p_value_max)?;
+    // 1.4826 median absolute deviations are a standard deviation of normal noise.
+    let noise = 1.4826 * median_absolute_deviation(before)?.max(median_absolute_deviation(after)?);
+    let around_level = before.iter().map(|value| value - before_median);
+    let around_level: Vec<f64> = around_level.chain(after.iter().map(|value| value - after_median)).collect();
+    let counted = if step > CLEAR_DEVIATIONS * noise { 1.0 } else { independent_share(&around_level) };
+    let p_value = permutation_p_value(&mut ranks, segment, observed * counted, sensitivity.p_value_max)?;
     Some(ChangePoint { index, before_median, after_median, p_value })
 }
 
@@ -169,8 +183,11 @@ mod tests {
     #[test]
     fn small_steps_and_oscillations_are_left_alone() {
         assert_eq!(found(&levels(&mut Random::new(6), &[(100.0, 30), (85.0, 30)])), None);
-        let two_levels: Vec<f64> = (0..60).map(|index| if index / 5 % 2 == 0 { 100.0 } else { 40.0 }).collect();
-        assert_eq!(found(&two_levels), None);
+        for half_period in [5, 15] {
+            let high = |second: usize| (second / half_period).is_multiple_of(2);
+            let two_levels: Vec<f64> = (0..60).map(|second| if high(second) { 100.0 } else { 40.0 }).collect();
+            assert_eq!(found(&two_levels), None, "{half_period}");
+        }
         let more = Sensitivity { change_min: 0.1, ..Sensitivity::default() };
         assert_eq!(change_point(&levels(&mut Random::new(6), &[(100.0, 30), (85.0, 30)]), &more).unwrap().index, 30);
     }
@@ -187,6 +204,13 @@ mod tests {
         assert!((0.02..0.08).contains(&alarms), "{alarms}");
         let wrong = share(400, |random| found(&random.samples(Shape::Skewed, 60)).is_some());
         assert!(wrong <= 0.01, "{wrong}");
+        for (memory, most) in [(0.5, 0.02), (0.8, 0.08)] {
+            let wandering = share(400, |random| {
+                found(&random.series(memory, 60).iter().map(|value| 100.0 * (0.3 * value).exp()).collect::<Vec<_>>())
+                    .is_some()
+            });
+            assert!(wandering <= most, "memory {memory}: {wandering}");
+        }
     }
 
     #[test]

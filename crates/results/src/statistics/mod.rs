@@ -11,6 +11,7 @@
 //! - **Nothing is dropped.** Outliers are reported, and stay in.
 //! - **Effect before significance.** What raises an alarm asks for a size of effect as well as a small p-value.
 
+mod autocorrelation;
 mod binomial;
 mod bootstrap;
 mod change_point;

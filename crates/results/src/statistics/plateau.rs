@@ -66,6 +66,7 @@ fn plateau_from(series: &[f64], start: usize) -> Option<Plateau> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::coefficient_of_variation;
     use crate::statistics::random::Random;
     use crate::statistics::random::noise::share;
 
@@ -80,6 +81,8 @@ mod tests {
         let plateau = flat_plateau(&series).unwrap();
         assert!((14..=16).contains(&plateau.start) && plateau.start + plateau.length == 55, "{plateau:?}");
         assert!((plateau.mean / 3e9 - 1.0).abs() < 0.01, "{plateau:?}");
+        let variation = coefficient_of_variation(&series[plateau.start..]).unwrap();
+        assert!((plateau.coefficient_of_variation / variation - 1.0).abs() < 1e-9, "{plateau:?}");
     }
 
     #[test]

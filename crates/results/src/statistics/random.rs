@@ -52,6 +52,17 @@ pub(super) mod noise {
             }
         }
 
+        /// A series with deviation 1 in which each value keeps `memory` (below 1) of the one before.
+        pub(in crate::statistics) fn series(&mut self, memory: f64, count: usize) -> Vec<f64> {
+            let fresh = (1.0 - memory * memory).sqrt();
+            let mut state = self.normal();
+            let mut next = || {
+                state = memory * state + fresh * self.normal();
+                state
+            };
+            (0..count).map(|_| next()).collect()
+        }
+
         /// `count` of them.
         pub(in crate::statistics) fn samples(&mut self, shape: Shape, count: usize) -> Vec<f64> {
             (0..count).map(|_| self.sample(shape)).collect()
