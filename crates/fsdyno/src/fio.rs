@@ -114,6 +114,7 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
         global_options: request.global_options.clone(),
         host: facts.host.clone(),
         notes: request.warnings.iter().map(note_of).collect(),
+        foreign_look: std::time::Duration::ZERO,
     };
     let progress = progress_rules(settings, formats, &output);
     let mut screen = Screen {

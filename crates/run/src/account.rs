@@ -88,6 +88,7 @@ pub(crate) fn blank_record(plan: &WorkerPlan) -> JobRecord {
     record.group_reporting = job.reporting.group;
     record.clone = plan.clone;
     record.options = job.options.clone();
+    record.plan = plan.for_record();
     // Known once the worker has begun.
     record.latency_depth = 0;
     if job.reporting.sampled_clock {

@@ -6,11 +6,15 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use engine::clock::{Clock, RealClock};
-use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_VERSION};
+use probe::ThreadWait;
+use results::evidence::MachineEvidence;
+use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_VERSION, Severity};
 
 use crate::account::blank_record;
 use crate::control::{Control, WorkerCell, WorkerState};
 use crate::layout_steps::{LayoutOutcome, lay_out_all};
+use crate::ledger::Sampler;
+use crate::ledger::foreign::ForeignLook;
 use crate::plan::{Plan, WorkerPlan};
 use crate::worker::{self, Refused, WorkerEnd};
 
@@ -65,6 +69,8 @@ pub struct Heading {
     pub host: Host,
     /// Notes made before the run.
     pub notes: Vec<Note>,
+    /// Look so long at what others do on the devices before anything is measured; zero: only while files are laid out.
+    pub foreign_look: Duration,
 }
 
 /// News from the workers.
@@ -129,6 +135,12 @@ struct Conductor<'run> {
     started_ms: u64,
     started_ns: Vec<Option<u64>>,
     disks: Option<probe::DiskWatch>,
+    /// From the first stage on; `None` as well when its thread could not be started.
+    sampler: Option<Sampler>,
+    /// What is known of the machine before the sampler looks.
+    machine: MachineEvidence,
+    /// What the threads of the running stage that have ended waited for a processor.
+    waits: Vec<ThreadWait>,
 }
 
 impl<'run> Conductor<'run> {
@@ -151,12 +163,20 @@ impl<'run> Conductor<'run> {
             started_ms: crate::wall::now_ms(),
             started_ns: vec![None; workers],
             disks: None,
+            sampler: None,
+            machine: MachineEvidence::default(),
+            waits: Vec::new(),
         }
     }
 
     fn run(mut self) -> RunRecord {
         self.refuse_planned();
+        let asked = self.heading.foreign_look;
+        let foreign_look = ForeignLook::begin(&self.shared.plan, asked, self.clock);
         self.lay_out();
+        if let Some(look) = foreign_look {
+            self.machine.foreign_bytes_per_s = look.end(asked, &self.shared.control);
+        }
         self.began_ns = self.clock.now_ns();
         self.started_ms = crate::wall::now_ms();
         if !self.shared.control.stopped() {
@@ -217,6 +237,7 @@ impl<'run> Conductor<'run> {
 
     /// Starts the stage's workers together and waits until all have ended.
     fn run_stage(&mut self, stage: u32) {
+        self.begin_ledger();
         let mut awaited = 0;
         let mut waiting_ready = 0;
         for index in 0..self.shared.plan.workers.len() {
@@ -237,6 +258,10 @@ impl<'run> Conductor<'run> {
                 Err(_) => break,
             }
         }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.begin_stage(stage);
+            sampler.stage_runs(self.clock.now_ns());
+        }
         let now_ns = self.clock.now_ns() - self.began_ns;
         for (index, worker) in self.shared.plan.workers.iter().enumerate() {
             if worker.stage == stage && self.ended[index].is_none() {
@@ -256,6 +281,28 @@ impl<'run> Conductor<'run> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.watch();
+            if let Some(sampler) = &mut self.sampler {
+                sampler.watch(self.clock.now_ns(), stage);
+            }
+        }
+        let waits = std::mem::take(&mut self.waits);
+        if let Some(sampler) = &mut self.sampler {
+            sampler.end_stage(stage, waits);
+        }
+    }
+
+    fn begin_ledger(&mut self) {
+        if self.sampler.is_some() {
+            return;
+        }
+        match Sampler::begin(&self.shared, std::mem::take(&mut self.machine)) {
+            Ok(sampler) => self.sampler = Some(sampler),
+            Err(error) => self.heading.notes.push(Note {
+                id: "no-ledger".to_owned(),
+                severity: Severity::Caution,
+                job: None,
+                text: format!("nobody watched the layers below the run: cannot start a thread: {error}"),
+            }),
         }
     }
 
@@ -295,6 +342,7 @@ impl<'run> Conductor<'run> {
         }
         self.shared.cells[index].set_state(if failed { WorkerState::Failed } else { WorkerState::Reaped });
         self.ended[index] = Some(end.record);
+        self.waits.extend(end.wait);
         let job = Arc::clone(&self.shared.plan.workers[index].job);
         if failed && job.exit_all_on_error {
             self.shared.control.stop();
@@ -367,7 +415,7 @@ impl<'run> Conductor<'run> {
             notes: self.heading.notes.iter().chain(&self.shared.plan.notes).cloned().collect(),
             signal: self.shared.control.signal(),
             storages: Vec::new(),
-            ledger: None,
+            ledger: self.sampler.as_ref().map(Sampler::so_far),
             findings: Vec::new(),
         }
     }

@@ -18,6 +18,7 @@ use workload::{Block, Content, Generator, Op, OpKind, Refill};
 pub(crate) use governor::Governor;
 
 use crate::control::{Control, Published, WorkerCell, WorkerState};
+use crate::ledger::latency::LatencySeries;
 use crate::phase::{Phase, Turn};
 use crate::plan::{PlannedFile, Queueing};
 use crate::recorder::Recorder;
@@ -104,6 +105,8 @@ pub(crate) struct Parts<'run, E, A> {
     pub(crate) queueing: Queueing,
     pub(crate) recorder: Recorder,
     pub(crate) phase: Phase,
+    /// Latency through the run; `None` where there are too many workers to keep it.
+    pub(crate) series: Option<LatencySeries>,
     pub(crate) survival: Survival,
     /// Pacing, think time and latency limits; `None` for plain jobs.
     pub(crate) governor: Option<Governor>,
@@ -256,6 +259,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             }
             self.parts.cell.set_state(WorkerState::Running);
         }
+        self.keep_series(turn, now_ns);
         self.publish();
         self.offer_snapshot(now_ns);
         if let Some(governor) = &mut self.parts.governor {
@@ -265,6 +269,15 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             return Err(Ended::Stopped);
         }
         if turn == Turn::TimeUp { Err(Ended::TimeUp) } else { Ok(()) }
+    }
+
+    fn keep_series(&mut self, turn: Turn, now_ns: u64) {
+        let Parts { series: Some(series), recorder, phase, .. } = &mut self.parts else { return };
+        if turn == Turn::Measured {
+            series.cleared();
+        } else if !phase.in_ramp() {
+            series.look(now_ns, recorder);
+        }
     }
 
     fn totals(&self) -> Published {
@@ -286,8 +299,10 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         let epoch = self.parts.control.snapshot_epoch();
         if epoch != self.snapshots_made {
             self.snapshots_made = epoch;
-            let Parts { account, recorder, phase, survival, cell, .. } = &self.parts;
-            cell.offer_snapshot(epoch, account.job_record(recorder, phase.elapsed_ms(now_ns), survival.counted));
+            let Parts { account, recorder, phase, series, survival, cell, .. } = &self.parts;
+            let mut record = account.job_record(recorder, phase.elapsed_ms(now_ns), survival.counted);
+            record.latency_series = series.as_ref().map(|series| series.slices().to_vec()).unwrap_or_default();
+            cell.offer_snapshot(epoch, record);
         }
     }
 

@@ -10,6 +10,7 @@ mod control;
 mod drive;
 mod layout;
 mod layout_steps;
+mod ledger;
 mod names;
 mod phase;
 pub mod plan;

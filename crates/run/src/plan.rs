@@ -2,6 +2,7 @@
 
 mod files;
 mod queueing;
+mod record;
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use workload::{FileSizes, Workload};
 
 pub use files::{LayoutStep, Make, PlannedFile};
 pub use queueing::Queueing;
+pub(crate) use record::FILES_KEPT;
 
 use crate::names::file_paths;
 
@@ -43,6 +45,8 @@ pub struct WorkerPlan {
     pub stage: u32,
     /// Its files.
     pub files: Vec<PlannedFile>,
+    /// The layout makes them, for this worker or for one before it.
+    pub laid_out: bool,
     /// What it will do.
     pub workload: Workload,
     /// Effective depth and batches.
@@ -186,6 +190,7 @@ impl Planning<'_> {
             group,
             stage,
             files: planned.files,
+            laid_out: planned.laid_out,
             workload,
             queueing,
             block_bytes_max: largest_block(job),

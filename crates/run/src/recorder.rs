@@ -5,6 +5,7 @@ mod cells;
 use job::{Direction, PerDirection};
 use results::{DirectionRecord, Histogram, Latency, Moments, Samples};
 
+use crate::ledger::latency::{CLASSES, class_of};
 use cells::Cells;
 
 /// Running sums of one latency, ns. Who adds keeps the count: several sums of a lane share one.
@@ -287,6 +288,17 @@ impl Recorder {
     /// Transfers done in a direction.
     pub(crate) fn completed(&self, direction: Direction) -> u64 {
         self.lanes[direction as usize].completed
+    }
+
+    /// Completion latencies of reads and writes so far, by quarter octave.
+    pub(crate) fn latency_classes(&self) -> Box<[u64; CLASSES]> {
+        let mut classes = Box::new([0; CLASSES]);
+        for lane in [Direction::Read, Direction::Write].map(|direction| &self.lanes[direction as usize]) {
+            if let Some(clat) = &lane.clat {
+                clat.cells.add_to(&mut classes[..], class_of);
+            }
+        }
+        classes
     }
 
     /// Everything back to zero: the ramp is over.

@@ -6,6 +6,7 @@ use engine::clock::{Clock, RealClock};
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{Engine, EngineSetup, EngineVisitor, with_engine};
 use job::{Direction, Fadvise, PerDirection};
+use probe::ThreadWait;
 use results::JobRecord;
 use workload::{Content, Generator, Op, OpKind};
 
@@ -13,6 +14,8 @@ use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
 use crate::control::WorkerState;
 use crate::drive::{Account, Drive, Ended, Failure, Governor, Parts, Survival};
+use crate::ledger::WORKERS_LOOKED_AT;
+use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::phase::Phase;
 use crate::plan::{WorkerPlan, diskless};
 use crate::recorder::{Kept, Recorder};
@@ -24,6 +27,8 @@ pub(crate) struct WorkerEnd {
     pub(crate) messages: Vec<String>,
     /// The request that ended the job, with its errno.
     pub(crate) failed: Option<(Op, i32)>,
+    /// How long its thread waited for a processor.
+    pub(crate) wait: Option<ThreadWait>,
 }
 
 /// Runs the worker to its end. `index` counts from 0.
@@ -41,7 +46,11 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> WorkerEnd {
             if let Some((op, code)) = end.failed {
                 end.messages.extend(engine::explain(&setup, &op, code));
             }
-            close(plan, files, end)
+            let mut end = close(plan, files, end);
+            if shared.plan.workers.len() <= WORKERS_LOOKED_AT {
+                end.wait = probe::wait_of_this_thread();
+            }
+            end
         }
         Err(refused) => {
             cell.set_state(WorkerState::Failed);
@@ -60,7 +69,7 @@ pub(crate) struct Refused {
 pub(crate) fn refused_end(plan: &WorkerPlan, refused: Refused) -> WorkerEnd {
     let mut record = blank_record(plan);
     record.error = Some(job_error(refused.code, refused.function));
-    WorkerEnd { record, messages: vec![refused.message], failed: None }
+    WorkerEnd { record, messages: vec![refused.message], failed: None, wait: None }
 }
 
 fn setup_code(error: &engine::EngineSetupError) -> i32 {
@@ -209,6 +218,8 @@ impl EngineVisitor for Task<'_> {
         cell.set_state(WorkerState::Initialised);
         shared.send(Event::Ready);
         shared.gate.wait(plan.stage);
+        let series =
+            slices_max(shared.plan.workers.len()).map(|max| LatencySeries::begin(engine.clock().now_ns(), max));
         start_delay(plan, shared, engine.clock());
         let extent = &job.extent;
         let reporting = &job.reporting;
@@ -228,6 +239,7 @@ impl EngineVisitor for Task<'_> {
                 reporting.bandwidth_window_ms,
                 reporting.iops_window_ms,
             ),
+            series,
             survival: Survival {
                 policy: job.errors.clone(),
                 fill_device: job.files.fill_device,
@@ -308,8 +320,11 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut parts: Parts<'_, E, A>, 
     let sync_began_ns = parts.engine.clock().now_ns();
     let syncs = final_syncs(plan, parts.files);
     let end_ns = parts.engine.clock().now_ns();
+    let mut series = parts.series.take();
     if parts.phase.in_ramp() {
         parts.recorder.clear_latencies();
+    } else if let Some(series) = &mut series {
+        series.finish(sync_began_ns, &parts.recorder);
     }
     let elapsed_ms = parts.phase.elapsed_ms(end_ns);
     let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
@@ -318,11 +333,12 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut parts: Parts<'_, E, A>, 
         Ok(_) => record.final_sync_ns = Some(end_ns.saturating_sub(sync_began_ns)),
         Err(failed) => failure = failure.or(Some(failed)),
     }
+    record.latency_series = series.map(LatencySeries::into_slices).unwrap_or_default();
     record.engine_ways = parts.engine.ways().into_iter().map(str::to_owned).collect();
     let messages = failure.as_ref().map(|failure| messages(plan, failure)).unwrap_or_default();
     let failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
     record.error = failure.map(|failure| job_error(failure.code, failure.function));
-    WorkerEnd { record, messages, failed }
+    WorkerEnd { record, messages, failed, wait: None }
 }
 
 /// `end_fsync`, `fsync_on_close` and `end_syncfs`; how many syncs that were.

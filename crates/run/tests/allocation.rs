@@ -13,8 +13,9 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// What a longer run may allocate for its length in time: its samples, twice a second, and the conductor's waiting.
-const FOR_THE_TIME: usize = 60;
+/// What a longer run may allocate for its length in time: its samples, twice a second, the conductor's waiting, and
+/// the ledger's look each second (about a hundred). A run takes a second or two.
+const FOR_THE_TIME: usize = 600;
 
 /// Says nothing; keeps what it hears.
 #[derive(Default)]

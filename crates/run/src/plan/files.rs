@@ -54,6 +54,8 @@ pub(super) struct PlannedFiles {
     pub(super) files: Vec<PlannedFile>,
     pub(super) bytes: u64,
     pub(super) layout: Vec<(PathBuf, u64, Make)>,
+    /// The layout makes them, for this worker or for one before it.
+    pub(super) laid_out: bool,
     pub(super) refused: Option<Refusal>,
     /// What keeps all jobs from starting, as in fio.
     pub(super) rejection: Option<String>,
@@ -82,8 +84,14 @@ impl<'facts> Sizes<'facts> {
     /// `drawn` gives the sizes that `filesize` leaves open.
     pub(super) fn plan_files(&mut self, job: &Job, clone: u32, drawn: FileSizes) -> PlannedFiles {
         let paths = file_paths(job, clone);
-        let mut planned =
-            PlannedFiles { files: Vec::new(), bytes: 0, layout: Vec::new(), refused: None, rejection: None };
+        let mut planned = PlannedFiles {
+            files: Vec::new(),
+            bytes: 0,
+            layout: Vec::new(),
+            laid_out: false,
+            refused: None,
+            rejection: None,
+        };
         let mut shares = Shares { job, count: paths.len() as u64, drawn };
         for (index, path) in (0..).zip(paths) {
             match self.plan_file(job, clone, &path, index, &mut shares) {
@@ -105,6 +113,8 @@ impl<'facts> Sizes<'facts> {
         if planned.refused.is_none() {
             let sized = planned.layout.iter().filter(|(_, _, make)| sets_size(job, *make));
             self.planned.extend(sized.map(|(path, needed, _)| (path.clone(), *needed)));
+            let made = |file: &PlannedFile| self.planned.contains_key(&file.path);
+            planned.laid_out = !planned.layout.is_empty() || planned.files.iter().any(made);
         }
         planned
     }

@@ -40,7 +40,7 @@ pub(super) fn effective(job: &Job) -> Queueing {
 }
 
 /// Engines that carry one request at a time.
-fn synchronous(engine: EngineName) -> bool {
+pub(super) fn synchronous(engine: EngineName) -> bool {
     match engine {
         EngineName::Sync
         | EngineName::Psync

@@ -105,6 +105,15 @@ impl Cells {
             .collect()
     }
 
+    /// Adds the counts to classes of another kind, each of which holds whole buckets.
+    pub(super) fn add_to(&self, classes: &mut [u64], class_of: impl Fn(u64) -> usize) {
+        for (bucket, split) in SPLITS.iter().enumerate() {
+            let cell = split.cell as usize;
+            let upper = if split.threshold_ns == u64::MAX { 0 } else { self.counts[cell + 1] };
+            classes[class_of(lowest(bucket))] += self.counts[cell] + upper;
+        }
+    }
+
     /// Counts by coarse class: 10 of ns, 10 of us, 12 of ms.
     pub(crate) fn classes(&self) -> [u64; 32] {
         let mut classes = [0; 32];

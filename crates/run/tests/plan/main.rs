@@ -4,6 +4,7 @@
 mod groups;
 mod layouts;
 mod queueing;
+mod record;
 mod refusals;
 mod sizes;
 mod world;

@@ -8,7 +8,7 @@ mod system;
 mod throttle;
 mod wire;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use results::evidence::{
     DeviceCounters, DevicePlace, MachineEvidence, ProcessCounters, Seen, SystemCounters, WireCounters,
@@ -82,6 +82,11 @@ impl Meters {
             wire: wire.into(),
             system: self.system.read(&self.look),
         }
+    }
+
+    /// The type of the filesystem that a path is on.
+    pub fn fstype_of(&self, path: &Path) -> Option<String> {
+        self.look.mount_of(path).ok().map(|mount| mount.fstype)
     }
 
     /// What a thread that has ended, or will end now, had waited.

@@ -1,0 +1,219 @@
+//! The files of a run: what they were before and are after, and their pages in between.
+//!
+//! Looked at through descriptors of our own, opened for reading and without O_DIRECT when a stage begins. They change
+//! nothing: what would (an open file of a FUSE mount, whose daemon and kernel cache by open files; a block device,
+//! whose last close flushes it) is looked at without, or not at all.
+
+use std::collections::HashSet;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use engine::files::{FileAccess, OpenFile, OpenMode, extents_of, page_cache_of};
+use results::evidence::{CacheCounters, FileEvidence, FileState, Seen};
+
+use crate::plan::{FILES_KEPT, Plan, WorkerPlan, diskless};
+
+/// Files looked at, over all workers.
+const FILES_MAX: usize = 64;
+
+/// Of a file with more dirty bytes than this no extents are taken: flushing it would hold up the run.
+const FLUSHED_BYTES_MAX: u64 = 64 << 20;
+
+/// How a file may be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// Held open through the stage.
+    Held,
+    /// Opened for the moment: a block device.
+    Briefly,
+    /// Never opened: FUSE.
+    Unopened,
+}
+
+/// A file of the run.
+#[derive(Debug)]
+struct Looked {
+    path: PathBuf,
+    /// Stages that use it.
+    stages: Vec<u32>,
+    manner: Manner,
+    open: Result<OpenFile, String>,
+    before: Option<Seen<FileState>>,
+    after: Seen<FileState>,
+}
+
+/// The files of the run that are looked at.
+#[derive(Debug)]
+pub(super) struct Files {
+    looked: Vec<Looked>,
+    /// How many are not.
+    left_out: u64,
+}
+
+impl Files {
+    /// The first file of each worker, then the second of each, and so on.
+    pub(super) fn of(plan: &Plan) -> Files {
+        let workers = || plan.workers.iter().filter(|worker| uses_files(worker));
+        let mut looked: Vec<Looked> = Vec::new();
+        for index in 0..FILES_KEPT {
+            for worker in workers() {
+                let Some(file) = worker.files.get(index) else { continue };
+                let room = looked.len() < FILES_MAX;
+                match looked.iter_mut().find(|known| known.path == file.path) {
+                    Some(known) if known.stages.contains(&worker.stage) => {}
+                    Some(known) => known.stages.push(worker.stage),
+                    None if room => looked.push(Looked::new(&file.path, worker.stage)),
+                    None => {}
+                }
+            }
+        }
+        let known: HashSet<&Path> = looked.iter().map(|file| file.path.as_path()).collect();
+        let others = workers().flat_map(|worker| &worker.files).filter(|file| !known.contains(file.path.as_path()));
+        let left_out = others.count() as u64;
+        Files { looked, left_out }
+    }
+
+    /// Files that are not looked at; one that several workers share counts for each of them.
+    pub(super) fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Opens the files of a stage and looks at those that no stage before had. `first`: no I/O has been done at all,
+    /// so that a flush disturbs nothing.
+    pub(super) fn begin_stage(&mut self, stage: u32, first: bool, fstype_of: impl Fn(&Path) -> Option<String>) {
+        for file in self.looked.iter_mut().filter(|file| file.stages.contains(&stage)) {
+            file.manner = manner(&file.path, fstype_of(&file.path).as_deref());
+            let state = file.begin(first);
+            file.before.get_or_insert(state.into());
+        }
+    }
+
+    /// Pages of the stage's files; a file whose pages are hidden hides them all: a part would look like the whole.
+    pub(super) fn pages(&self, stage: u32) -> Result<CacheCounters, String> {
+        let mut sum: Option<CacheCounters> = None;
+        for file in self.looked.iter().filter(|file| file.stages.contains(&stage)) {
+            let open = file.open.as_ref().map_err(String::clone)?;
+            let pages = page_cache_of(open).map_err(|error| error.to_string())?;
+            let add = |sum: Option<u64>, more: Option<u64>| sum.zip(more).map(|(sum, more)| sum + more);
+            let so_far =
+                sum.unwrap_or(CacheCounters { cached_bytes: 0, dirty_bytes: Some(0), writeback_bytes: Some(0) });
+            sum = Some(CacheCounters {
+                cached_bytes: so_far.cached_bytes + pages.cached_bytes,
+                dirty_bytes: add(so_far.dirty_bytes, pages.dirty_bytes),
+                writeback_bytes: add(so_far.writeback_bytes, pages.writeback_bytes),
+            });
+        }
+        sum.ok_or_else(|| "the stage has no files".to_owned())
+    }
+
+    /// Looks at the files of a stage once more.
+    pub(super) fn end_stage(&mut self, stage: u32) {
+        for file in self.looked.iter_mut().filter(|file| file.stages.contains(&stage)) {
+            file.after = file.state(false).into();
+        }
+    }
+
+    /// Closes them. The last descriptor of a file that was removed gives its space back here, which takes a while.
+    pub(super) fn close(&mut self) {
+        for file in &mut self.looked {
+            file.open = Err("no stage runs".to_owned());
+        }
+    }
+
+    /// As the ledger keeps them.
+    pub(super) fn evidence(&self) -> Vec<FileEvidence> {
+        let evidence = |file: &Looked| FileEvidence {
+            path: file.path.to_string_lossy().into_owned(),
+            before: file.before.clone().unwrap_or_default(),
+            after: file.after.clone(),
+        };
+        self.looked.iter().map(evidence).collect()
+    }
+}
+
+fn uses_files(worker: &WorkerPlan) -> bool {
+    worker.refused.is_none() && !diskless(worker.job.submission.engine)
+}
+
+fn manner(path: &Path, fstype: Option<&str>) -> Manner {
+    let opening_matters = |fstype: &str| fstype == "fuse" || fstype.starts_with("fuse.") || fstype == "virtiofs";
+    let is_device = std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_block_device());
+    match fstype {
+        _ if is_device => Manner::Briefly,
+        Some(fstype) if opening_matters(fstype) => Manner::Unopened,
+        _ => Manner::Held,
+    }
+}
+
+impl Looked {
+    fn new(path: &Path, stage: u32) -> Looked {
+        Looked {
+            path: path.to_owned(),
+            stages: vec![stage],
+            manner: Manner::Unopened,
+            open: Err("no stage runs".to_owned()),
+            before: None,
+            after: Seen::default(),
+        }
+    }
+
+    fn begin(&mut self, first: bool) -> Result<FileState, String> {
+        self.open = match self.manner {
+            Manner::Held => open(&self.path),
+            Manner::Briefly => {
+                Err("a descriptor of ours would put off what the last close of a device does".to_owned())
+            }
+            Manner::Unopened => Err("FUSE: a descriptor of ours would change what the daemon keeps".to_owned()),
+        };
+        self.state(first)
+    }
+
+    /// Through the descriptor that is held, if one is: the name may be gone. `flush`: dirty pages may be written back
+    /// for the sake of the look, if they are few.
+    fn state(&self, flush: bool) -> Result<FileState, String> {
+        match (&self.open, self.manner) {
+            (Ok(file), _) => state(file, flush),
+            (Err(_), Manner::Unopened) => unopened_state(&self.path),
+            (Err(_), Manner::Held | Manner::Briefly) => state(&open(&self.path)?, flush),
+        }
+    }
+}
+
+/// Opening a pipe waits for a writer and opening a character device may do anything: only files and block devices.
+fn open(path: &Path) -> Result<OpenFile, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    if !metadata.is_file() && !metadata.file_type().is_block_device() {
+        return Err(format!("{} is neither a file nor a block device", path.display()));
+    }
+    let file = OpenFile::open(path, OpenMode::buffered(FileAccess::Read));
+    file.map_err(|error| format!("{}: {}", path.display(), std::io::Error::from_raw_os_error(error.code)))
+}
+
+fn unopened_state(path: &Path) -> Result<FileState, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let allocated_bytes = metadata.blocks().saturating_mul(512);
+    Ok(FileState { size_bytes: metadata.len(), allocated_bytes, ..FileState::default() })
+}
+
+fn state(file: &OpenFile, flush: bool) -> Result<FileState, String> {
+    let size_bytes = file.size().map_err(|error| error.to_string())?;
+    let pages = page_cache_of(file).ok();
+    let dirty = pages.and_then(|pages| Some(pages.dirty_bytes?.saturating_add(pages.writeback_bytes?)));
+    let extents = match (dirty, flush) {
+        (Some(0), _) => extents_of(file, size_bytes, false).ok(),
+        (None, true) => extents_of(file, size_bytes, true).ok(),
+        (Some(dirty), true) if dirty <= FLUSHED_BYTES_MAX => extents_of(file, size_bytes, true).ok(),
+        // What is dirty will become written extents that do not exist yet.
+        _ => None,
+    };
+    Ok(FileState {
+        size_bytes,
+        allocated_bytes: file.allocated().map_err(|error| error.to_string())?,
+        written_bytes: extents.map(|extents| extents.written_bytes),
+        unwritten_bytes: extents.map(|extents| extents.unwritten_bytes),
+        encoded_bytes: extents.map(|extents| extents.encoded_bytes),
+        examined_bytes: extents.map(|extents| extents.examined_bytes),
+        // The last page may reach beyond the end.
+        cached_bytes: pages.map(|pages| pages.cached_bytes.min(size_bytes)),
+    })
+}

@@ -1,0 +1,109 @@
+//! What others do on the devices while nothing is measured yet.
+
+use std::time::Duration;
+
+use engine::clock::{Clock, RealClock};
+use probe::{Meters, Reading};
+use results::evidence::{LayerCounters, Seen};
+
+use crate::control::Control;
+use crate::plan::Plan;
+
+/// A shorter look says nothing.
+const LOOK_NS_MIN: u64 = 200_000_000;
+
+/// File systems write more than they are given: a journal, bitmaps. So much of our own bytes is not called foreign.
+const OVERHEAD_PARTS: u64 = 20;
+
+/// A look at the devices that has begun.
+pub(crate) struct ForeignLook {
+    meters: Meters,
+    clock: RealClock,
+    began_ns: u64,
+}
+
+impl ForeignLook {
+    /// Begins if there is anything to wait for: files to be laid out, or a look that was asked for.
+    pub(crate) fn begin(plan: &Plan, asked: Duration, clock: RealClock) -> Option<ForeignLook> {
+        if plan.layouts.is_empty() && asked.is_zero() {
+            return None;
+        }
+        let mut meters = Meters::begin(&super::places(plan), false);
+        meters.read();
+        Some(ForeignLook { meters, clock, began_ns: clock.now_ns() })
+    }
+
+    /// Bytes per second that were not ours, `asked` after the beginning or now if that is later. An order to stop
+    /// ends the wait.
+    pub(crate) fn end(mut self, asked: Duration, control: &Control) -> Seen<[f64; 2]> {
+        let until_ns = self.began_ns.saturating_add(u64::try_from(asked.as_nanos()).unwrap_or(u64::MAX));
+        while self.clock.now_ns() < until_ns && !control.stopped() {
+            self.clock.sleep_until_ns(until_ns.min(self.clock.now_ns() + 50_000_000));
+        }
+        let reading = self.meters.read();
+        foreign(&reading, self.clock.now_ns().saturating_sub(self.began_ns)).into()
+    }
+}
+
+fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<[f64; 2], String> {
+    if elapsed_ns < LOOK_NS_MIN {
+        return Err("the run began at once: there was no time to look".to_owned());
+    }
+    let devices = match &reading.devices {
+        Seen::Value(devices) if devices.is_empty() => return Err("no device is behind the files".to_owned()),
+        Seen::Value(devices) => devices,
+        Seen::NotVisible(reason) => return Err(reason.clone()),
+    };
+    let process = reading.process.value().ok_or("our own share is not visible")?;
+    let own = process.storage_bytes;
+    // Mirrors and parities write our bytes more than once.
+    if own[1] > 0 && !reading.stacked_devices.is_empty() {
+        return Err("we wrote ourselves, and the devices are a stack that may write it more than once".to_owned());
+    }
+    let done = devices.iter().fold(LayerCounters::default(), |mut sum, device| {
+        (0..2).for_each(|direction| sum.bytes[direction] += device.done.bytes[direction]);
+        sum
+    });
+    let per_s = |direction: usize| {
+        let own = own[direction].saturating_add(own[direction] / OVERHEAD_PARTS);
+        done.bytes[direction].saturating_sub(own) as f64 * 1e9 / elapsed_ns as f64
+    };
+    Ok([per_s(0), per_s(1)])
+}
+
+#[cfg(test)]
+mod tests {
+    use results::evidence::{DeviceCounters, ProcessCounters};
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn reading(device: [u64; 2], own: [u64; 2]) -> Reading {
+        let done = LayerCounters { bytes: device, operations: [0, 0] };
+        Reading {
+            devices: Seen::Value(vec![DeviceCounters { done, ..DeviceCounters::default() }]),
+            process: Seen::Value(ProcessCounters { storage_bytes: own, ..ProcessCounters::default() }),
+            ..Reading::default()
+        }
+    }
+
+    #[test]
+    fn what_is_not_ours_is_foreign() {
+        let quiet = reading([4 * MIB, 103 * MIB], [0, 100 * MIB]);
+        assert_eq!(foreign(&quiet, 2_000_000_000), Ok([2.0 * MIB as f64, 0.0]), "our journal is ours");
+        let busy = reading([0, 205 * MIB], [0, 100 * MIB]);
+        assert_eq!(foreign(&busy, 1_000_000_000), Ok([0.0, 100.0 * MIB as f64]));
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_not_told() {
+        assert!(foreign(&reading([0, 0], [0, 0]), 100_000_000).unwrap_err().contains("no time to look"));
+        let mut stacked = reading([0, 10], [0, 5]);
+        stacked.stacked_devices = vec![DeviceCounters::default()];
+        assert!(foreign(&stacked, 1_000_000_000).unwrap_err().contains("stack"));
+        let mut memory = reading([0, 0], [0, 0]);
+        memory.devices = Seen::Value(Vec::new());
+        assert!(foreign(&memory, 1_000_000_000).is_err());
+    }
+}

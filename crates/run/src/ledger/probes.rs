@@ -1,0 +1,164 @@
+//! The sampler's thread: what it looks with and what it writes down.
+
+use std::sync::{Arc, Mutex};
+
+use engine::clock::{Clock, RealClock};
+use engine::thread;
+use job::Direction;
+use probe::{Meters, ThreadWait};
+use results::evidence::{CacheCounters, LayerCounters, Ledger, LedgerSample, MachineEvidence, Moment, Seen};
+
+use super::files::Files;
+use super::{WORKERS_LOOKED_AT, lock};
+use crate::conduct::Shared;
+
+/// Counting pages may take so long each second, ns; where it takes longer it is done at both ends of a stage only.
+const PAGES_NS_MAX: u64 = 200_000;
+
+/// Samples kept between the ends of stages: an hour's worth. Then every other one goes.
+const SAMPLES_MAX: usize = 3600;
+
+pub(super) struct Probes {
+    shared: Arc<Shared>,
+    ledger: Arc<Mutex<Ledger>>,
+    clock: RealClock,
+    /// When the first stage began, ns.
+    origin_ns: Option<u64>,
+    meters: Meters,
+    files: Files,
+    /// How long the pages were counted last, ns.
+    pages_ns: u64,
+    /// A sample each so many looks: grows as old ones are thinned out.
+    keep_one_in: u64,
+    looks: u64,
+}
+
+impl Probes {
+    pub(super) fn begin(shared: Arc<Shared>, ledger: Arc<Mutex<Ledger>>) -> Probes {
+        let meters = Meters::begin(&super::places(&shared.plan), shared.plan.workers.len() <= WORKERS_LOOKED_AT);
+        let files = Files::of(&shared.plan);
+        let machine = meters.machine();
+        {
+            let mut ledger = lock(&ledger);
+            let known = std::mem::take(&mut ledger.machine);
+            ledger.machine = MachineEvidence {
+                generator_floor_ns: known.generator_floor_ns,
+                foreign_bytes_per_s: known.foreign_bytes_per_s,
+                ..machine
+            };
+            ledger.files = files.evidence();
+            ledger.files_left_out = files.left_out();
+        }
+        Probes {
+            shared,
+            ledger,
+            clock: RealClock::shared(),
+            origin_ns: None,
+            meters,
+            files,
+            pages_ns: 0,
+            keep_one_in: 1,
+            looks: 0,
+        }
+    }
+
+    /// The state of the files, then the first sample.
+    pub(super) fn begin_stage(&mut self, stage: u32) -> u64 {
+        let first = self.origin_ns.is_none();
+        let meters = &self.meters;
+        self.files.begin_stage(stage, first, |path| meters.fstype_of(path));
+        lock(&self.ledger).files = self.files.evidence();
+        self.look(stage, Moment::Begin)
+    }
+
+    /// A sample in between; not kept where old ones have been thinned out.
+    pub(super) fn look_during(&mut self, stage: u32) -> u64 {
+        self.looks += 1;
+        if !self.looks.is_multiple_of(self.keep_one_in) {
+            return 0;
+        }
+        let cost_ns = self.look(stage, Moment::During);
+        self.thin_out();
+        cost_ns
+    }
+
+    /// The last sample, then the state of the files.
+    pub(super) fn end_stage(&mut self, stage: u32, waits: Vec<ThreadWait>) -> u64 {
+        waits.into_iter().for_each(|wait| self.meters.add_wait(wait));
+        let cost_ns = self.look(stage, Moment::End);
+        self.files.end_stage(stage);
+        lock(&self.ledger).files = self.files.evidence();
+        cost_ns
+    }
+
+    /// The stage is over, and the conductor has its answer.
+    pub(super) fn close_files(&mut self) {
+        self.files.close();
+    }
+
+    /// Takes one sample; what it cost this thread, ns of CPU time.
+    fn look(&mut self, stage: u32, moment: Moment) -> u64 {
+        let used = thread::usage();
+        let now_ns = self.clock.now_ns();
+        let origin_ns = *self.origin_ns.get_or_insert(now_ns);
+        let application = self.application();
+        let cache = self.pages(stage, moment);
+        let reading = self.meters.read();
+        let sample = LedgerSample {
+            at_ms: (now_ns - origin_ns) / 1_000_000,
+            stage,
+            moment,
+            application,
+            process: reading.process,
+            cache,
+            devices: reading.devices,
+            stacked_devices: reading.stacked_devices,
+            wire: reading.wire,
+            system: reading.system,
+        };
+        let spent = thread::usage().since(&used);
+        let cost_ns = (spent.user + spent.system).as_nanos() as u64;
+        let mut ledger = lock(&self.ledger);
+        ledger.samples.push(sample);
+        ledger.cost_ns += cost_ns;
+        cost_ns
+    }
+
+    /// What all workers have published.
+    fn application(&self) -> LayerCounters {
+        let mut sum = LayerCounters::default();
+        for published in self.shared.cells.iter().map(|cell| cell.published()) {
+            for (index, direction) in [Direction::Read, Direction::Write].into_iter().enumerate() {
+                sum.bytes[index] += published.bytes[direction as usize];
+                sum.operations[index] += published.ios[direction as usize];
+            }
+        }
+        sum
+    }
+
+    fn pages(&mut self, stage: u32, moment: Moment) -> Seen<CacheCounters> {
+        if moment == Moment::During && self.pages_ns > PAGES_NS_MAX {
+            let reason = format!("counting takes {} us: done when a stage begins and ends", self.pages_ns / 1000);
+            return Seen::NotVisible(reason);
+        }
+        let began_ns = self.clock.now_ns();
+        let pages = self.files.pages(stage);
+        self.pages_ns = self.clock.now_ns() - began_ns;
+        pages.into()
+    }
+
+    /// Every other sample between the ends of stages goes once there are too many: a run of days stays readable.
+    fn thin_out(&mut self) {
+        let mut ledger = lock(&self.ledger);
+        let during = |sample: &LedgerSample| sample.moment == Moment::During;
+        if ledger.samples.iter().filter(|sample| during(sample)).count() < SAMPLES_MAX {
+            return;
+        }
+        self.keep_one_in *= 2;
+        let mut odd = false;
+        ledger.samples.retain(|sample| {
+            odd ^= during(sample);
+            !during(sample) || !odd
+        });
+    }
+}

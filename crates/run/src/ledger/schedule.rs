@@ -1,0 +1,85 @@
+//! When the next look is due: each second, or less often where a look is dear.
+
+/// ns between looks.
+const INTERVAL_NS: u64 = 1_000_000_000;
+
+/// A look may cost this part of the time until the next: 0.05 % of a processor.
+const COST_PARTS: u64 = 2000;
+
+/// The looks of one stage. All times are ns of the conductor's clock.
+#[derive(Clone, Debug)]
+pub(super) struct Schedule {
+    next_ns: u64,
+    interval_ns: u64,
+}
+
+impl Schedule {
+    /// No stage runs.
+    pub(super) fn idle() -> Schedule {
+        Schedule { next_ns: u64::MAX, interval_ns: INTERVAL_NS }
+    }
+
+    /// A stage begins now.
+    pub(super) fn begin(now_ns: u64) -> Schedule {
+        Schedule { next_ns: now_ns.saturating_add(INTERVAL_NS), interval_ns: INTERVAL_NS }
+    }
+
+    /// What the last look cost, ns of CPU time: dear looks come after several seconds.
+    pub(super) fn cost(&mut self, cost_ns: u64) {
+        let interval_ns = cost_ns.saturating_mul(COST_PARTS).max(1).div_ceil(INTERVAL_NS) * INTERVAL_NS;
+        if self.next_ns != u64::MAX {
+            self.next_ns = (self.next_ns - self.interval_ns).saturating_add(interval_ns);
+        }
+        self.interval_ns = interval_ns;
+    }
+
+    /// Whether a look is due; then the next one is planned. Looks that nobody came to are left out.
+    pub(super) fn due(&mut self, now_ns: u64) -> bool {
+        if now_ns < self.next_ns {
+            return false;
+        }
+        let passed = (now_ns - self.next_ns) / self.interval_ns;
+        self.next_ns = self.next_ns.saturating_add((passed + 1) * self.interval_ns);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    /// How often a look is due when somebody asks every 50 ms up to `end_ns`.
+    fn looks(schedule: &mut Schedule, from_ns: u64, end_ns: u64) -> usize {
+        (from_ns..=end_ns).step_by(50_000_000).filter(|now_ns| schedule.due(*now_ns)).count()
+    }
+
+    #[test]
+    fn one_look_a_second() {
+        assert_eq!(looks(&mut Schedule::begin(7), 7, S - 1), 0, "a run of less than a second has none");
+        assert_eq!(looks(&mut Schedule::begin(7), 7, 10 * S + S / 2), 10);
+        assert_eq!(looks(&mut Schedule::begin(0), 0, 3600 * S), 3600);
+        assert_eq!(looks(&mut Schedule::idle(), 0, 100 * S), 0);
+    }
+
+    #[test]
+    fn a_look_that_nobody_came_to_is_not_made_up_for() {
+        let mut schedule = Schedule::begin(0);
+        assert!(schedule.due(3 * S + 1));
+        assert!(!schedule.due(3 * S + 2));
+        assert!(schedule.due(4 * S));
+    }
+
+    #[test]
+    fn a_dear_look_comes_less_often() {
+        let mut schedule = Schedule::begin(0);
+        assert!(schedule.due(S));
+        schedule.cost(500_000);
+        assert_eq!(looks(&mut schedule.clone(), S, 11 * S), 10, "0.05 % are allowed");
+        schedule.cost(1_700_000);
+        assert_eq!(looks(&mut schedule.clone(), S, 13 * S), 3, "after 5, 9 and 13 s");
+        schedule.cost(0);
+        assert_eq!(looks(&mut schedule, S, 11 * S), 10);
+    }
+}

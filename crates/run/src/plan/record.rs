@@ -1,0 +1,71 @@
+//! The plan in the words of the record: what a reader of the numbers needs of it.
+
+use job::{Direction, EngineName, SyncOpen};
+use results::JobPlan;
+
+use super::{WorkerPlan, diskless, queueing};
+
+/// Paths kept of a worker's files.
+pub(crate) const FILES_KEPT: usize = 16;
+
+impl WorkerPlan {
+    /// What the plan says that the worker will do.
+    pub fn for_record(&self) -> JobPlan {
+        let (job, extent) = (&self.job, &self.job.extent);
+        let durability = &job.durability;
+        let engine = job.submission.engine;
+        let has_files = !diskless(engine);
+        let named = self.files.iter().filter(|_| has_files);
+        JobPlan {
+            stage: self.stage,
+            files: named.clone().take(FILES_KEPT).map(|file| file.path.to_string_lossy().into_owned()).collect(),
+            file_count: named.count() as u64,
+            offset_bytes: self.files.first().map_or(0, |file| file.start),
+            // A device of endless length is filled until it is full.
+            span_bytes: (!job.files.fill_device)
+                .then(|| self.files.iter().fold(0u64, |sum, file| sum.saturating_add(file.length))),
+            io_bytes: self.io_bytes(),
+            runtime_ms: (extent.runtime_ns > 0).then_some(extent.runtime_ns / 1_000_000),
+            ramp_ms: extent.ramp_ns / 1_000_000,
+            time_based: extent.time_based,
+            // A mapping is served by the page cache, however its file was opened.
+            direct: has_files.then_some(job.submission.direct && engine != EngineName::Mmap),
+            random: job.pattern.access.random,
+            synchronous: job.submission.sync_open != SyncOpen::None,
+            sync_every_writes: [durability.fsync_every, durability.fdatasync_every]
+                .into_iter()
+                .filter(|every| *every > 0)
+                .min()
+                .map_or(0, u64::from),
+            end_sync: durability.end_fsync || durability.fsync_on_close || durability.end_syncfs,
+            invalidated: has_files.then_some(job.files.invalidate && !job.files.pre_read),
+            synchronous_engine: queueing::synchronous(engine),
+            paced: self.paced(),
+            compressible_percent: match job.content.zero {
+                true => Some(100),
+                false => job.content.compress.map(|(percent, _)| percent),
+            },
+            uniform_data: job.content.zero || job.content.pattern.is_some(),
+            laid_out: self.laid_out,
+        }
+    }
+
+    /// Bytes after which it stops.
+    fn io_bytes(&self) -> Option<u64> {
+        let workload = &self.workload;
+        if workload.time_based || self.job.files.fill_device {
+            return None;
+        }
+        let one_loop = match workload.number_ios {
+            0 => workload.bytes,
+            ios => workload.bytes.min(ios.saturating_mul(self.block_bytes_max.into())),
+        };
+        Some(one_loop.saturating_mul(workload.loops.into()))
+    }
+
+    fn paced(&self) -> bool {
+        let pacing = &self.job.pacing;
+        let limited = |direction| pacing.rate[direction].is_some() || pacing.rate_iops[direction].is_some();
+        pacing.think_ns > 0 || Direction::ALL.into_iter().any(limited)
+    }
+}

@@ -1,0 +1,64 @@
+//! The plan as the record keeps it.
+
+use results::JobPlan;
+
+use crate::world::{World, plan};
+
+fn first(words: &str) -> JobPlan {
+    plan(words).workers[0].for_record()
+}
+
+#[test]
+fn bytes_files_and_ends() {
+    let told = first("--name=a --directory=/d --nrfiles=20 --size=40k --bs=2k --offset=4k --loops=3 --stonewall");
+    assert_eq!((told.files.len(), told.file_count), (16, 20));
+    assert_eq!(told.files[3], "/d/a.0.3");
+    assert_eq!((told.offset_bytes, told.span_bytes, told.io_bytes), (4096, Some(40 << 10), Some(120 << 10)));
+    assert_eq!((told.runtime_ms, told.ramp_ms, told.time_based), (None, 0, false));
+    let told = first("--name=a --filename=/f --size=1m --runtime=3 --time_based --ramp_time=2");
+    assert_eq!((told.runtime_ms, told.ramp_ms, told.time_based, told.io_bytes), (Some(3000), 2000, true, None));
+    assert_eq!(first("--name=a --filename=/f --size=1m --bs=4k --number_ios=5").io_bytes, Some(20 << 10));
+    let filling = first("--name=a --filename=/f --rw=write --fill_device=1");
+    assert_eq!((filling.span_bytes, filling.io_bytes), (None, None));
+}
+
+#[test]
+fn stages_and_what_a_layout_makes() {
+    let mut world = World::new().file("/old", 1 << 20);
+    let plan =
+        world.plan("--size=1m --name=a --filename=/new --name=b --filename=/new --name=c --filename=/old --stonewall");
+    let told: Vec<_> =
+        plan.workers.iter().map(|worker| worker.for_record()).map(|told| (told.stage, told.laid_out)).collect();
+    assert_eq!(told, [(0, true), (0, true), (1, false)], "a file that two use is made once, for both");
+}
+
+#[test]
+fn how_it_is_done() {
+    let told = first("--name=a --filename=/f --size=1m --rw=randwrite --direct=1 --fsync=8 --fdatasync=3 --sync=1");
+    assert_eq!((told.direct, told.random, told.synchronous), (Some(true), true, true));
+    assert_eq!((told.sync_every_writes, told.end_sync, told.invalidated), (3, false, Some(true)));
+    assert!(told.synchronous_engine && !told.paced && !told.uniform_data);
+    let told = first("--name=a --filename=/f --size=1m --ioengine=libaio --end_fsync=1 --rate_iops=10 --pre_read=1");
+    assert!(told.end_sync && told.paced && !told.synchronous_engine);
+    assert_eq!((told.direct, told.invalidated), (Some(false), Some(false)), "what is read first stays in the cache");
+    let mapped = first("--name=a --filename=/f --size=1m --ioengine=mmap --direct=1");
+    assert_eq!(mapped.direct, Some(false), "no mapping goes past the page cache");
+}
+
+#[test]
+fn what_is_written() {
+    let of = |words: &str| {
+        let told = first(&format!("--name=a --filename=/f --size=1m --rw=write {words}"));
+        (told.compressible_percent, told.uniform_data)
+    };
+    assert_eq!(of(""), (None, false));
+    assert_eq!(of("--zero_buffers"), (Some(100), true));
+    assert_eq!(of("--buffer_pattern=0xab"), (None, true));
+}
+
+#[test]
+fn an_engine_without_files_has_none() {
+    let told = first("--name=a --ioengine=null --size=1m");
+    assert_eq!((told.files.len(), told.file_count, told.direct, told.invalidated), (0, 0, None, None));
+    assert_eq!(told.span_bytes, Some(1 << 20));
+}
