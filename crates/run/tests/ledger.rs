@@ -1,0 +1,272 @@
+//! The byte ledger on a real filesystem: the same bytes in all layers, and what a file was and is.
+#![forbid(unsafe_code)]
+
+mod conducted;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use results::RunRecord;
+use results::evidence::{FileState, LayerCounters, Ledger, LedgerSample, Moment, Seen};
+use run::{Control, Observer};
+
+const MIB: u64 = 1 << 20;
+
+struct Silent;
+
+impl Observer for Silent {}
+
+/// A directory on the filesystem of the build, since /tmp may be memory.
+fn directory() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable")
+}
+
+#[track_caller]
+fn run_words(words: &str) -> RunRecord {
+    let record = conducted::conduct(&conducted::jobs(words), Arc::new(Control::default()), &mut Silent);
+    for job in &record.jobs {
+        assert_eq!(job.error, None, "{words}");
+    }
+    record
+}
+
+#[track_caller]
+fn ledger(record: &RunRecord) -> &Ledger {
+    record.ledger.as_ref().expect("every run has a ledger")
+}
+
+/// First and last sample of a stage.
+#[track_caller]
+fn ends(ledger: &Ledger, stage: u32) -> (&LedgerSample, &LedgerSample) {
+    let of_stage: Vec<&LedgerSample> = ledger.samples.iter().filter(|sample| sample.stage == stage).collect();
+    let (first, last) = (of_stage[0], of_stage[of_stage.len() - 1]);
+    assert_eq!((first.moment, last.moment), (Moment::Begin, Moment::End), "{of_stage:?}");
+    (first, last)
+}
+
+fn since(begin: LayerCounters, end: LayerCounters) -> LayerCounters {
+    let pair = |begin: [u64; 2], end: [u64; 2]| [end[0] - begin[0], end[1] - begin[1]];
+    LayerCounters { bytes: pair(begin.bytes, end.bytes), operations: pair(begin.operations, end.operations) }
+}
+
+fn application(ledger: &Ledger, stage: u32) -> LayerCounters {
+    let (begin, end) = ends(ledger, stage);
+    since(begin.application, end.application)
+}
+
+/// What the leaf devices did in a stage, or why nobody can tell.
+fn devices(ledger: &Ledger, stage: u32) -> Result<LayerCounters, String> {
+    let (begin, end) = ends(ledger, stage);
+    let sum = |sample: &LedgerSample| match &sample.devices {
+        Seen::NotVisible(reason) => Err(reason.clone()),
+        Seen::Value(devices) if devices.is_empty() => Err("no device is behind the build directory".to_owned()),
+        Seen::Value(devices) => Ok(devices.iter().fold(LayerCounters::default(), |sum, device| LayerCounters {
+            bytes: [sum.bytes[0] + device.done.bytes[0], sum.bytes[1] + device.done.bytes[1]],
+            operations: [
+                sum.operations[0] + device.done.operations[0],
+                sum.operations[1] + device.done.operations[1],
+            ],
+        })),
+    };
+    Ok(since(sum(begin)?, sum(end)?))
+}
+
+/// Writes a file with random data, through to the storage, and leaves no page of it in the cache.
+fn written(path: &Path, mib: u64) {
+    let path = path.display();
+    run_words(&format!("--name=w --filename={path} --rw=write --bs=1m --size={mib}m --end_fsync=1"));
+}
+
+#[track_caller]
+fn file_of<'l>(ledger: &'l Ledger, path: &Path) -> (&'l Seen<FileState>, &'l Seen<FileState>) {
+    let file = ledger.files.iter().find(|file| Path::new(&file.path) == path).expect("the file was looked at");
+    (&file.before, &file.after)
+}
+
+fn file_in(directory: &tempfile::TempDir) -> PathBuf {
+    directory.path().join("file")
+}
+
+#[test]
+fn a_direct_write_reaches_the_device_and_the_application_counts_exactly() {
+    let directory = directory();
+    let path = file_in(&directory);
+    let words = format!("--name=a --filename={} --rw=write --bs=256k --size=16m --direct=1", path.display());
+    let jobs = conducted::jobs(&words);
+    let record = conducted::conduct(&jobs, Arc::new(Control::default()), &mut Silent);
+    if record.jobs[0].error.is_some() {
+        return eprintln!("skipped: no direct I/O here");
+    }
+    let ledger = ledger(&record);
+    assert_eq!(application(ledger, 0), LayerCounters { bytes: [0, 16 * MIB], operations: [0, 64] });
+    match devices(ledger, 0) {
+        Ok(done) => assert!(done.bytes[1] >= 16 * MIB, "{done:?}"),
+        Err(reason) => eprintln!("skipped: {reason}"),
+    }
+}
+
+#[test]
+fn a_warm_read_leaves_the_device_alone_and_a_cold_one_does_not() {
+    let directory = directory();
+    let path = file_in(&directory);
+    written(&path, 16);
+    let read = format!("--filename={} --rw=read --bs=256k --size=16m", path.display());
+    let record = run_words(&format!(
+        "--name=cold {read} --invalidate=1 --name=warm {read} --invalidate=0 --stonewall --name=last {read} \
+         --invalidate=1 --stonewall"
+    ));
+    let ledger = ledger(&record);
+    for stage in 0..3 {
+        assert_eq!(application(ledger, stage), LayerCounters { bytes: [16 * MIB, 0], operations: [64, 0] });
+    }
+    let (before, _) = file_of(ledger, &path);
+    let cached = |stage: u32| ends(ledger, stage).0.cache.value().map(|cache| cache.cached_bytes);
+    if let (Some(0), Some(warm), Some(cold)) = (cached(0), cached(1), cached(2)) {
+        assert_eq!((warm, cold), (16 * MIB, 0), "the pages before the first I/O of a stage");
+        assert_eq!(before.value().and_then(|state| state.cached_bytes), Some(0));
+    } else {
+        return eprintln!("skipped: the pages are not visible, or cannot be dropped: {:?}", ends(ledger, 0).0.cache);
+    }
+    match (devices(ledger, 0), devices(ledger, 1)) {
+        // Others may use the device at the same time, but hardly read as much.
+        (Ok(cold), Ok(warm)) => {
+            assert!(cold.bytes[0] >= 16 * MIB, "{cold:?}");
+            let process = |sample: &LedgerSample| sample.process.value().map(|process| process.storage_bytes[0]);
+            let (begin, end) = ends(ledger, 1);
+            assert_eq!(process(begin), process(end), "nothing was read for us: the device read {warm:?} in all");
+        }
+        (Err(reason), _) | (_, Err(reason)) => eprintln!("skipped: {reason}"),
+    }
+}
+
+#[test]
+fn a_file_that_was_never_written_says_so() {
+    let directory = directory();
+    let path = file_in(&directory);
+    // Made by a writer that never gets to write: its space is reserved.
+    let reserve =
+        format!("--name=a --filename={} --rw=write --size=8m --fallocate=native --create_only=1", path.display());
+    run_words(&reserve);
+    let record = run_words(&format!("--name=r --filename={} --rw=read --bs=64k --size=8m", path.display()));
+    let (before, after) = file_of(ledger(&record), &path);
+    let (Seen::Value(before), Seen::Value(after)) = (before, after) else { panic!("{before:?} {after:?}") };
+    assert_eq!((before.size_bytes, after.size_bytes), (8 * MIB, 8 * MIB));
+    match (before.unwritten_bytes, before.allocated_bytes) {
+        (None, _) | (_, 0) => eprintln!("skipped: no preallocation, or the filesystem tells nothing of extents"),
+        (unwritten, _) => {
+            assert_eq!((unwritten, before.written_bytes), (Some(8 * MIB), Some(0)));
+            assert_eq!(after.unwritten_bytes, Some(8 * MIB), "reading writes nothing");
+            assert_eq!(before.examined_bytes, Some(8 * MIB));
+        }
+    }
+    written(&path, 8);
+    let record = run_words(&format!("--name=r --filename={} --rw=read --bs=64k --size=8m", path.display()));
+    let Some(before) = file_of(ledger(&record), &path).0.value() else { panic!("{record:?}") };
+    assert!(matches!(before.unwritten_bytes, Some(0) | None), "{before:?}");
+    assert!(matches!(before.written_bytes, Some(bytes) if bytes == 8 * MIB) || before.written_bytes.is_none());
+}
+
+#[test]
+fn what_a_buffered_write_left_in_memory_is_dirty_at_the_end() {
+    let directory = directory();
+    let path = file_in(&directory);
+    let write = format!("--name=a --filename={} --rw=write --bs=256k --size=16m", path.display());
+    let unsynced = run_words(&write);
+    let left = |record: &RunRecord| {
+        let (_, end) = ends(ledger(record), 0);
+        let cache = match &end.cache {
+            Seen::Value(cache) => cache,
+            Seen::NotVisible(reason) => return Err(reason.clone()),
+        };
+        let dirty = cache.dirty_bytes.zip(cache.writeback_bytes).map(|(dirty, writeback)| dirty + writeback);
+        dirty.ok_or_else(|| "this kernel does not tell dirty pages".to_owned())
+    };
+    let dirty = match left(&unsynced) {
+        Err(reason) => return eprintln!("skipped: {reason}"),
+        Ok(0) => return eprintln!("skipped: this filesystem keeps no dirty pages"),
+        Ok(dirty) => dirty,
+    };
+    // The kernel may have begun to write back.
+    assert!(dirty > 8 * MIB, "{dirty}");
+    let (_, after) = file_of(ledger(&unsynced), &path);
+    let after = after.value().expect("the file is there");
+    assert_eq!((after.written_bytes, after.unwritten_bytes), (None, None), "its extents are not known yet");
+    let synced = run_words(&format!("{write} --end_fsync=1"));
+    assert_eq!(left(&synced), Ok(0));
+    assert!(synced.jobs[0].final_sync_ns.is_some() && unsynced.jobs[0].final_sync_ns.is_none());
+}
+
+#[test]
+fn a_look_a_second_and_two_per_stage() {
+    let record = run_words(
+        "--name=a --ioengine=null --size=1g --runtime=2 --time_based --rate_iops=1000 \
+         --name=b --ioengine=null --size=4k --stonewall",
+    );
+    let ledger = ledger(&record);
+    let of_stage = |stage: u32| -> Vec<&LedgerSample> {
+        ledger.samples.iter().filter(|sample| sample.stage == stage).collect()
+    };
+    ends(ledger, 0);
+    ends(ledger, 1);
+    let during = of_stage(0).len() - 2;
+    // A machine that is busy elsewhere may lose a look; none is added.
+    assert!((1..=2).contains(&during) || ledger.missed > 0, "{during} looks in two seconds");
+    assert_eq!(of_stage(1).len(), 2, "a stage of less than a second has its beginning and its end");
+    assert!(ledger.samples.is_sorted_by_key(|sample| sample.at_ms));
+    assert!(ledger.cost_ns > 0);
+    let sample = &ledger.samples[0];
+    assert_eq!(sample.at_ms, 0);
+    assert!(sample.devices.reason().is_some() && sample.cache.reason().is_some() && sample.wire.reason().is_some());
+    assert_eq!(ledger.files_left_out, 0, "the null engine has no files");
+    assert_eq!(application(ledger, 1).operations, [1, 0]);
+}
+
+#[test]
+fn many_files_are_not_all_looked_at() {
+    let directory = directory();
+    let words = format!(
+        "--name=a --directory={} --nrfiles=40 --numjobs=8 --rw=write --bs=4k --size=160k",
+        directory.path().display()
+    );
+    let record = run_words(&words);
+    let ledger = ledger(&record);
+    assert_eq!((ledger.files.len(), ledger.files_left_out), (64, 8 * 40 - 64));
+    assert_eq!((record.jobs[0].plan.files.len(), record.jobs[0].plan.file_count), (16, 40));
+    let first = &record.jobs[7].plan.files[0];
+    assert!(ledger.files.iter().any(|file| file.path == *first), "each worker has its share");
+}
+
+#[test]
+fn a_file_that_the_run_removes_is_seen_to_the_end() {
+    let directory = directory();
+    let path = file_in(&directory);
+    let record = run_words(&format!("--name=a --filename={} --rw=write --size=1m --unlink=1", path.display()));
+    let (_, after) = file_of(ledger(&record), &path);
+    assert_eq!(after.value().map(|state| state.size_bytes), Some(MIB));
+    assert!(!path.exists());
+}
+
+#[test]
+fn latency_is_told_second_by_second_and_adds_up() {
+    let record = run_words("--name=a --ioengine=null --size=1g --runtime=2 --time_based --rate_iops=2000 --numjobs=2");
+    for job in &record.jobs {
+        let told: u64 = job.latency_series.iter().flat_map(|slice| &slice.classes).map(|(_, count)| count).sum();
+        assert_eq!(told, job.read.clat.moments.count);
+        assert!(job.latency_series.is_sorted_by_key(|slice| slice.at_ms) && !job.latency_series.is_empty());
+    }
+    let many = run_words("--name=a --ioengine=null --size=4k --numjobs=65");
+    assert!(many.jobs.iter().all(|job| job.latency_series.is_empty()), "too many workers");
+}
+
+#[test]
+fn the_record_keeps_it_all_and_an_old_record_has_none() {
+    let record = run_words("--name=a --ioengine=null --size=64k");
+    let text = record.to_json();
+    let again = RunRecord::from_json(&text).expect("it was just written");
+    assert_eq!(again.ledger, record.ledger);
+    assert_eq!(again.jobs[0].plan, record.jobs[0].plan);
+    let mut old: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    old.as_object_mut().expect("a record is an object").remove("ledger");
+    let old = RunRecord::from_json(&old.to_string()).expect("records from before the ledger still load");
+    assert_eq!(old.ledger, None);
+}
