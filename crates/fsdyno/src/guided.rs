@@ -44,6 +44,7 @@ enum Question {
         #[arg(long)]
         json: bool,
     },
+    Inspect(crate::inspect::Inspect),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -75,6 +76,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Ok(Question::Clean(clean)) => clean.run(),
         Ok(Question::Report { form, terse_version, record }) => report(form, terse_version, &record),
         Ok(Question::Doctor { json }) => crate::doctor::answer(json),
+        Ok(Question::Inspect(inspect)) => inspect.run(),
         Err(error) => {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {

@@ -5,6 +5,7 @@
 mod doctor;
 mod fio;
 mod guided;
+mod inspect;
 mod question;
 
 use std::ffi::OsString;

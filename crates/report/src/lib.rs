@@ -16,13 +16,16 @@ mod disks;
 mod figures;
 mod groups;
 pub mod guided;
+pub mod inspect;
 pub mod json;
 mod lanes;
 pub mod normal;
 mod number;
+mod page;
 mod progress;
 pub mod terse;
 
 pub use jiff::tz::TimeZone;
 pub use number::{Base, Style, Unit, num2str};
+pub use page::{Page, binary_size};
 pub use progress::{Progress, RateLimit};

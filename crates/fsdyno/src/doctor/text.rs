@@ -1,8 +1,7 @@
 //! The findings for people: aligned lines under headings.
 
-use std::fmt::Display;
-
 use probe::Fact;
+use report::{Page, binary_size};
 
 use super::{EngineFinding, Findings, Floor, judgement};
 
@@ -15,7 +14,8 @@ const LINE_WIDTH: usize = 110;
 /// The whole page.
 pub(super) fn page(findings: &Findings) -> String {
     let Findings { version, debug_build, floors, clock, engines, io_uring_features, .. } = findings;
-    let mut page = Page { text: format!("{version}, {} build\n", if *debug_build { "debug" } else { "release" }) };
+    let build = if *debug_build { "debug" } else { "release" };
+    let mut page = Page::new(format!("{version}, {build} build"), LABEL_WIDTH, LINE_WIDTH);
     page.heading("Machine");
     machine(&mut page, findings);
     page.heading("Generator floor: CPU time per I/O of ioengine=null, 4 KiB random reads");
@@ -38,19 +38,19 @@ pub(super) fn page(findings: &Findings) -> String {
     page.line("io_uring features", &features);
     page.heading("Limits");
     limits(&mut page, findings);
-    page.text.push('\n');
+    page.gap();
     page.paragraph("", &judgement::verdict(findings));
     for warning in judgement::warnings(findings) {
-        page.text.push_str(&format!("warning: {warning}\n"));
+        page.paragraph("", &format!("warning: {warning}"));
     }
-    page.text
+    page.into_text()
 }
 
 fn machine(page: &mut Page, findings: &Findings) {
     page.line("kernel", &shown(&findings.kernel, String::clone));
     page.line("processors online", &shown(&findings.processors_online, u32::to_string));
     page.line("processors for this process", &shown(&findings.processors_usable, u32::to_string));
-    page.line("memory", &shown(&findings.memory_bytes, |bytes| size(*bytes)));
+    page.line("memory", &shown(&findings.memory_bytes, |bytes| binary_size(*bytes)));
 }
 
 fn limits(page: &mut Page, findings: &Findings) {
@@ -59,9 +59,9 @@ fn limits(page: &mut Page, findings: &Findings) {
     page.line("fs.aio-nr (of these in use)", &shown(&limits.aio_reserved_requests, u64::to_string));
     page.line("open files (ulimit -n)", &limit(&limits.open_files, u64::to_string));
     page.line("open files, hard limit", &limit(&limits.open_files_hard, u64::to_string));
-    page.line("locked memory (ulimit -l)", &limit(&limits.locked_memory_bytes, |bytes| size(*bytes)));
+    page.line("locked memory (ulimit -l)", &limit(&limits.locked_memory_bytes, |bytes| binary_size(*bytes)));
     page.line("kernel.io_uring_disabled", &shown(&limits.io_uring_disabled, u32::to_string));
-    page.line("memory of the control group", &limit(&limits.cgroup_memory_bytes, |bytes| size(*bytes)));
+    page.line("memory of the control group", &limit(&limits.cgroup_memory_bytes, |bytes| binary_size(*bytes)));
 }
 
 /// A value, or why it cannot be seen.
@@ -85,68 +85,5 @@ fn availability(engine: &EngineFinding) -> &str {
     match &engine.available {
         Ok(()) => "available",
         Err(reason) => reason,
-    }
-}
-
-/// `8.0 MiB`, `7.7 GiB`; below a KiB in bytes.
-fn size(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut value = bytes as f64;
-    let mut unit = "B";
-    for next in UNITS {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = next;
-    }
-    if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") }
-}
-
-struct Page {
-    text: String,
-}
-
-impl Page {
-    fn heading(&mut self, text: impl Display) {
-        self.text.push_str(&format!("\n{text}\n"));
-    }
-
-    fn line(&mut self, label: &str, value: &str) {
-        self.paragraph(&format!("  {label:<width$}", width = LABEL_WIDTH - 2), value);
-    }
-
-    /// Words, broken into lines that begin where the first one's words begin.
-    fn paragraph(&mut self, label: &str, words: &str) {
-        let indent = label.chars().count();
-        self.text.push_str(label);
-        let mut column = indent;
-        for word in words.split_whitespace() {
-            let width = word.chars().count();
-            if column > indent && column + 1 + width > LINE_WIDTH {
-                self.text.push_str(&format!("\n{blank:indent$}", blank = ""));
-                column = indent;
-            }
-            if column > indent {
-                self.text.push(' ');
-                column += 1;
-            }
-            self.text.push_str(word);
-            column += width;
-        }
-        self.text.push('\n');
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_with_units() {
-        assert_eq!(size(512), "512 B");
-        assert_eq!(size(8 << 20), "8.0 MiB");
-        assert_eq!(size(8_270_110_720), "7.7 GiB");
-        assert_eq!(size(u64::MAX), "16384.0 PiB");
     }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use results::evidence::{CgroupIdentity, Seen};
+use results::evidence::CgroupIdentity;
 
+use super::seen;
 use crate::linux::cgroups::{Group, Version, group};
 use crate::linux::{Look, block, limits, mounts};
 use crate::{BlockDevice, DeviceNumber, Fact};
@@ -19,9 +20,9 @@ const THROTTLES: [(&str, &str); 4] = [
 /// The tightest limits of this process's groups and those above them.
 pub(super) fn identity(look: &Look, devices: &[BlockDevice]) -> CgroupIdentity {
     CgroupIdentity {
-        memory_bytes: Seen::from(limits::cgroup_memory_bytes(look)),
-        cpus: Seen::from(cpus(look)),
-        io: Seen::from(io(look, devices)),
+        memory_bytes: seen(limits::cgroup_memory_bytes(look)),
+        cpus: seen(cpus(look)),
+        io: seen(io(look, devices)),
     }
 }
 

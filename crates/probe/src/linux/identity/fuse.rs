@@ -1,9 +1,9 @@
 //! What a FUSE mount and its daemon's command line say.
 
-use results::evidence::{FuseIdentity, Seen};
+use results::evidence::FuseIdentity;
 
 use super::daemon::{daemon_of, file_name};
-use super::secrets;
+use super::{secrets, seen};
 use crate::Mount;
 use crate::linux::Look;
 
@@ -15,8 +15,8 @@ pub(super) fn identity(look: &Look, mount: &Mount) -> FuseIdentity {
         kind: kind(mount, words),
         url: url(mount, words),
         cache: cache(words),
-        daemon_pid: Seen::from(daemon.as_ref().map(|daemon| daemon.pid)),
-        command_line: Seen::from(daemon.as_ref().map(|daemon| daemon.command_line.clone())),
+        daemon_pid: seen(daemon.as_ref().map(|daemon| daemon.pid)),
+        command_line: seen(daemon.as_ref().map(|daemon| daemon.command_line.clone())),
     }
 }
 

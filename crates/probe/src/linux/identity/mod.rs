@@ -20,6 +20,7 @@ mod stack;
 pub(super) use daemon::daemon_at as fuse_daemon_at;
 pub(super) use mountstats::wire_counters as nfs_mount_statistics;
 
+use std::borrow::Borrow;
 use std::path::Path;
 
 use results::evidence::{
@@ -49,13 +50,13 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
     }
     Storage {
         asked_path: asked.display().to_string(),
-        exists: Seen::from(place.exists.clone()),
-        resolved_path: Seen::from(place.resolved.as_ref().map(|path| path.display().to_string())),
-        mount: Seen::from(place.mount.as_ref().map(mount_identity)),
+        exists: seen(place.exists.clone()),
+        resolved_path: seen(place.resolved.as_ref().map(|path| path.display().to_string())),
+        mount: seen(place.mount.as_ref().map(mount_identity)),
         class,
-        space: Seen::from(place.space.clone().and_then(|space| believable(&space, fuse.as_ref()))),
-        direct_io: Seen::from(place.direct_io.as_ref().map(direct_io_identity)),
-        devices: Seen::from(
+        space: seen(place.space.clone().and_then(|space| believable(&space, fuse.as_ref()))),
+        direct_io: seen(place.direct_io.as_ref().map(direct_io_identity)),
+        devices: seen(
             device_list(&place, class)
                 .map(|found| found.iter().map(|device| devices::identity(look, device.clone())).collect()),
         ),
@@ -66,6 +67,17 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
         fuse,
         cgroup: cgroups::identity(look, found),
         remarks,
+    }
+}
+
+/// A fact as evidence: where it was looked for and the answer, in short.
+fn seen<T>(fact: Result<T, impl Borrow<NotVisible>>) -> Seen<T> {
+    match fact {
+        Ok(value) => Seen::Value(value),
+        Err(unseen) => {
+            let NotVisible { place, reason } = unseen.borrow();
+            Seen::NotVisible(format!("{place}: {reason}"))
+        }
     }
 }
 
@@ -125,7 +137,6 @@ fn device_list(place: &Place, class: StorageClass) -> Fact<&[BlockDevice]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::evidence::Seen;
 
     #[test]
     fn this_machine() {

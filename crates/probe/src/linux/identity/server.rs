@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use procfs::FromRead;
 use procfs::net::{RouteEntries, RouteEntry};
-use results::evidence::{Seen, ServerIdentity};
+use results::evidence::ServerIdentity;
 
 use super::endpoint::Endpoint;
+use super::seen;
 use crate::linux::{Look, read_number, read_text};
 use crate::{Fact, NotVisible};
 
@@ -30,11 +31,9 @@ pub(super) fn identity(look: &Look, endpoint: &Endpoint, transport: Option<&str>
             Ok(address) => address.to_string(),
             Err(_) => format!("{}:{}", endpoint.host, endpoint.port),
         },
-        connect_ns: Seen::from(address.and_then(|address| connect_ns(address, transport))),
-        link_bits_per_s: Seen::from(
-            interface.as_ref().map_err(NotVisible::clone).and_then(|name| link_speed(look, name)),
-        ),
-        interface: Seen::from(interface),
+        connect_ns: seen(address.and_then(|address| connect_ns(address, transport))),
+        link_bits_per_s: seen(interface.as_ref().map_err(NotVisible::clone).and_then(|name| link_speed(look, name))),
+        interface: seen(interface),
     }
 }
 
@@ -124,7 +123,7 @@ fn link_speed(look: &Look, interface: &str) -> Fact<u64> {
     let file = look.sys.join("class/net").join(interface).join("speed");
     match read_number::<i64>(&file) {
         Ok(megabits) if megabits > 0 => Ok(megabits.unsigned_abs() * 1_000_000),
-        Ok(unknown) => Err(NotVisible::new(file.display(), format!("the driver says {unknown}: unknown"))),
+        Ok(unknown) => Err(NotVisible::new(file.display(), format!("the driver says {unknown}"))),
         Err(_) => Err(NotVisible::new(file.display(), "the driver does not say")),
     }
 }
@@ -133,6 +132,7 @@ fn link_speed(look: &Look, interface: &str) -> Fact<u64> {
 mod tests {
     use super::*;
     use crate::linux::block::fixture;
+    use results::evidence::Seen;
     use std::fs;
     use std::net::TcpListener;
 

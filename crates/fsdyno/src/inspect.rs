@@ -1,0 +1,111 @@
+//! `fsdyno inspect`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use guide::Problem;
+use guide::workplace::type_matches;
+use results::evidence::{Seen, Storage};
+
+use crate::fio::print;
+use crate::question::{UNUSABLE, tell};
+
+/// What is this storage: filesystem, server, devices, limits; nothing is read from or written to it.
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// A file, a directory, a mount point or a block device.
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// One JSON document instead of text.
+    #[arg(long)]
+    json: bool,
+    /// Fail with status 2 if the path is not on this type of filesystem, such as nfs.
+    #[arg(long, value_name = "FSTYPE")]
+    expect: Option<String>,
+}
+
+impl Inspect {
+    pub(crate) fn run(self) -> ExitCode {
+        let storage = probe::storage_of(&self.path);
+        if let Err(problem) = check(&storage, self.expect.as_deref()) {
+            tell(&problem);
+            return ExitCode::from(UNUSABLE);
+        }
+        let host = probe::host();
+        let text = if self.json {
+            report::inspect::json(&storage, &host, crate::VERSION)
+        } else {
+            report::inspect::text(&storage, &host)
+        };
+        if print(&text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+    }
+}
+
+/// Nothing can be at the path, or it is not on the filesystem that was expected.
+fn check(storage: &Storage, expected: Option<&str>) -> Result<(), Problem> {
+    let path = &storage.asked_path;
+    if let (Seen::Value(false), Seen::NotVisible(reason)) = (&storage.exists, &storage.resolved_path) {
+        return Err(Problem::new(format!("no file can be at `{path}`: {reason}"))
+            .with_next("name a file, a directory, a mount point or a block device"));
+    }
+    let Some(expected) = expected else { return Ok(()) };
+    let mount = match &storage.mount {
+        Seen::Value(mount) => mount,
+        Seen::NotVisible(reason) => {
+            return Err(Problem::new(format!(
+                "{path} was expected to be {expected}, but its mount is not visible: {reason}"
+            )));
+        }
+    };
+    if type_matches(&mount.fstype, expected) {
+        return Ok(());
+    }
+    Err(Problem::new(format!(
+        "{path} was expected to be {expected}, but it is {} from {}, mounted at {}",
+        mount.fstype, mount.source, mount.mount_point
+    ))
+    .with_next(format!(
+        "see whether the {expected} filesystem is mounted (findmnt): an empty mount point is on its parent's filesystem"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use results::evidence::MountIdentity;
+
+    use super::*;
+
+    fn on(fstype: &str) -> Storage {
+        let mount = MountIdentity {
+            mount_point: "/mnt".into(),
+            source: "nas:/x".into(),
+            fstype: fstype.into(),
+            ..MountIdentity::default()
+        };
+        Storage { asked_path: "/mnt/x".into(), mount: Seen::Value(mount), ..Storage::default() }
+    }
+
+    #[test]
+    fn an_expectation_is_met_or_refused() {
+        assert!(check(&on("nfs4"), Some("nfs")).is_ok() && check(&on("fuse.s3fs"), Some("s3fs")).is_ok());
+        assert!(check(&on("ext4"), None).is_ok());
+        let refused = check(&on("tmpfs"), Some("nfs")).unwrap_err();
+        assert_eq!(refused.what, "/mnt/x was expected to be nfs, but it is tmpfs from nas:/x, mounted at /mnt");
+        assert!(refused.next.is_some_and(|next| next.contains("empty mount point")));
+        assert!(check(&on("nfs4"), Some("")).is_err(), "an empty variable of a script expects nothing");
+        assert!(check(&Storage::default(), Some("nfs")).is_err(), "not visible is not as expected");
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let storage = Storage {
+            exists: Seen::Value(false),
+            resolved_path: Seen::NotVisible("stat a/b: Not a directory".into()),
+            ..on("ext4")
+        };
+        assert!(check(&storage, None).unwrap_err().what.contains("Not a directory"));
+        let missing = Storage { resolved_path: Seen::Value("/mnt".into()), ..storage };
+        assert!(check(&missing, None).is_ok());
+    }
+}

@@ -1,0 +1,225 @@
+//! Pages of storages that were written by hand.
+
+use super::*;
+
+fn host() -> Host {
+    Host { kernel: Some("Linux 6.9.0".into()), cpus: Some(8), memory_bytes: Some(8_270_110_720), clock: None }
+}
+
+fn no_limits() -> CgroupIdentity {
+    CgroupIdentity { memory_bytes: Seen::Value(None), cpus: Seen::Value(None), io: Seen::Value(vec![]) }
+}
+
+fn mount(mount_point: &str, source: &str, fstype: &str, options: &str) -> Seen<MountIdentity> {
+    Seen::Value(MountIdentity {
+        mount_point: mount_point.into(),
+        source: source.into(),
+        fstype: fstype.into(),
+        options: options.split(',').map(str::to_owned).collect(),
+        device: "0:50".into(),
+    })
+}
+
+fn space(available_bytes: u64, total_bytes: u64) -> Seen<SpaceIdentity> {
+    Seen::Value(SpaceIdentity { total_bytes, available_bytes })
+}
+
+fn disk(name: &str) -> DeviceIdentity {
+    DeviceIdentity {
+        name: name.into(),
+        size_bytes: Some(107_374_182_400),
+        rotational: Some(false),
+        scheduler: Some("none".into()),
+        queue_requests: Some(256),
+        max_request_bytes: Some(1_310_720),
+        logical_block_bytes: Some(512),
+        physical_block_bytes: Some(4096),
+        write_cache: Some("write back".into()),
+        ..DeviceIdentity::default()
+    }
+}
+
+fn place(path: &str) -> Storage {
+    Storage {
+        asked_path: path.into(),
+        exists: Seen::Value(true),
+        resolved_path: Seen::Value(path.into()),
+        cgroup: no_limits(),
+        devices: Seen::Value(vec![]),
+        ..Storage::default()
+    }
+}
+
+fn ext4() -> Storage {
+    let partition = DeviceIdentity { partition: Some("sda2".into()), model: Some("Fast Disk 9".into()), ..disk("sda") };
+    Storage {
+        mount: mount("/srv", "/dev/sda2", "ext4", "rw,relatime,errors=remount-ro"),
+        class: StorageClass::Block,
+        space: space(41_017_149_849, 105_555_996_672),
+        direct_io: Seen::Value(DirectIoIdentity::Aligned { memory_bytes: 4, offset_bytes: 512 }),
+        devices: Seen::Value(vec![partition]),
+        ..place("/srv/git-data")
+    }
+}
+
+fn nfs() -> Storage {
+    Storage {
+        mount: mount(
+            "/mnt/nas",
+            "nas:/export",
+            "nfs4",
+            "rw,relatime,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,hard,proto=tcp,timeo=600,retrans=2,sec=sys,\
+             clientaddr=192.0.2.9,local_lock=none,addr=192.0.2.1",
+        ),
+        class: StorageClass::Network,
+        space: space(5 << 40, 10 << 40),
+        direct_io: Seen::NotVisible("statx: the kernel says it of files only, and this is a directory".into()),
+        nfs: Some(NfsIdentity {
+            version: Some("4.2".into()),
+            rsize_bytes: Some(1 << 20),
+            wsize_bytes: Some(1 << 20),
+            nconnect: Some(4),
+            transport: Some("tcp".into()),
+            hard: Some(true),
+            synchronous: Some(false),
+            attribute_cache_s: Some([3, 60, 30, 60]),
+        }),
+        server: Some(ServerIdentity {
+            address: "192.0.2.1:2049".into(),
+            connect_ns: Seen::Value(182_000),
+            interface: Seen::Value("eth0".into()),
+            link_bits_per_s: Seen::Value(10_000_000_000),
+        }),
+        ..place("/mnt/nas/git")
+    }
+}
+
+fn s3fs() -> Storage {
+    let command = "s3fs bench /mnt/s3 -o url=https://s3.example,use_cache=/var/cache/s3fs,passwd_file=/etc/passwd-s3fs";
+    Storage {
+        mount: mount("/mnt/s3", "s3fs", "fuse.s3fs", "rw,nosuid,nodev,relatime,user_id=0,group_id=0"),
+        class: StorageClass::Fuse,
+        space: Seen::NotVisible("statvfs: s3fs claims 16 EiB: it cannot know".into()),
+        direct_io: Seen::NotVisible("statx: the kernel says it of files only, and this is a directory".into()),
+        fuse: Some(FuseIdentity {
+            kind: Some("s3fs".into()),
+            daemon_pid: Seen::Value(4711),
+            command_line: Seen::Value(command.split(' ').map(str::to_owned).collect()),
+            url: Some("https://s3.example".into()),
+            cache: Some("use_cache=/var/cache/s3fs".into()),
+        }),
+        server: Some(ServerIdentity {
+            address: "192.0.2.7:443".into(),
+            connect_ns: Seen::NotVisible("connect 192.0.2.7:443: connection timed out".into()),
+            interface: Seen::Value("eth0".into()),
+            link_bits_per_s: Seen::NotVisible("/sys/class/net/eth0/speed: the driver says -1".into()),
+        }),
+        remarks: vec![
+            "s3fs writes to a local file until fsync or close, and reads from it later: direct I/O is accepted and \
+             changes nothing"
+                .into(),
+        ],
+        ..place("/mnt/s3")
+    }
+}
+
+fn overlay() -> Storage {
+    Storage {
+        resolved_path: Seen::Value("/data".into()),
+        mount: mount("/", "overlay", "overlay", "rw,relatime,lowerdir=/l/A:/l/B,upperdir=/o/upper,workdir=/o/work"),
+        class: StorageClass::Unknown,
+        space: space(1 << 30, 2 << 30),
+        direct_io: Seen::Value(DirectIoIdentity::Refused),
+        devices: Seen::NotVisible("/o/upper: the overlay's upper directory is outside this view".into()),
+        stack: vec!["overlay: upper /o/upper, outside what this process sees".into()],
+        cgroup: CgroupIdentity {
+            memory_bytes: Seen::Value(Some(2 << 30)),
+            cpus: Seen::Value(Some(1.5)),
+            io: Seen::NotVisible("/proc/self/cgroup: no mounted hierarchy controls io".into()),
+        },
+        remarks: vec!["data/new does not exist; all this is about /data, the nearest parent that does".into()],
+        ..place("data/new")
+    }
+}
+
+fn btrfs() -> Storage {
+    let array = DeviceIdentity { slaves: vec![disk("sda"), disk("sdb")], scheduler: None, ..disk("md0") };
+    Storage {
+        mount: mount(
+            "/data",
+            "/dev/md0",
+            "btrfs",
+            "rw,relatime,compress=zstd:3,space_cache=v2,subvolid=256,subvol=/@data",
+        ),
+        class: StorageClass::Block,
+        space: space(1 << 36, 1 << 37),
+        direct_io: Seen::NotVisible("statx: the kernel says it of files only; none is here".into()),
+        devices: Seen::Value(vec![array]),
+        stack: vec!["subvolume /@data".into(), "md0: raid1".into()],
+        compression: Some("compress=zstd:3".into()),
+        cgroup: CgroupIdentity { io: Seen::Value(vec!["sda (8:0) rbps=1048576".into()]), ..no_limits() },
+        ..place("/data")
+    }
+}
+
+fn tmpfs() -> Storage {
+    Storage {
+        mount: mount("/dev/shm", "tmpfs", "tmpfs", "rw,nosuid,nodev"),
+        class: StorageClass::Memory,
+        space: space(4 << 30, 4 << 30),
+        direct_io: Seen::NotVisible("statx: tmpfs does not say, or the kernel is older than 6.1".into()),
+        remarks: vec!["files are in memory: no figure from here says anything about a disk".into()],
+        ..place("/dev/shm")
+    }
+}
+
+#[test]
+fn pages() {
+    for (name, storage) in [
+        ("ext4", ext4()),
+        ("nfs", nfs()),
+        ("s3fs", s3fs()),
+        ("overlay", overlay()),
+        ("btrfs", btrfs()),
+        ("tmpfs", tmpfs()),
+    ] {
+        let page = text(&storage, &host());
+        let longest = page.lines().map(|line| line.chars().count()).max();
+        insta::assert_snapshot!(name, page);
+        assert!(longest <= Some(LINE_COLUMNS), "{name}: a line of {longest:?} columns");
+    }
+}
+
+#[test]
+fn a_device_by_itself_and_a_place_about_which_nothing_is_known() {
+    let device = Storage {
+        class: StorageClass::Device,
+        mount: Seen::NotVisible("/dev/sda: is a device, on no filesystem".into()),
+        direct_io: Seen::Value(DirectIoIdentity::Aligned { memory_bytes: 4, offset_bytes: 512 }),
+        devices: Seen::Value(vec![disk("sda")]),
+        remarks: vec!["the device is mounted at /".into()],
+        ..place("/dev/sda")
+    };
+    insta::assert_snapshot!("device", text(&device, &host()));
+    insta::assert_snapshot!("nothing_known", text(&Storage::default(), &Host::default()));
+}
+
+#[test]
+fn the_document_comes_back_as_it_was() {
+    let document: serde_json::Value = serde_json::from_str(&json(&btrfs(), &host(), "9.9.9")).unwrap();
+    assert_eq!(document["version"], "9.9.9");
+    assert_eq!(document["storage"]["class"], "block");
+    assert_eq!(
+        document["storage"]["direct_io"]["not_visible"],
+        "statx: the kernel says it of files only; none is here"
+    );
+    let back: Storage = serde_json::from_value(document["storage"].clone()).unwrap();
+    assert_eq!(back, btrfs());
+}
+
+#[test]
+fn speeds() {
+    assert_eq!(link_speed(10_000_000_000), "10 Gbit/s");
+    assert_eq!(link_speed(2_500_000_000), "2.5 Gbit/s");
+    assert_eq!(link_speed(100_000_000), "100 Mbit/s");
+}

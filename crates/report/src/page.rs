@@ -1,0 +1,125 @@
+//! Pages for people: aligned lines under headings, wrapped between words.
+
+use std::fmt::Display;
+
+/// Blanks before a label.
+const INDENT: usize = 2;
+
+/// A page that grows line by line.
+#[derive(Debug)]
+pub struct Page {
+    text: String,
+    label_columns: usize,
+    line_columns: usize,
+}
+
+impl Page {
+    /// A page that begins with a line of its own. Values begin at `label_columns`, lines end before `line_columns`.
+    pub fn new(first_line: impl Display, label_columns: usize, line_columns: usize) -> Page {
+        let mut page = Page { text: String::new(), label_columns, line_columns };
+        page.paragraph("", &first_line.to_string());
+        page
+    }
+
+    /// A blank line and a heading.
+    pub fn heading(&mut self, text: impl Display) {
+        self.text.push('\n');
+        self.paragraph("", &text.to_string());
+    }
+
+    /// A label and its value.
+    pub fn line(&mut self, label: &str, value: &str) {
+        let width = self.label_columns.saturating_sub(INDENT);
+        self.paragraph(&format!("{:INDENT$}{label:<width$}", ""), value);
+    }
+
+    /// Words, broken into lines that begin where the first one's words begin.
+    pub fn paragraph(&mut self, label: &str, words: &str) {
+        let indent = label.chars().count();
+        self.text.push_str(label);
+        let mut column = indent;
+        for word in words.split_whitespace() {
+            let fits = indent + word.chars().count() <= self.line_columns;
+            // A list that no line can hold breaks after its commas.
+            let pieces: Vec<&str> = if fits { vec![word] } else { word.split_inclusive(',').collect() };
+            for (index, piece) in pieces.into_iter().enumerate() {
+                let gap = usize::from(index == 0 && column > indent);
+                let width = piece.chars().count();
+                if column > indent && column + gap + width > self.line_columns {
+                    self.text.push_str(&format!("\n{blank:indent$}", blank = ""));
+                    column = indent;
+                } else {
+                    self.text.push_str(&" ".repeat(gap));
+                    column += gap;
+                }
+                self.text.push_str(piece);
+                column += width;
+            }
+        }
+        self.text.push('\n');
+    }
+
+    /// A blank line.
+    pub fn gap(&mut self) {
+        self.text.push('\n');
+    }
+
+    /// The page.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+}
+
+/// Bytes in binary units, as `df -h` and `free -h` have them: `8.0 MiB`, `7.7 GiB`; below a KiB in bytes.
+pub fn binary_size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = bytes as f64;
+    let mut unit = "B";
+    for next in UNITS {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stand_under_each_other_and_lines_end_in_time() {
+        let mut page = Page::new("first", 8, 20);
+        page.heading("Heading");
+        page.line("one", "a value of many words");
+        page.line("two", "awordlongerthanaline x");
+        page.line("list", "x a=1,b=22,c=333,d=4444 y");
+        page.gap();
+        page.paragraph("- ", "an item");
+        let expected = "\
+first
+
+Heading
+  one   a value of
+        many words
+  two   awordlongerthanaline
+        x
+  list  x a=1,b=22,
+        c=333,d=4444
+        y
+
+- an item
+";
+        assert_eq!(page.into_text(), expected);
+    }
+
+    #[test]
+    fn sizes_with_units() {
+        assert_eq!(binary_size(512), "512 B");
+        assert_eq!(binary_size(8 << 20), "8.0 MiB");
+        assert_eq!(binary_size(8_270_110_720), "7.7 GiB");
+        assert_eq!(binary_size(u64::MAX), "16384.0 PiB");
+    }
+}
