@@ -46,7 +46,7 @@ impl Inspect {
 fn check(storage: &Storage, expected: Option<&str>) -> Result<(), Problem> {
     let path = &storage.asked_path;
     if let (Seen::Value(false), Seen::NotVisible(reason)) = (&storage.exists, &storage.resolved_path) {
-        return Err(Problem::new(format!("no file can be at `{path}`: {reason}"))
+        return Err(Problem::new(format!("no file can be at `{path}` ({reason})"))
             .with_next("name a file, a directory, a mount point or a block device"));
     }
     let Some(expected) = expected else { return Ok(()) };

@@ -32,6 +32,6 @@ fn the_document_has_its_figures() {
 #[test]
 fn a_word_too_many_is_refused() {
     let ran = Place::new().run("doctor please");
-    assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
     assert!(ran.stderr.contains("please"), "{}", ran.stderr);
 }

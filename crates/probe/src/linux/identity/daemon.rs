@@ -39,7 +39,7 @@ impl Candidate {
 
 /// The daemon of a FUSE mount.
 pub(in crate::linux) fn daemon_of(look: &Look, mount: &Mount) -> Fact<FuseDaemon> {
-    let place = "/proc/PID of the daemon";
+    let place = "/proc";
     let processes = std::fs::read_dir(&look.proc).map_err(|error| NotVisible::new(look.proc.display(), error))?;
     let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let candidates = pids.filter_map(|pid: u32| candidate(&look.proc.join(pid.to_string()), pid, mount));

@@ -76,9 +76,14 @@ fn seen<T>(fact: Result<T, impl Borrow<NotVisible>>) -> Seen<T> {
         Ok(value) => Seen::Value(value),
         Err(unseen) => {
             let NotVisible { place, reason } = unseen.borrow();
-            Seen::NotVisible(format!("{place}: {reason}"))
+            Seen::NotVisible(format!("{place}: {}", without_number(reason)))
         }
     }
+}
+
+/// The system's words for an error without the number that follows them.
+fn without_number(text: &str) -> &str {
+    text.split(" (os error").next().unwrap_or(text)
 }
 
 fn class_of(look: &Look, place: &Place, devices: &[BlockDevice]) -> StorageClass {

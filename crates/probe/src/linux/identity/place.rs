@@ -54,30 +54,36 @@ pub(super) fn place(look: &Look, path: &Path) -> Place {
 }
 
 fn ask(look: &Look, path: &Path) -> Place {
-    let error = match std::fs::metadata(path) {
+    let errno = match std::fs::metadata(path) {
         Ok(metadata) => return answering(look, path, true, &metadata),
-        Err(error) => error,
+        // No number: the name was refused before the kernel saw it.
+        Err(error) => error.raw_os_error().map_or(Errno::INVAL, Errno::from_raw_os_error),
     };
-    let reason = NotVisible::new(format!("stat {}", path.display()), &error);
-    let cannot_be = [Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG, Errno::INVAL];
-    // No code: the name was refused before the kernel saw it.
-    let code = error.raw_os_error();
-    if path.as_os_str().is_empty() || code.is_none() || cannot_be.iter().any(|errno| Some(errno.raw_os_error()) == code)
-    {
-        return Place { exists: Ok(false), ..unknown(&reason) };
+    match errno {
+        _ if path.as_os_str().is_empty() => impossible(errno),
+        Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG | Errno::INVAL => impossible(errno),
+        Errno::NOENT => {
+            let parent = mounts::nearest_existing(path);
+            match std::fs::metadata(&parent) {
+                Ok(metadata) => answering(look, &parent, false, &metadata),
+                Err(_) => silent(look, path, &silence(errno)),
+            }
+        }
+        _ => silent(look, path, &silence(errno)),
     }
-    if error.kind() != std::io::ErrorKind::NotFound {
-        return silent(look, path, &reason);
-    }
-    let parent = mounts::nearest_existing(path);
-    match std::fs::metadata(&parent) {
-        Ok(metadata) => answering(look, &parent, false, &metadata),
-        Err(error) => silent(look, path, &NotVisible::new(format!("stat {}", parent.display()), error)),
-    }
+}
+
+/// Nothing can be at the path.
+fn impossible(errno: Errno) -> Place {
+    Place { exists: Ok(false), ..unknown(&silence(errno)) }
 }
 
 /// A path that exists and answers.
 fn answering(look: &Look, path: &Path, is_asked_for: bool, metadata: &Metadata) -> Place {
+    // Attributes may come from a cache that outlives the daemon or the server; the space does not.
+    if let Err(errno @ (Errno::NOTCONN | Errno::STALE)) = rustix::fs::statvfs(path) {
+        return silent(look, path, &silence(errno));
+    }
     let kind = paths::kind_of(metadata.file_type());
     let resolved = mounts::nearest_existing(path);
     let is_device = matches!(kind, FileKind::BlockDevice | FileKind::CharacterDevice);
@@ -106,21 +112,32 @@ fn silent(look: &Look, path: &Path, reason: &NotVisible) -> Place {
     }
 }
 
+/// Why a path does not answer, with what that means where it is known.
+fn silence(errno: Errno) -> NotVisible {
+    let meaning = match errno {
+        Errno::NOTCONN => ": its daemon is gone",
+        Errno::STALE => ": its server no longer knows it",
+        _ => "",
+    };
+    NotVisible::new("stat", format!("{}{meaning}", super::without_number(&errno.to_string())))
+}
+
 fn unknown(reason: &NotVisible) -> Place {
+    let without_path = NotVisible::new("stat", "the path cannot be looked at");
     Place {
         exists: Err(reason.clone()),
         kind: FileKind::Missing,
         resolved: Err(reason.clone()),
-        mount: Err(reason.clone()),
-        space: Err(reason.clone()),
-        direct_io: Err(reason.clone()),
-        devices: Err(reason.clone()),
+        mount: Err(without_path.clone()),
+        space: Err(without_path.clone()),
+        direct_io: Err(without_path.clone()),
+        devices: Err(without_path),
         device: None,
         attributes: StatxAttributes::empty(),
     }
 }
 
-/// The kernel says it of files; of a directory, a file in it is asked about. The names of remote directories are
+/// The kernel says it of files; of a directory, a file in it or above it is asked about. The names of remote directories are
 /// not read: there may be millions, each a request.
 fn direct_io(path: &Path, kind: FileKind, mount: Option<&Mount>) -> Fact<DirectIo> {
     let unknown = |reason: &str| NotVisible::new("statx", reason);
@@ -128,9 +145,8 @@ fn direct_io(path: &Path, kind: FileKind, mount: Option<&Mount>) -> Fact<DirectI
         FileKind::Directory if mount.is_some_and(class::is_remote) => {
             return Err(unknown("the kernel says it of files only, and this is a directory"));
         }
-        FileKind::Directory => {
-            a_file_in(path).ok_or_else(|| unknown("the kernel says it of files only; none is here"))?
-        }
+        FileKind::Directory => a_file_near(path, mount)
+            .ok_or_else(|| unknown("the kernel says it of files only; none is here or above"))?,
         _ => path.to_path_buf(),
     };
     let silent = || match mount {
@@ -138,6 +154,12 @@ fn direct_io(path: &Path, kind: FileKind, mount: Option<&Mount>) -> Fact<DirectI
         None => unknown("the driver does not say, or the kernel is older than 6.1"),
     };
     paths::direct_io(&file).ok_or_else(silent)
+}
+
+/// In a directory without files one above it serves as well, on the same mount.
+fn a_file_near(directory: &Path, mount: Option<&Mount>) -> Option<PathBuf> {
+    let on_mount = |above: &&Path| mount.is_some_and(|mount| above.starts_with(&mount.mount_point));
+    directory.ancestors().take_while(on_mount).find_map(a_file_in)
 }
 
 fn a_file_in(directory: &Path) -> Option<PathBuf> {
@@ -205,5 +227,9 @@ mod tests {
         assert_eq!(a_file_in(directory.path()), None);
         fs::write(directory.path().join("file"), "").unwrap();
         assert_eq!(a_file_in(directory.path()), Some(directory.path().join("file")));
+        let mount = mounts::mount_of(&Look::new(), directory.path()).ok();
+        let below = directory.path().join("below");
+        assert_eq!(a_file_near(&below, mount.as_ref()), Some(directory.path().join("file")));
+        assert_eq!(a_file_near(&below, None), None, "not past the mount point");
     }
 }

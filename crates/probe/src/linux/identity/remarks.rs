@@ -61,7 +61,7 @@ fn about_path(asked: &Path, place: &Place) -> Option<String> {
             resolved.display()
         )),
         (Err(reason), _) => Some(format!(
-            "the path does not answer ({}); what is shown is what the kernel's tables say about its name",
+            "the path cannot be looked at ({}); what is shown is what the kernel's tables say about its name",
             reason.reason
         )),
         _ if place.kind == FileKind::CharacterDevice => Some("a character device: no storage".to_owned()),
