@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engine::clock::{Clock, RealClock};
 use probe::ThreadWait;
-use results::evidence::MachineEvidence;
+use results::evidence::{MachineEvidence, Storage};
 use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_VERSION, Severity};
 
 use crate::account::blank_record;
@@ -69,6 +69,8 @@ pub struct Heading {
     pub host: Host,
     /// Notes made before the run.
     pub notes: Vec<Note>,
+    /// The storages that the files are on: see [`storages`](crate::storages).
+    pub storages: Vec<Storage>,
     /// Look so long at what others do on the devices before anything is measured; zero: only while files are laid out.
     pub foreign_look: Duration,
 }
@@ -414,7 +416,7 @@ impl<'run> Conductor<'run> {
             disks: self.disks(elapsed_ns),
             notes: self.heading.notes.iter().chain(&self.shared.plan.notes).cloned().collect(),
             signal: self.shared.control.signal(),
-            storages: Vec::new(),
+            storages: self.heading.storages.clone(),
             ledger: self.sampler.as_ref().map(Sampler::so_far),
             findings: Vec::new(),
         }

@@ -1,6 +1,6 @@
-//! The byte ledger of a run: all layers looked at when a stage begins and ends and each second in between, on a
-//! thread of its own. A look that hangs with its mount holds up no worker and no report: the conductor waits for the
-//! first and the last look of a stage only, and not for long.
+//! The byte ledger of a run: all layers looked at when a stage begins and ends and each second in between. Where a
+//! file may wait for a server the looks are done on a thread of their own: one that hangs with its mount holds up no
+//! worker and no report, since the conductor waits for the first and the last look of a stage only, and not for long.
 
 mod files;
 pub(crate) mod foreign;
@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use probe::ThreadWait;
+use probe::{Meters, ThreadWait};
 use results::evidence::{Ledger, MachineEvidence};
 
 use crate::conduct::Shared;
@@ -41,34 +41,47 @@ enum Order {
     End(u32, Vec<ThreadWait>),
 }
 
-/// The conductor's side of the sampler.
+/// Looks at all layers when it is told to.
 pub(crate) struct Sampler {
-    orders: Sender<Order>,
-    /// CPU time of each look as it is done, ns.
-    answers: Receiver<u64>,
-    outstanding: u32,
+    place: Place,
     schedule: Schedule,
     ledger: Arc<Mutex<Ledger>>,
 }
 
+/// Where the looking is done.
+enum Place {
+    /// On the conductor's thread: nothing there can wait for a server.
+    Here(Box<Probes>),
+    /// On a thread of its own.
+    Apart(Apart),
+}
+
+/// The conductor's side of a sampler that has its own thread.
+struct Apart {
+    orders: Sender<Order>,
+    /// CPU time of each look as it is done, ns.
+    answers: Receiver<u64>,
+    outstanding: u32,
+    patience: Duration,
+}
+
 impl Sampler {
-    /// Starts the sampler. `machine`: what the caller knows of it already.
+    /// Finds what stands behind the files of the run. `machine`: what the caller knows of it already.
     pub(crate) fn begin(shared: &Arc<Shared>, machine: MachineEvidence) -> std::io::Result<Sampler> {
-        let (orders, orders_in) = channel();
-        let (answers_out, answers) = channel();
         let ledger = Arc::new(Mutex::new(Ledger { machine, ..Ledger::default() }));
-        let work = {
-            let (shared, ledger) = (Arc::clone(shared), Arc::clone(&ledger));
-            move || work(&mut Probes::begin(shared, ledger), &orders_in, &answers_out)
+        let meters = Meters::begin(&places(&shared.plan), shared.plan.workers.len() <= WORKERS_LOOKED_AT);
+        let may_block = meters.may_block();
+        let mut probes = Probes::begin(Arc::clone(shared), meters, Arc::clone(&ledger));
+        let place = match may_block {
+            true => Place::Apart(Apart::begin(move |order| probes.follow(order), PATIENCE)?),
+            false => Place::Here(Box::new(probes)),
         };
-        std::thread::Builder::new().name("ledger".to_owned()).stack_size(STACK_BYTES).spawn(work)?;
-        Ok(Sampler { orders, answers, outstanding: 0, schedule: Schedule::idle(), ledger })
+        Ok(Sampler { place, schedule: Schedule::idle(), ledger })
     }
 
     /// The look before the first I/O of a stage.
     pub(crate) fn begin_stage(&mut self, stage: u32) {
-        self.order(Order::Begin(stage));
-        self.wait();
+        self.need(Order::Begin(stage));
     }
 
     /// The gate is open.
@@ -78,71 +91,94 @@ impl Sampler {
 
     /// Looks if a second is over; called often.
     pub(crate) fn watch(&mut self, now_ns: u64, stage: u32) {
-        while let Ok(cost_ns) = self.answers.try_recv() {
-            self.outstanding -= 1;
-            self.schedule.cost(cost_ns);
+        if let Place::Apart(apart) = &mut self.place {
+            if let Some(cost_ns) = apart.answered() {
+                self.schedule.cost(cost_ns);
+            }
         }
         if !self.schedule.due(now_ns) {
             return;
         }
-        match self.outstanding {
-            0 => self.order(Order::During(stage)),
-            _ => self.ledger().missed += 1,
+        match &mut self.place {
+            Place::Here(probes) => {
+                let cost_ns = probes.follow(Order::During(stage));
+                self.schedule.cost(cost_ns);
+            }
+            Place::Apart(apart) if apart.outstanding == 0 => apart.order(Order::During(stage)),
+            Place::Apart(_) => lock(&self.ledger).missed += 1,
         }
     }
 
     /// The look after the last.
     pub(crate) fn end_stage(&mut self, stage: u32, waits: Vec<ThreadWait>) {
         self.schedule = Schedule::idle();
-        self.order(Order::End(stage, waits));
-        self.wait();
+        self.need(Order::End(stage, waits));
     }
 
     /// What has been seen so far.
     pub(crate) fn so_far(&self) -> Ledger {
-        self.ledger().clone()
+        lock(&self.ledger).clone()
     }
 
-    fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        lock(&self.ledger)
+    /// A look that the run waits for, but not for ever.
+    fn need(&mut self, order: Order) {
+        let in_time = match &mut self.place {
+            Place::Here(probes) => {
+                probes.follow(order);
+                true
+            }
+            Place::Apart(apart) => {
+                apart.order(order);
+                apart.wait()
+            }
+        };
+        if !in_time {
+            lock(&self.ledger).missed += 1;
+        }
+    }
+}
+
+impl Apart {
+    /// `follow` does what an order says, in its own time.
+    fn begin(mut follow: impl FnMut(Order) -> u64 + Send + 'static, patience: Duration) -> std::io::Result<Apart> {
+        let (orders, orders_in) = channel();
+        let (answers_out, answers) = channel();
+        let work = move || {
+            for order in orders_in {
+                // Whoever gave the order has gone: the run is over.
+                if answers_out.send(follow(order)).is_err() {
+                    break;
+                }
+            }
+        };
+        std::thread::Builder::new().name("ledger".to_owned()).stack_size(STACK_BYTES).spawn(work)?;
+        Ok(Apart { orders, answers, outstanding: 0, patience })
     }
 
     fn order(&mut self, order: Order) {
-        // A sampler that has come to an end by a fault of its own answers no more; `wait` sees that.
+        // A sampler that has come to an end by a fault of its own answers no more.
         if self.orders.send(order).is_ok() {
             self.outstanding += 1;
         }
     }
 
-    /// Waits until every order is answered, or patience is over.
-    fn wait(&mut self) {
+    /// The cost of the last look that is over, if one is over since the last call.
+    fn answered(&mut self) -> Option<u64> {
+        let answers = std::iter::from_fn(|| self.answers.try_recv().ok());
+        let (count, last) = answers.fold((0, None), |(count, _), cost_ns| (count + 1, Some(cost_ns)));
+        self.outstanding -= count;
+        last
+    }
+
+    /// Waits until every order is answered; false when patience is over before.
+    fn wait(&mut self) -> bool {
         while self.outstanding > 0 {
-            match self.answers.recv_timeout(PATIENCE) {
+            match self.answers.recv_timeout(self.patience) {
                 Ok(_) => self.outstanding -= 1,
-                Err(_) => {
-                    self.ledger().missed += 1;
-                    return;
-                }
+                Err(_) => return false,
             }
         }
-    }
-}
-
-/// Follows the orders until the conductor has gone.
-fn work(probes: &mut Probes, orders: &Receiver<Order>, answers: &Sender<u64>) {
-    for order in orders {
-        let stage_is_over = matches!(order, Order::End(..));
-        let cost_ns = match order {
-            Order::Begin(stage) => probes.begin_stage(stage),
-            Order::During(stage) => probes.look_during(stage),
-            Order::End(stage, waits) => probes.end_stage(stage, waits),
-        };
-        if answers.send(cost_ns).is_err() {
-            break;
-        }
-        if stage_is_over {
-            probes.close_files();
-        }
+        true
     }
 }
 
@@ -151,7 +187,7 @@ fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
 }
 
 /// Places that stand for all files of the run: the first files, and one for each other directory.
-fn places(plan: &Plan) -> Vec<PathBuf> {
+pub(crate) fn places(plan: &Plan) -> Vec<PathBuf> {
     let files = plan
         .workers
         .iter()
@@ -166,4 +202,37 @@ fn places(plan: &Plan) -> Vec<PathBuf> {
         }
     }
     places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_that_hangs_holds_up_nobody() {
+        let (release, hangs) = channel::<()>();
+        let follow = move |order| match order {
+            Order::During(stage) => u64::from(stage),
+            _ => {
+                // Until the test lets go.
+                let _ = hangs.recv();
+                7
+            }
+        };
+        let apart = Apart::begin(follow, Duration::from_millis(20)).unwrap();
+        let mut sampler = Sampler { place: Place::Apart(apart), schedule: Schedule::begin(0), ledger: Arc::default() };
+        sampler.begin_stage(0);
+        sampler.stage_runs(0);
+        sampler.watch(1_000_000_000, 0);
+        sampler.watch(2_000_000_000, 0);
+        assert_eq!(sampler.so_far().missed, 3, "the first look, and one each second");
+        drop(release);
+        let Place::Apart(apart) = &mut sampler.place else { unreachable!() };
+        apart.patience = Duration::from_secs(600);
+        assert!(apart.wait(), "it answers in the end");
+        sampler.watch(3_000_000_000, 5);
+        let Place::Apart(apart) = &mut sampler.place else { unreachable!() };
+        assert!(apart.wait());
+        assert_eq!(sampler.so_far().missed, 3, "and goes on");
+    }
 }

@@ -8,6 +8,7 @@ mod account;
 mod conduct;
 mod control;
 mod drive;
+mod foretold;
 mod layout;
 mod layout_steps;
 mod ledger;
@@ -23,6 +24,7 @@ mod worker;
 
 pub use conduct::{Heading, Observer, View, conduct};
 pub use control::{Control, Published, WorkerCell, WorkerState};
+pub use foretold::{foretold, storages};
 pub use progress::seconds_left;
 pub use signals::SignalWatch;
 pub use sources::MachineSources;

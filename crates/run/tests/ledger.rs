@@ -62,10 +62,7 @@ fn devices(ledger: &Ledger, stage: u32) -> Result<LayerCounters, String> {
         Seen::Value(devices) if devices.is_empty() => Err("no device is behind the build directory".to_owned()),
         Seen::Value(devices) => Ok(devices.iter().fold(LayerCounters::default(), |sum, device| LayerCounters {
             bytes: [sum.bytes[0] + device.done.bytes[0], sum.bytes[1] + device.done.bytes[1]],
-            operations: [
-                sum.operations[0] + device.done.operations[0],
-                sum.operations[1] + device.done.operations[1],
-            ],
+            operations: [sum.operations[0] + device.done.operations[0], sum.operations[1] + device.done.operations[1]],
         })),
     };
     Ok(since(sum(begin)?, sum(end)?))
@@ -203,9 +200,8 @@ fn a_look_a_second_and_two_per_stage() {
          --name=b --ioengine=null --size=4k --stonewall",
     );
     let ledger = ledger(&record);
-    let of_stage = |stage: u32| -> Vec<&LedgerSample> {
-        ledger.samples.iter().filter(|sample| sample.stage == stage).collect()
-    };
+    let of_stage =
+        |stage: u32| -> Vec<&LedgerSample> { ledger.samples.iter().filter(|sample| sample.stage == stage).collect() };
     ends(ledger, 0);
     ends(ledger, 1);
     let during = of_stage(0).len() - 2;

@@ -113,7 +113,7 @@ impl Files {
         }
     }
 
-    /// Closes them. The last descriptor of a file that was removed gives its space back here, which takes a while.
+    /// Closes them.
     pub(super) fn close(&mut self) {
         for file in &mut self.looked {
             file.open = Err("no stage runs".to_owned());

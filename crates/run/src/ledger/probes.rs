@@ -1,4 +1,4 @@
-//! The sampler's thread: what it looks with and what it writes down.
+//! What the sampler looks with and what it writes down.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use probe::{Meters, ThreadWait};
 use results::evidence::{CacheCounters, LayerCounters, Ledger, LedgerSample, MachineEvidence, Moment, Seen};
 
 use super::files::Files;
-use super::{WORKERS_LOOKED_AT, lock};
+use super::{Order, lock};
 use crate::conduct::Shared;
 
 /// Counting pages may take so long each second, ns; where it takes longer it is done at both ends of a stage only.
@@ -34,8 +34,7 @@ pub(super) struct Probes {
 }
 
 impl Probes {
-    pub(super) fn begin(shared: Arc<Shared>, ledger: Arc<Mutex<Ledger>>) -> Probes {
-        let meters = Meters::begin(&super::places(&shared.plan), shared.plan.workers.len() <= WORKERS_LOOKED_AT);
+    pub(super) fn begin(shared: Arc<Shared>, meters: Meters, ledger: Arc<Mutex<Ledger>>) -> Probes {
         let files = Files::of(&shared.plan);
         let machine = meters.machine();
         {
@@ -62,8 +61,17 @@ impl Probes {
         }
     }
 
+    /// Does what it is told; the CPU time of the look, ns.
+    pub(super) fn follow(&mut self, order: Order) -> u64 {
+        match order {
+            Order::Begin(stage) => self.begin_stage(stage),
+            Order::During(stage) => self.look_during(stage),
+            Order::End(stage, waits) => self.end_stage(stage, waits),
+        }
+    }
+
     /// The state of the files, then the first sample.
-    pub(super) fn begin_stage(&mut self, stage: u32) -> u64 {
+    fn begin_stage(&mut self, stage: u32) -> u64 {
         let first = self.origin_ns.is_none();
         let meters = &self.meters;
         self.files.begin_stage(stage, first, |path| meters.fstype_of(path));
@@ -72,7 +80,7 @@ impl Probes {
     }
 
     /// A sample in between; not kept where old ones have been thinned out.
-    pub(super) fn look_during(&mut self, stage: u32) -> u64 {
+    fn look_during(&mut self, stage: u32) -> u64 {
         self.looks += 1;
         if !self.looks.is_multiple_of(self.keep_one_in) {
             return 0;
@@ -83,17 +91,13 @@ impl Probes {
     }
 
     /// The last sample, then the state of the files.
-    pub(super) fn end_stage(&mut self, stage: u32, waits: Vec<ThreadWait>) -> u64 {
+    fn end_stage(&mut self, stage: u32, waits: Vec<ThreadWait>) -> u64 {
         waits.into_iter().for_each(|wait| self.meters.add_wait(wait));
         let cost_ns = self.look(stage, Moment::End);
         self.files.end_stage(stage);
         lock(&self.ledger).files = self.files.evidence();
-        cost_ns
-    }
-
-    /// The stage is over, and the conductor has its answer.
-    pub(super) fn close_files(&mut self) {
         self.files.close();
+        cost_ns
     }
 
     /// Takes one sample; what it cost this thread, ns of CPU time.

@@ -26,6 +26,7 @@ use wire::WireMeter;
 #[derive(Debug)]
 pub struct Meters {
     look: Look,
+    may_block: bool,
     process: ProcessMeter,
     devices: Fact<DeviceMeter>,
     wire: Fact<WireMeter>,
@@ -59,6 +60,7 @@ impl Meters {
             process: ProcessMeter::new(threads),
             devices: DeviceMeter::begin(&look, paths),
             wire: WireMeter::begin(&look, paths),
+            may_block: paths.iter().any(|path| !answers_at_once(&look, path)),
             system: SystemMeter::begin(&look),
             look,
         }
@@ -84,6 +86,12 @@ impl Meters {
         }
     }
 
+    /// Whether a look at one of the files may wait for somebody who does not answer: a server, a daemon, or a
+    /// filesystem of a kind that is not known.
+    pub fn may_block(&self) -> bool {
+        self.may_block
+    }
+
     /// The type of the filesystem that a path is on.
     pub fn fstype_of(&self, path: &Path) -> Option<String> {
         self.look.mount_of(path).ok().map(|mount| mount.fstype)
@@ -98,6 +106,15 @@ impl Meters {
     pub fn machine(&self) -> MachineEvidence {
         machine::evidence(&self.look)
     }
+}
+
+/// Whether the path is on a filesystem of this machine's memory and devices.
+fn answers_at_once(look: &Look, path: &Path) -> bool {
+    const LOCAL: [&str; 18] = [
+        "ext2", "ext3", "ext4", "xfs", "btrfs", "bcachefs", "f2fs", "zfs", "overlay", "tmpfs", "ramfs", "devtmpfs",
+        "vfat", "exfat", "ntfs3", "squashfs", "erofs", "iso9660",
+    ];
+    look.mount_of(path).is_ok_and(|mount| LOCAL.contains(&mount.fstype.as_str()))
 }
 
 /// Growth of a counter that never wraps in practice; one that begins anew has not grown.
