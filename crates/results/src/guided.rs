@@ -10,4 +10,4 @@ pub use figures::{DirectionFigures, Figures, LatencyFigures};
 pub use finding::{Finding, Number, Trust};
 pub use phase::PhaseRecord;
 pub use study::{Question, Row, STUDY_SCHEMA_VERSION, Study, Target};
-pub use verdict::{Bound, Confidence, Requirement, RequirementKind, Verdict, VerdictRow};
+pub use verdict::{Bound, Confidence, Requirement, RequirementKind, TestOrigin, Verdict, VerdictRow};

@@ -11,6 +11,9 @@ pub struct Requirement {
     pub id: String,
     /// The profile: `etcd`.
     pub profile: String,
+    /// The profile's title: `etcd: syncing the write-ahead log`.
+    #[serde(default)]
+    pub profile_title: String,
     /// One line for people: `99th percentile of fdatasync`.
     pub title: String,
     /// Which figure is judged: `sync.lat.p99`, `read.iops`, `phase.elapsed`.
@@ -21,6 +24,9 @@ pub struct Requirement {
     pub threshold: f64,
     /// The vendor's own unit: `ms`, `IOPS`, `MB/s`, `s`.
     pub unit: String,
+    /// How the threshold follows from the published figure: `90 % of the promised 3,000 IOPS`. `None`: it is that figure.
+    #[serde(default)]
+    pub derivation: Option<String>,
     /// Title of the document.
     pub source: String,
     /// When it was read, or its version: `2026-08`.
@@ -53,6 +59,8 @@ pub enum RequirementKind {
     VendorRequirement,
     /// The vendor shows it as an example.
     VendorExample,
+    /// What a provider says that a volume of this kind delivers.
+    ProviderPromise,
     /// Somebody's measured load.
     ObservedLoad,
     /// Our own judgement.
@@ -83,16 +91,52 @@ pub enum Verdict {
     Inconclusive,
     /// The requirement says nothing about this storage.
     NotApplicable,
+    /// The published figure is one to compare with, and no limit.
+    Reference,
+}
+
+/// Whose test gave the figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestOrigin {
+    /// The vendor's own words.
+    #[default]
+    Vendor,
+    /// The vendor's procedure, done natively.
+    Equivalent,
+    /// The vendor names the figure and not the test: the test is our choice.
+    Ours,
+    /// A stronger test beside the vendor's weak one.
+    Sound,
+}
+
+impl RequirementKind {
+    /// Only what a vendor demands or promises can be missed; the rest is there to compare with.
+    pub fn binds(self) -> bool {
+        matches!(self, RequirementKind::VendorRequirement | RequirementKind::ProviderPromise)
+    }
+
+    /// `vendor requirement`, `our band`.
+    pub fn word(self) -> &'static str {
+        match self {
+            RequirementKind::VendorRequirement => "vendor requirement",
+            RequirementKind::VendorExample => "vendor example",
+            RequirementKind::ProviderPromise => "provider promise",
+            RequirementKind::ObservedLoad => "observed load",
+            RequirementKind::OurBand => "our band",
+        }
+    }
 }
 
 impl Verdict {
-    /// `PASS`, `FAIL`, `INCONCLUSIVE`, `NOT APPLICABLE`.
+    /// `PASS`, `FAIL`, `INCONCLUSIVE`, `NOT APPLICABLE`, `REFERENCE`.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Pass => "PASS",
             Verdict::Fail => "FAIL",
             Verdict::Inconclusive => "INCONCLUSIVE",
             Verdict::NotApplicable => "NOT APPLICABLE",
+            Verdict::Reference => "REFERENCE",
         }
     }
 }
@@ -112,6 +156,12 @@ pub struct VerdictRow {
     pub margin_percent: Option<f64>,
     /// One sentence: why this answer.
     pub reason: String,
+    /// Whose test it rests on.
+    #[serde(default)]
+    pub origin: TestOrigin,
+    /// What else the reader must know, one sentence each: a thin margin, a rate that fell, a shortened test.
+    #[serde(default)]
+    pub caveats: Vec<String>,
     /// Rows of the study that it rests on.
     pub rows: Vec<usize>,
 }
