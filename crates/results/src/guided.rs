@@ -1,11 +1,13 @@
 //! The record of a question that a person asked: several runs, what they were judged by, and what they say.
 
+mod change;
 mod figures;
 mod finding;
 mod phase;
 mod study;
 mod verdict;
 
+pub use change::{Change, LEAST_CHANGE, Measure, Shown, changes, obstacles};
 pub use figures::{DirectionFigures, Figures, LatencyFigures};
 pub use finding::{Finding, Number, Trust};
 pub use phase::PhaseRecord;

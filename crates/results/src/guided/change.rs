@@ -1,0 +1,224 @@
+//! From one study to a later one: what became faster or slower, and whether the rounds can show it.
+
+use super::{Figures, LatencyFigures, Row, Study, Trust};
+use crate::interval::Interval;
+use crate::statistics::{Estimate, bootstrap_mean_interval, mann_whitney, median, median_ratio};
+
+/// The confidence asked of intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// A change smaller than this says nothing, however sure it is: 2 %.
+pub const LEAST_CHANGE: f64 = 0.02;
+
+/// The seed of the resampling: the same records give the same answer.
+const SEED: u64 = 1;
+
+/// A figure that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Bytes per second, durable where something was written.
+    Rate,
+    /// Operations per second.
+    Iops,
+    /// Median latency.
+    P50,
+    /// 99th percentile of latency.
+    P99,
+    /// CPU time, percent of one processor.
+    Cpu,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Measure; 5] = [Measure::Rate, Measure::Iops, Measure::P50, Measure::P99, Measure::Cpu];
+
+    /// The word for it in conditions: `randread.iops`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Measure::Rate => "rate",
+            Measure::Iops => "iops",
+            Measure::P50 => "p50",
+            Measure::P99 => "p99",
+            Measure::Cpu => "cpu",
+        }
+    }
+
+    /// More is better.
+    pub fn more_is_better(self) -> bool {
+        matches!(self, Measure::Rate | Measure::Iops)
+    }
+
+    /// Its value in a row's figures: bytes per second, 1/s, ns or percent.
+    pub fn of(self, figures: &Figures) -> Option<f64> {
+        let latency = |pick: fn(&LatencyFigures) -> u64| figures.total.latency.as_ref().map(|found| pick(found) as f64);
+        match self {
+            Measure::Rate => Some(figures.total.durable_bytes_per_s.unwrap_or(figures.total.bytes_per_s)),
+            Measure::Iops => Some(figures.total.iops),
+            Measure::P50 => latency(|found| found.p50_ns),
+            Measure::P99 => latency(|found| found.p99_ns),
+            Measure::Cpu => Some(figures.cpu_percent),
+        }
+        .filter(|value| *value > 0.0)
+    }
+}
+
+/// How sure a change is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Better, and the interval says so.
+    Better,
+    /// Worse, and the interval says so.
+    Worse,
+    /// Smaller than the rounds can show, or than matters.
+    NotShown,
+    /// One round on a side: nothing shows what is chance.
+    Unknown,
+}
+
+/// The change of one figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Name of the target, `None` when both studies have one each.
+    pub target: Option<String>,
+    /// The pattern.
+    pub pattern: String,
+    /// Which figure.
+    pub measure: Measure,
+    /// Medians before and after.
+    pub base: f64,
+    /// See `base`.
+    pub new: f64,
+    /// New over base; the interval is missing with too few rounds.
+    pub ratio: f64,
+    /// Where the ratio lies.
+    pub interval: Option<Interval>,
+    /// Exact two-sided probability that rounds differ so much by chance (Mann-Whitney); `None` with fewer than three.
+    pub p_value: Option<f64>,
+    /// What that means.
+    pub shown: Shown,
+    /// The worse of both sides' trust.
+    pub trust: Trust,
+}
+
+impl Change {
+    /// The change in percent: -5 is five percent less.
+    pub fn percent(&self) -> f64 {
+        (self.ratio - 1.0) * 100.0
+    }
+}
+
+/// Why two studies should not be compared: each reason a sentence. Empty: they can be.
+pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if base.question != new.question {
+        reasons.push(format!("one is a {}, the other a {}", base.question.word(), new.question.word()));
+    }
+    if base.version != new.version {
+        reasons.push(format!("they were measured by {} and {}", base.version, new.version));
+    }
+    if base.targets.len() != new.targets.len() {
+        reasons.push(format!("one has {} targets, the other {}", base.targets.len(), new.targets.len()));
+    }
+    for pattern in base.patterns() {
+        let Some(plan) = plan_of(base, pattern) else { continue };
+        match plan_of(new, pattern) {
+            None => reasons.push(format!("only one of them has {pattern}")),
+            Some(other) if other != plan => {
+                reasons.push(format!("{pattern} was asked for as `{plan}` and as `{other}`"));
+            }
+            Some(_) => {}
+        }
+    }
+    for (what, one, other) in [
+        ("kernel", &base.host.kernel, &new.host.kernel),
+        ("number of processors", &base.host.cpus.map(|n| n.to_string()), &new.host.cpus.map(|n| n.to_string())),
+    ] {
+        if let (Some(one), Some(other)) = (one, other) {
+            if one != other {
+                reasons.push(format!("the {what} differs: {one} and {other}"));
+            }
+        }
+    }
+    reasons
+}
+
+/// What was asked for in a pattern: the words of its line without those that name places.
+fn plan_of(study: &Study, pattern: &str) -> Option<String> {
+    let row = study.rows.iter().find(|row| row.pattern == pattern)?;
+    let names_a_place = |word: &&String| {
+        let key = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+        matches!(key, "filename" | "directory" | "name")
+    };
+    let words: Vec<&str> = row.command.iter().filter(|word| !names_a_place(word)).map(String::as_str).collect();
+    Some(words.join(" "))
+}
+
+/// The changes of every figure that both studies have, by pattern and target.
+pub fn changes(base: &Study, new: &Study) -> Vec<Change> {
+    let mut found = Vec::new();
+    for pattern in base.patterns() {
+        for target in 0..base.targets.len().min(new.targets.len()) {
+            let named = (base.targets.len() > 1).then(|| new.targets[target].name.clone());
+            let before: Vec<&Row> = base.repeats(target, pattern).collect();
+            let after: Vec<&Row> = new.repeats(target, pattern).collect();
+            let changed = Measure::ALL.into_iter().filter_map(|measure| change(measure, pattern, &before, &after));
+            found.extend(changed.map(|change| Change { target: named.clone(), ..change }));
+        }
+    }
+    found
+}
+
+fn change(measure: Measure, pattern: &str, before: &[&Row], after: &[&Row]) -> Option<Change> {
+    let values = |rows: &[&Row]| -> Vec<f64> { rows.iter().filter_map(|row| measure.of(&row.figures()?)).collect() };
+    let (base, new) = (values(before), values(after));
+    let (base_median, new_median) = (median(&base)?, median(&new)?);
+    let ratio = new_median / base_median;
+    let interval = match (median_ratio(&new, &base, CONFIDENCE), measure, before, after) {
+        (Some(estimate), ..) => Some(estimate.interval),
+        // One round each: the course of the run shows how much its rate varies.
+        (None, Measure::Rate | Measure::Iops, [before], [after]) => within_runs(before, after, ratio),
+        _ => None,
+    };
+    let trust = before.iter().chain(after).map(|row| row.trust()).max().unwrap_or_default();
+    Some(Change {
+        target: None,
+        pattern: pattern.to_string(),
+        measure,
+        base: base_median,
+        new: new_median,
+        ratio,
+        interval,
+        p_value: mann_whitney(&new, &base).map(|test| test.p_value),
+        shown: shown(measure, ratio, interval, trust),
+        trust,
+    })
+}
+
+/// The interval of the ratio of two runs' mean rates, from their half-second windows.
+fn within_runs(before: &Row, after: &Row, ratio: f64) -> Option<Interval> {
+    let interval = |row: &Row| -> Option<Estimate> {
+        let job = row.run.as_ref()?.jobs.first()?;
+        let direction = if job.read.ios > 0 { &job.read } else { &job.write };
+        let windows: Vec<f64> = direction.iops_samples.series.iter().map(|(_, value)| *value as f64).collect();
+        let interval = bootstrap_mean_interval(&windows, CONFIDENCE, SEED)?;
+        let value = windows.iter().sum::<f64>() / windows.len() as f64;
+        (value > 0.0 && interval.low > 0.0).then_some(Estimate { value, interval })
+    };
+    let (before, after) = (interval(before)?, interval(after)?);
+    // As median_ratio: distances on the scale of logarithms add up as squares.
+    let distance = |one: f64, other: f64| (one / other).ln().abs();
+    let low = distance(after.value, after.interval.low).hypot(distance(before.interval.high, before.value));
+    let high = distance(after.interval.high, after.value).hypot(distance(before.value, before.interval.low));
+    Some(Interval { low: ratio * (-low).exp(), high: ratio * high.exp(), confidence: CONFIDENCE })
+}
+
+fn shown(measure: Measure, ratio: f64, interval: Option<Interval>, trust: Trust) -> Shown {
+    let Some(interval) = interval else { return Shown::Unknown };
+    if trust == Trust::Invalid || interval.contains(1.0) || (ratio - 1.0).abs() < LEAST_CHANGE {
+        return Shown::NotShown;
+    }
+    if (ratio > 1.0) == measure.more_is_better() { Shown::Better } else { Shown::Worse }
+}
+
+#[cfg(test)]
+mod tests;

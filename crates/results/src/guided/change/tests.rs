@@ -1,0 +1,117 @@
+use super::*;
+use crate::histogram::Histogram;
+use crate::record::{JobRecord, JobSetup, Latency, RunRecord, UnifiedReporting};
+
+fn setup() -> JobSetup {
+    JobSetup {
+        access: "randread".into(),
+        block_sizes: [(4096, 4096); 3],
+        engine: "libaio".into(),
+        depth: 32,
+        clones: 1,
+        thread: false,
+        clat_percentiles: true,
+        lat_percentiles: true,
+        slat_percentiles: false,
+        percentiles: Vec::new(),
+        unified: UnifiedReporting::None,
+        shown: true,
+        significant_figures: 4,
+        kb_base: 1024,
+        unit_base: 0,
+        latency_target_ns: 0,
+        latency_window_ns: 0,
+        latency_percentile: 100.0,
+    }
+}
+
+/// A run of one second with so many reads of 4 KiB, all with this latency.
+fn run(reads: u64, latency_ns: u64) -> RunRecord {
+    let mut job = JobRecord::new("job", 1, setup());
+    job.read.ios = reads;
+    job.read.bytes = reads * 4096;
+    job.read.runtime_ms = 1000;
+    let mut histogram = Histogram::new();
+    let mut latency = Latency::default();
+    for _ in 0..100 {
+        histogram.record(latency_ns);
+        latency.moments.record(latency_ns);
+    }
+    latency.histogram = Some(histogram);
+    job.read.lat = latency;
+    let mut record = RunRecord::new("fio-3.42-test", 0);
+    record.jobs.push(job);
+    record
+}
+
+fn study(rounds: &[(u64, u64)]) -> Study {
+    let mut study = Study::of_run(run(1, 1));
+    study.rows.clear();
+    for (round, (reads, latency_ns)) in rounds.iter().enumerate() {
+        let mut of_round = Study::of_run(run(*reads, *latency_ns)).rows.remove(0);
+        of_round.pattern = "randread".into();
+        of_round.round = round as u32;
+        of_round.command = vec!["--rw=randread".into(), format!("--filename=/somewhere/{round}")];
+        study.rows.push(of_round);
+    }
+    study
+}
+
+fn find(found: &[Change], measure: Measure) -> &Change {
+    found.iter().find(|change| change.measure == measure).unwrap()
+}
+
+const STEADY: [(u64, u64); 6] = [(1000, 64), (1010, 64), (990, 64), (1005, 64), (995, 64), (1002, 64)];
+
+#[test]
+fn a_tenth_less_in_quiet_rounds_is_worse() {
+    let slower: Vec<(u64, u64)> = STEADY.iter().map(|(reads, ns)| (reads * 9 / 10, ns * 2)).collect();
+    let found = changes(&study(&STEADY), &study(&slower));
+    let iops = find(&found, Measure::Iops);
+    assert!((iops.percent() + 10.0).abs() < 0.5, "{iops:?}");
+    assert_eq!(iops.shown, Shown::Worse);
+    assert!(iops.p_value.unwrap() < 0.01);
+    let p50 = find(&found, Measure::P50);
+    // Percentiles are the upper ends of buckets, 1/64 wide here.
+    assert!((2.0..=2.04).contains(&p50.ratio) && p50.shown == Shown::Worse, "a longer latency is worse: {p50:?}");
+    let back = changes(&study(&slower), &study(&STEADY));
+    assert_eq!(find(&back, Measure::Iops).shown, Shown::Better);
+}
+
+#[test]
+fn the_same_again_shows_nothing() {
+    let mut again = STEADY;
+    again.reverse();
+    let found = changes(&study(&STEADY), &study(&again));
+    assert_eq!(find(&found, Measure::Iops).shown, Shown::NotShown);
+    assert_eq!(find(&found, Measure::Iops).ratio, 1.0);
+}
+
+#[test]
+fn noise_hides_a_change_and_one_round_shows_none() {
+    let noisy = [(1000, 64), (500, 64), (2000, 64), (700, 64), (1500, 64)];
+    let slower: Vec<(u64, u64)> = noisy.iter().map(|(reads, ns)| (reads * 9 / 10, *ns)).collect();
+    assert_eq!(find(&changes(&study(&noisy), &study(&slower)), Measure::Iops).shown, Shown::NotShown);
+    let one = changes(&study(&STEADY[..1]), &study(&[(500, 64)]));
+    assert_eq!(find(&one, Measure::Iops).shown, Shown::Unknown);
+    assert_eq!(find(&one, Measure::Iops).interval, None);
+}
+
+#[test]
+fn other_plans_and_machines_are_obstacles() {
+    let base = study(&STEADY);
+    assert_eq!(obstacles(&base, &study(&STEADY)), Vec::<String>::new(), "places may differ");
+    let mut other = study(&STEADY);
+    other.host.cpus = Some(8);
+    let mut four = base.clone();
+    four.host.cpus = Some(4);
+    other.rows.iter_mut().for_each(|row| row.command[0] = "--rw=randwrite".into());
+    let reasons = obstacles(&four, &other);
+    assert_eq!(
+        reasons,
+        [
+            "randread was asked for as `--rw=randread` and as `--rw=randwrite`",
+            "the number of processors differs: 4 and 8"
+        ]
+    );
+}
