@@ -13,6 +13,7 @@
 
 mod calendar;
 mod disks;
+pub mod export;
 mod figures;
 mod groups;
 pub mod guided;
@@ -23,6 +24,10 @@ pub mod normal;
 mod number;
 mod page;
 mod progress;
+mod quantity;
+pub mod sheet;
+mod shell;
+mod summary;
 pub mod terse;
 
 pub use jiff::tz::TimeZone;

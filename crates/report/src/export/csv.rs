@@ -1,0 +1,151 @@
+//! CSV (RFC 4180): a line for each round and direction. What is unknown is empty.
+
+use results::{DirectionRecord, Latency, Study};
+
+use crate::quantity::plain_seconds;
+use crate::summary::{Grid, Lane, Repeat};
+
+/// The columns; units stand last in a name.
+const HEADER: &str = "study,target,path,pattern,round,direction,trust,findings,error,workers,depth,bytes,operations,\
+    runtime_s,bytes_per_s,operations_per_s,latency_samples,latency_min_ns,latency_mean_ns,latency_p50_ns,latency_p90_ns,\
+    latency_p99_ns,latency_p99_9_ns,latency_p99_99_ns,latency_max_ns,last_sync_s,cpu_user_s,cpu_system_s";
+
+/// The study as CSV: a line for each round of each cell and direction, after a line of names.
+pub fn csv(study: &Study) -> String {
+    let grid = Grid::of(study);
+    let mut text = format!("{HEADER}\n");
+    for (line, target, cell) in grid.cells() {
+        let path = study.targets.get(target).map_or("", |target| target.path.as_str());
+        for repeat in &cell.repeats {
+            for figures in directions(repeat) {
+                let mut fields =
+                    vec![study.id.clone(), grid.targets[target].clone(), path.to_owned(), line.pattern.clone()];
+                fields.extend(of_repeat(repeat, figures.name));
+                fields.extend(figures.fields());
+                fields.extend(cpu(repeat));
+                let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
+                text.push_str(&fields.join(","));
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+/// What one direction of a repeat did.
+struct Figures<'a> {
+    name: &'static str,
+    bytes: Option<u64>,
+    operations: u64,
+    runtime_s: f64,
+    latency: Option<std::borrow::Cow<'a, Latency>>,
+}
+
+impl Figures<'_> {
+    fn fields(&self) -> Vec<String> {
+        let rate = |count: u64| (self.runtime_s > 0.0).then(|| format!("{:.3}", count as f64 / self.runtime_s));
+        let latency = self.latency.as_ref().filter(|latency| latency.moments.count > 0);
+        let of = |figure: &dyn Fn(&Latency) -> Option<String>| latency.and_then(|latency| figure(latency));
+        let at = |percent: f64| of(&|latency| latency.percentile(percent).map(|ns| ns.to_string()));
+        [
+            self.bytes.map(|bytes| bytes.to_string()),
+            Some(self.operations.to_string()),
+            Some(plain_seconds(self.runtime_s)),
+            self.bytes.and_then(rate),
+            rate(self.operations),
+            of(&|latency| Some(latency.moments.count.to_string())),
+            of(&|latency| latency.moments.min().map(|ns| ns.to_string())),
+            of(&|latency| latency.moments.mean().map(|ns| format!("{ns:.1}"))),
+            at(50.0),
+            at(90.0),
+            at(99.0),
+            at(99.9),
+            at(99.99),
+            of(&|latency| latency.moments.max().map(|ns| ns.to_string())),
+        ]
+        .into_iter()
+        .map(Option::unwrap_or_default)
+        .collect()
+    }
+}
+
+fn directions<'b>(repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
+    if let Some(phase) = repeat.phase {
+        let runtime_s = phase.elapsed_ns as f64 / 1e9;
+        let latency = repeat.latency(Lane::Operation);
+        return vec![Figures {
+            name: "operation",
+            bytes: phase.bytes,
+            operations: phase.operations,
+            runtime_s,
+            latency,
+        }];
+    }
+    let Some(merged) = &repeat.merged else { return vec![Figures::nothing()] };
+    let figures = |name: &'static str, direction: &DirectionRecord, latency| Figures {
+        name,
+        bytes: Some(direction.bytes),
+        operations: direction.ios,
+        runtime_s: direction.runtime_ms as f64 / 1e3,
+        latency,
+    };
+    let all = [
+        figures("read", &merged.read, repeat.latency(Lane::Read)),
+        figures("write", &merged.write, repeat.latency(Lane::Write)),
+        figures("trim", &merged.trim, None),
+    ];
+    let mut busy: Vec<Figures<'_>> = all.into_iter().filter(|figures| figures.operations > 0).collect();
+    if merged.sync.lat.moments.count > 0 {
+        let operations = merged.sync.lat.moments.count;
+        let runtime_s = merged.write.runtime_ms as f64 / 1e3;
+        busy.push(Figures { name: "sync", bytes: None, operations, runtime_s, latency: repeat.latency(Lane::Sync) });
+    }
+    if busy.is_empty() { vec![Figures::nothing()] } else { busy }
+}
+
+impl Figures<'_> {
+    /// A row that did nothing has a line all the same: it says why.
+    fn nothing() -> Figures<'static> {
+        Figures { name: "none", bytes: None, operations: 0, runtime_s: 0.0, latency: None }
+    }
+}
+
+fn of_repeat(repeat: &Repeat<'_>, direction: &str) -> Vec<String> {
+    let mut ids: Vec<&str> = Vec::new();
+    for finding in repeat.findings() {
+        if !ids.contains(&finding.id.as_str()) {
+            ids.push(&finding.id);
+        }
+    }
+    let merged = repeat.merged.as_ref();
+    let workers = merged.map(|merged| merged.members).or(repeat.phase.map(|phase| phase.threads));
+    vec![
+        (repeat.row.round + 1).to_string(),
+        direction.to_owned(),
+        repeat.trust().word().to_owned(),
+        ids.join(" "),
+        repeat.error().unwrap_or_default(),
+        workers.map(|workers| workers.to_string()).unwrap_or_default(),
+        merged.map(|merged| merged.setup.depth.to_string()).unwrap_or_default(),
+    ]
+}
+
+fn cpu(repeat: &Repeat<'_>) -> [String; 3] {
+    let seconds = |ns: u64| plain_seconds(ns as f64 / 1e9);
+    match (&repeat.merged, repeat.phase) {
+        (Some(merged), _) => {
+            [merged.final_sync_ns.map(seconds).unwrap_or_default(), seconds(merged.user_ns), seconds(merged.system_ns)]
+        }
+        // A phase does not tell user from system time.
+        _ => Default::default(),
+    }
+}
+
+/// A field in quotes where it must be.
+fn quoted(field: &str) -> String {
+    if field.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}

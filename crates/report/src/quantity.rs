@@ -1,0 +1,138 @@
+//! Quantities as they stand in tables and charts: those of [`results::quantity`], the unit behind a no-break space.
+
+pub(crate) use results::quantity::number;
+
+const NBSP: char = '\u{a0}';
+
+/// A quantity that no line break divides.
+fn unbroken(text: String) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
+fn with_unit(value: f64, unit: &str) -> String {
+    format!("{}{NBSP}{unit}", number(value))
+}
+
+/// `12.3 GB`.
+pub(crate) fn bytes(bytes: f64) -> String {
+    unbroken(results::quantity::bytes(bytes)).replace(".00\u{a0}B", "\u{a0}B").replace(".0\u{a0}B", "\u{a0}B")
+}
+
+/// `4 KiB`, `64 KiB`, `1 MiB`: sizes that people give in powers of two.
+pub(crate) fn binary_bytes(bytes: u64) -> String {
+    let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) if bytes.is_multiple_of(unit) => format!("{}{NBSP}{name}", bytes / unit),
+        Some((unit, name)) => with_unit(bytes as f64 / unit as f64, name),
+        None => format!("{bytes}{NBSP}B"),
+    }
+}
+
+/// `508 MB/s`, always in MB/s, so that the cells of a table compare.
+pub(crate) fn megabytes_per_s(bytes_per_s: f64) -> String {
+    with_unit(bytes_per_s / 1e6, "MB/s")
+}
+
+/// `1.33 ms`, of nanoseconds.
+pub(crate) fn duration(ns: f64) -> String {
+    unbroken(results::quantity::latency(ns))
+}
+
+/// The same for the round values of an axis: `1 ms`, `500 µs`.
+pub(crate) fn round_duration(ns: f64) -> String {
+    let (scaled, unit) = match ns {
+        _ if ns < 1e3 => (ns, "ns"),
+        _ if ns < 1e6 => (ns / 1e3, "µs"),
+        _ if ns < 1e9 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
+    };
+    format!("{}{NBSP}{unit}", round(scaled))
+}
+
+/// A value without trailing zeros: `0.5`, `20`, `1,500`.
+pub(crate) fn round(value: f64) -> String {
+    if value.abs() >= 1000.0 {
+        return number(value.round());
+    }
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// `×0.21`.
+pub(crate) fn ratio(value: f64) -> String {
+    format!("×{}", times(value))
+}
+
+/// `0.21`; three decimals where two would hide on which side of 1 it lies.
+pub(crate) fn times(value: f64) -> String {
+    let near_one = (value - 1.0).abs() < 0.005 && (value - 1.0).abs() >= 0.0005;
+    let decimals = if value < 0.0995 || near_one {
+        3
+    } else if value < 9.995 {
+        2
+    } else {
+        1
+    };
+    if value >= 999.5 { number(value.round()) } else { format!("{value:.decimals$}") }
+}
+
+/// `0.20–0.22`, of the ends of an interval of ratios.
+pub(crate) fn times_between(interval: &results::Interval) -> String {
+    format!("{}–{}", times(interval.low), times(interval.high))
+}
+
+/// `2.88 %`.
+pub(crate) fn percent(value: f64) -> String {
+    with_unit(value, "%")
+}
+
+/// Seconds for programs: microseconds are the last digits.
+pub(crate) fn plain_seconds(seconds: f64) -> String {
+    let text = format!("{seconds:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// At most so many characters, the end of a longer text replaced by `…`.
+pub(crate) fn shortened(text: &str, characters: usize) -> String {
+    if text.chars().count() <= characters {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(characters.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units() {
+        let plain = |text: String| text.replace(NBSP, " ");
+        assert_eq!(plain(bytes(0.0)), "0 B");
+        assert_eq!(plain(bytes(512.0)), "512 B");
+        assert_eq!(plain(bytes(999_600.0)), "1.00 MB");
+        assert_eq!(plain(bytes(4_294_967_296.0)), "4.29 GB");
+        assert_eq!(plain(binary_bytes(4096)), "4 KiB");
+        assert_eq!(plain(binary_bytes(1536)), "1.50 KiB");
+        assert_eq!(plain(binary_bytes(7)), "7 B");
+        assert_eq!(plain(megabytes_per_s(12_300.0)), "0.012 MB/s");
+        assert_eq!(plain(duration(89_400.0)), "89.4 µs");
+        assert_eq!(plain(duration(999_600.0)), "1.00 ms");
+        assert_eq!(plain(duration(2.1e9)), "2.10 s");
+        assert_eq!(plain(round_duration(500_000.0)), "500 µs");
+        assert_eq!(round(0.5), "0.5");
+        assert_eq!((plain_seconds(30.0), plain_seconds(0.25)), ("30".into(), "0.25".into()));
+        assert_eq!(
+            (times(1.0), times(1.003), times(0.9962), times(1.02)),
+            ("1.00".into(), "1.003".into(), "0.996".into(), "1.02".into())
+        );
+        assert_eq!((ratio(0.0123), ratio(0.213), ratio(12.34)), ("×0.012".into(), "×0.21".into(), "×12.3".into()));
+    }
+
+    #[test]
+    fn long_texts_end_in_an_ellipsis() {
+        assert_eq!(shortened("äöü", 3), "äöü");
+        assert_eq!(shortened("äöüß", 3), "äö…");
+    }
+}

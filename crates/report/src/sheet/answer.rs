@@ -1,0 +1,151 @@
+//! What was found out, first: sentences, verdicts, and the comparison at a glance.
+
+use maud::{Markup, html};
+use results::{Bound, Confidence, Question, RequirementKind, Trust, Verdict, VerdictRow};
+
+use super::chart::ratios::{self, Dot, Group};
+use super::place::{Place, scrolling};
+use crate::quantity::{number, percent};
+use crate::summary::{Cell, Grid, Line, Metric};
+
+pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+    let study = grid.study;
+    let title = if study.question == Question::Check { "Verdict" } else { "Answer" };
+    place.section(
+        "answer",
+        title,
+        html! {
+            @if study.sentences.is_empty() {
+                p.lead { (in_short(grid)) }
+            } @else {
+                @for (index, sentence) in study.sentences.iter().enumerate() {
+                    p.lead[index == 0] { (sentence) }
+                }
+            }
+            @if !study.verdicts.is_empty() { (verdicts(&study.verdicts)) }
+            (at_a_glance(grid, place))
+        },
+    )
+}
+
+/// What there is, when nobody wrote a sentence about it.
+fn in_short(grid: &Grid<'_>) -> String {
+    let cells: Vec<_> = grid.cells().collect();
+    if cells.is_empty() {
+        return "Nothing was measured.".to_owned();
+    }
+    let of = |trust: Trust| cells.iter().filter(|(_, _, cell)| cell.trust() == trust).count();
+    let (caution, invalid) = (of(Trust::Caution), of(Trust::Invalid));
+    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let what = format!(
+        "{} on {}, {} each.",
+        plural(grid.lines.len(), if grid.lines.iter().all(Line::is_phase) { "phase" } else { "pattern" }),
+        plural(grid.targets.len(), "target"),
+        plural(grid.rounds(), "round"),
+    );
+    let trust = match (caution, invalid) {
+        (0, 0) => "Nothing was found against the numbers.".to_owned(),
+        (_, 0) => format!("{} of {} results need care.", caution, cells.len()),
+        (0, _) => format!("{} of {} results are invalid.", invalid, cells.len()),
+        _ => format!("{} of {} results are invalid, {} need care.", invalid, cells.len(), caution),
+    };
+    format!("{what} {trust}")
+}
+
+/// The figure that a pattern is compared by.
+pub(super) fn headline(line: &Line<'_>) -> Metric {
+    if line.is_phase() { Metric::Operations } else { Metric::Throughput }
+}
+
+/// The glance, when there is something to compare with.
+fn at_a_glance(grid: &Grid<'_>, place: &Place) -> Markup {
+    let group = |line: &Line<'_>| {
+        let baseline = line.cells.first()?;
+        if baseline.trust() == Trust::Invalid {
+            return None;
+        }
+        let dot = |(target, cell): (usize, &Cell<'_>)| {
+            let ratio = cell.ratio(baseline, headline(line)).filter(|ratio| ratio.value > 0.0)?;
+            Some(Dot { target, name: grid.targets[target].clone(), ratio, trust: cell.trust() })
+        };
+        let dots: Vec<Dot> = line.cells.iter().enumerate().skip(1).filter_map(dot).collect();
+        (!dots.is_empty()).then(|| Group { title: line.title.clone(), dots })
+    };
+    let groups: Vec<Group> = grid.lines.iter().filter_map(group).collect();
+    let Some(baseline) = grid.targets.first() else { return html! {} };
+    let Some(chart) = ratios::chart(&place.id("glance"), baseline, &groups) else { return html! {} };
+    html! {
+        figure {
+            (scrolling("Chart: throughput as a multiple of the baseline", chart))
+            figcaption { "Throughput of each pattern as a multiple of " strong { (baseline) }
+                ": median of the rounds run beside each other, and the interval in which it lies." }
+        }
+    }
+}
+
+fn verdicts(rows: &[VerdictRow]) -> Markup {
+    scrolling(
+        "Verdicts",
+        html! {
+            table.verdicts {
+                caption { "Each requirement, what was measured, and the answer" }
+                thead { tr {
+                    th scope="col" { "Verdict" }
+                    th scope="col" { "Requirement" }
+                    th.num scope="col" { "Measured" }
+                    th.num scope="col" { "Asked" }
+                    th.num scope="col" { "Margin" }
+                    th scope="col" { "Why" }
+                    th scope="col" { "Source" }
+                } }
+                tbody { @for row in rows { (verdict(row)) } }
+            }
+        },
+    )
+}
+
+fn verdict(row: &VerdictRow) -> Markup {
+    let requirement = &row.requirement;
+    let class = match row.verdict {
+        Verdict::Pass => "badge ok",
+        Verdict::Fail => "badge invalid",
+        Verdict::Inconclusive => "badge caution",
+        Verdict::NotApplicable | Verdict::Reference => "badge none",
+    };
+    let asked = match requirement.bound {
+        Bound::AtMost => format!("≤ {} {}", number(requirement.threshold), requirement.unit),
+        Bound::AtLeast => format!("≥ {} {}", number(requirement.threshold), requirement.unit),
+        Bound::Gate => "yes".to_owned(),
+    };
+    let kind = match requirement.kind {
+        RequirementKind::VendorRequirement => "vendor requirement",
+        RequirementKind::VendorExample => "vendor example",
+        RequirementKind::ObservedLoad => "observed load",
+        RequirementKind::OurBand => "our own band",
+        RequirementKind::ProviderPromise => "provider's promise",
+    };
+    let known = match requirement.confidence {
+        Confidence::A => "the vendor's own text",
+        Confidence::B => "seen in part or in a copy",
+        Confidence::C => "second-hand",
+    };
+    html! {
+        tr {
+            td { span class=(class) { (row.verdict.word()) } }
+            th scope="row" { (requirement.title) " " small { (requirement.profile) " · " (requirement.id) } }
+            td.num {
+                @match row.measured {
+                    Some(measured) => { (number(measured)) " " (requirement.unit) }
+                    None => { span.muted { "not measured" } }
+                }
+                @if let Some(interval) = row.interval {
+                    small.interval { (number(interval.low)) "–" (number(interval.high)) }
+                }
+            }
+            td.num { (asked) }
+            td.num { @match row.margin_percent { Some(margin) => (percent(margin)), None => span.muted { "–" } } }
+            td { (row.reason) }
+            td { (requirement.source) " " small { (requirement.read_on) " · " (kind) " · " (known) } }
+        }
+    }
+}

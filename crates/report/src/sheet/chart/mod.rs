@@ -1,0 +1,138 @@
+//! Charts as SVG: pure functions from numbers to markup. Colours are classes of the style sheet, so that a chart
+//! follows the page's theme; every chart has a title and a description in words.
+
+pub(super) mod bars;
+pub(super) mod distribution;
+pub(super) mod flow;
+pub(super) mod heatmap;
+pub(super) mod points;
+pub(super) mod ranges;
+pub(super) mod ratios;
+pub(super) mod scale;
+pub(super) mod time;
+
+use std::fmt::Write as _;
+
+use maud::{Markup, html};
+
+/// How many colours the style sheet has for targets.
+pub(super) const COLOURS: usize = 6;
+
+/// What a chart is, for those who do not see it, and how large.
+pub(super) struct Frame<'a> {
+    /// Unique in the page.
+    pub(super) id: &'a str,
+    pub(super) title: &'a str,
+    /// What is to be seen, with the numbers.
+    pub(super) description: &'a str,
+    /// In px at scale 1.
+    pub(super) size: (f64, f64),
+}
+
+/// The SVG element around a chart.
+pub(super) fn svg(frame: &Frame<'_>, content: Markup) -> Markup {
+    let Frame { id, title, description, size: (width, height) } = frame;
+    let (title_id, description_id) = (format!("{id}-t"), format!("{id}-d"));
+    html! {
+        svg role="img" viewBox=(format!("0 0 {width} {height}"))
+            aria-labelledby=(format!("{title_id} {description_id}")) {
+            title id=(title_id) { (title) }
+            desc id=(description_id) { (description) }
+            (content)
+        }
+    }
+}
+
+/// The class of a target's colour.
+pub(super) fn colour(target: usize) -> String {
+    format!("c{}", target % COLOURS)
+}
+
+/// A coordinate with at most one decimal.
+pub(super) fn px(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+/// The `d` of a line through the points; a gap begins where there is none.
+pub(super) fn line_path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
+    let mut path = String::new();
+    let mut drawing = false;
+    for point in points {
+        match point {
+            Some((x, y)) => {
+                let _ = write!(path, "{}{} {}", if drawing { "L" } else { "M" }, px(x), px(y));
+                drawing = true;
+            }
+            None => drawing = false,
+        }
+    }
+    path
+}
+
+/// A line of text.
+pub(super) fn label(x: f64, y: f64, class: &str, text: &str) -> Markup {
+    html! { text x=(px(x)) y=(px(y)) class=(class) { (text) } }
+}
+
+/// A straight line.
+pub(super) fn rule(from: (f64, f64), to: (f64, f64), class: &str) -> Markup {
+    html! { path class=(class) d=(format!("M{} {}L{} {}", px(from.0), px(from.1), px(to.0), px(to.1))) {} }
+}
+
+/// A box.
+pub(super) fn rectangle(x: f64, y: f64, width: f64, height: f64, class: &str) -> Markup {
+    html! { rect x=(px(x)) y=(px(y)) width=(px(width.max(0.0))) height=(px(height.max(0.0))) class=(class) {} }
+}
+
+/// Moves labels apart that would stand less than `gap` from each other, keeping their order and as near as may be to
+/// where they belong, within `range`.
+pub(super) fn spread(places: &mut [f64], gap: f64, range: (f64, f64)) {
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by(|a, b| places[*a].total_cmp(&places[*b]));
+    let mut least = range.0;
+    for index in &order {
+        places[*index] = places[*index].max(least);
+        least = places[*index] + gap;
+    }
+    let mut most = range.1;
+    for index in order.iter().rev() {
+        places[*index] = places[*index].min(most);
+        most = places[*index] - gap;
+    }
+}
+
+/// Heights of rows in groups, each group set apart from the next, from `top` down, and the end of the last.
+pub(super) fn rows(groups: impl Iterator<Item = usize>, top: f64, step: f64, gap: f64) -> (Vec<Vec<f64>>, f64) {
+    let mut next = top;
+    let mut heights = Vec::new();
+    for count in groups {
+        heights.push((0..count).map(|row| next + step * row as f64).collect());
+        next += step * count as f64 + gap;
+    }
+    (heights, next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_short() {
+        assert_eq!((px(3.0), px(3.09), px(-0.04)), ("3".into(), "3.1".into(), "-0".into()));
+        assert_eq!(
+            line_path([Some((0.0, 1.0)), Some((2.0, 3.5)), None, Some((4.0, 4.0))].into_iter()),
+            "M0 1L2 3.5M4 4"
+        );
+    }
+
+    #[test]
+    fn labels_keep_apart_and_in_order() {
+        let mut places = [50.0, 51.0, 10.0, 98.0];
+        spread(&mut places, 12.0, (0.0, 100.0));
+        assert_eq!(places, [50.0, 62.0, 10.0, 98.0]);
+        let mut crowded = [99.0, 99.0, 99.0];
+        spread(&mut crowded, 12.0, (0.0, 100.0));
+        assert_eq!(crowded, [76.0, 88.0, 100.0]);
+    }
+}

@@ -1,0 +1,101 @@
+//! Latency against throughput: one point per depth or offered load, in the order they were asked for. Where the line
+//! turns upward, more load only means more waiting.
+
+use maud::{Markup, html};
+
+use super::scale::Scale;
+use super::{Frame, colour, label, line_path, px, rule, spread, svg};
+use crate::quantity::{duration, number, round, round_duration, shortened};
+
+const SIZE: (f64, f64) = (880.0, 340.0);
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 170.0;
+const TOP: f64 = 26.0;
+const BOTTOM: f64 = 42.0;
+
+/// One line: a target and what was the same in all its points.
+pub(in crate::sheet) struct Path {
+    pub(in crate::sheet) name: String,
+    pub(in crate::sheet) colour: usize,
+    pub(in crate::sheet) points: Vec<Point>,
+}
+
+/// One depth or load.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::sheet) struct Point {
+    /// What differs: `32`, `80 %`.
+    pub(in crate::sheet) label: String,
+    /// I/Os per second.
+    pub(in crate::sheet) iops: f64,
+    /// Median and 99th percentile, ns.
+    pub(in crate::sheet) p50_ns: f64,
+    pub(in crate::sheet) p99_ns: f64,
+}
+
+/// The chart; `asked` says what the labels of the points are. `None` without a point.
+pub(in crate::sheet) fn chart(id: &str, title: &str, asked: &str, paths: &[Path]) -> Option<Markup> {
+    let points = || paths.iter().flat_map(|path| &path.points);
+    let low = points().map(|point| point.p50_ns).reduce(f64::min)?.max(1.0) / 1.3;
+    let high = points().map(|point| point.p99_ns).reduce(f64::max)? * 1.3;
+    let most = points().map(|point| point.iops).reduce(f64::max)? * 1.05;
+    let x = Scale::linear(0.0, most, LEFT, SIZE.0 - RIGHT);
+    let y = Scale::logarithmic(low, high, SIZE.1 - BOTTOM, TOP);
+    let said = |path: &Path| {
+        let points: Vec<String> = path
+            .points
+            .iter()
+            .map(|point| {
+                format!("{} {}: {} IOPS, p99 {}", asked, point.label, number(point.iops), duration(point.p99_ns))
+            })
+            .collect();
+        format!("{}: {}.", path.name, points.join("; "))
+    };
+    let description: Vec<String> = paths.iter().map(said).collect();
+    let frame = Frame { id, title, description: &description.join(" "), size: SIZE };
+    let mut ends: Vec<f64> =
+        paths.iter().map(|path| path.points.last().map_or(TOP, |point| y.at(point.p99_ns) + 4.0)).collect();
+    spread(&mut ends, 15.0, (TOP, SIZE.1 - BOTTOM));
+    Some(svg(
+        &frame,
+        html! {
+            (axes(&x, &y))
+            @for (path, end) in paths.iter().zip(&ends) {
+                (path_of(path, &x, &y))
+                (label(SIZE.0 - RIGHT + 10.0, *end, &format!("name {}", colour(path.colour)),
+                    &format!("{} p99", shortened(&path.name, 20))))
+            }
+        },
+    ))
+}
+
+fn axes(x: &Scale, y: &Scale) -> Markup {
+    let (bottom, end) = (SIZE.1 - BOTTOM, SIZE.0 - RIGHT);
+    html! {
+        (label(LEFT - 8.0, TOP - 12.0, "axis end", "latency"))
+        @for ns in y.marks(7) {
+            (rule((LEFT, y.at(ns)), (end, y.at(ns)), "grid"))
+            (label(LEFT - 8.0, y.at(ns) + 4.0, "tick end", &round_duration(ns)))
+        }
+        @for iops in x.marks(7) {
+            (rule((x.at(iops), bottom), (x.at(iops), bottom + 4.0), "grid"))
+            (label(x.at(iops), bottom + 17.0, "tick middle", &round(iops)))
+        }
+        (rule((LEFT, bottom), (end, bottom), "baseline"))
+        (label((LEFT + end) / 2.0, SIZE.1 - 8.0, "axis middle", "I/Os per second"))
+    }
+}
+
+fn path_of(path: &Path, x: &Scale, y: &Scale) -> Markup {
+    let line =
+        |ns: fn(&Point) -> f64| line_path(path.points.iter().map(|point| Some((x.at(point.iops), y.at(ns(point))))));
+    let colour = colour(path.colour);
+    html! {
+        path class=(format!("line dashed {colour}")) d=(line(|point| point.p50_ns)) {}
+        path class=(format!("line {colour}")) d=(line(|point| point.p99_ns)) {}
+        @for point in &path.points {
+            @let (at, up) = (x.at(point.iops), y.at(point.p99_ns));
+            circle class=(format!("dot {colour}")) cx=(px(at)) cy=(px(up)) r="3.5" {}
+            (label(at - 6.0, up - 7.0, &format!("mark end {colour}"), &shortened(&point.label, 12)))
+        }
+    }
+}

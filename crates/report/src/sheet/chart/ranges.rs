@@ -1,0 +1,76 @@
+//! Latencies of many operations side by side: from the median to the 99th percentile of each, and the 99.9th where
+//! enough operations were done.
+
+use maud::{Markup, html};
+
+use super::scale::Scale;
+use super::{Frame, colour, label, px, rows, rule, svg};
+use crate::quantity::{duration, round_duration, shortened};
+
+const WIDTH: f64 = 880.0;
+const LEFT: f64 = 210.0;
+const RIGHT: f64 = 150.0;
+const TOP: f64 = 20.0;
+const STEP: f64 = 20.0;
+
+/// Operations of one kind.
+pub(in crate::sheet) struct Group {
+    pub(in crate::sheet) title: String,
+    pub(in crate::sheet) ranges: Vec<Range>,
+}
+
+/// Latencies of one target, ns.
+pub(in crate::sheet) struct Range {
+    pub(in crate::sheet) target: usize,
+    pub(in crate::sheet) name: String,
+    pub(in crate::sheet) p50: f64,
+    pub(in crate::sheet) p99: f64,
+    /// `None`: too few operations.
+    pub(in crate::sheet) p999: Option<f64>,
+}
+
+/// The chart; `None` without a range.
+pub(in crate::sheet) fn chart(id: &str, title: &str, groups: &[Group]) -> Option<Markup> {
+    let ranges = || groups.iter().flat_map(|group| &group.ranges);
+    let low = ranges().map(|range| range.p50).reduce(f64::min)?.max(1.0) / 1.4;
+    let high = ranges().map(|range| range.p999.unwrap_or(range.p99)).reduce(f64::max)? * 1.4;
+    let x = Scale::logarithmic(low, high, LEFT, WIDTH - RIGHT);
+    let (heights, bottom) = rows(groups.iter().map(|group| group.ranges.len()), TOP + 6.0, STEP, 8.0);
+    let said = |range: &Range| format!("{} p50 {}, p99 {}", range.name, duration(range.p50), duration(range.p99));
+    let description: Vec<String> = groups
+        .iter()
+        .map(|group| format!("{}: {}.", group.title, group.ranges.iter().map(said).collect::<Vec<_>>().join("; ")))
+        .collect();
+    let frame = Frame { id, title, description: &description.join(" "), size: (WIDTH, bottom + 40.0) };
+    Some(svg(
+        &frame,
+        html! {
+            @for ns in x.marks(8) {
+                (rule((x.at(ns), TOP - 6.0), (x.at(ns), bottom), "grid"))
+                (label(x.at(ns), bottom + 17.0, "tick middle", &round_duration(ns)))
+            }
+            (label((LEFT + WIDTH - RIGHT) / 2.0, bottom + 35.0, "axis middle",
+                "latency of one operation (logarithmic): dot p50, bar to p99, tick p99.9"))
+            @for (group, heights) in groups.iter().zip(&heights) {
+                @let middle = heights.iter().sum::<f64>() / heights.len().max(1) as f64;
+                (label(LEFT - 14.0, middle + 4.0, "row-name end", &shortened(&group.title, 28)))
+                @for (range, y) in group.ranges.iter().zip(heights) { (range_of(range, &x, *y)) }
+            }
+        },
+    ))
+}
+
+fn range_of(range: &Range, x: &Scale, y: f64) -> Markup {
+    let class = colour(range.target);
+    let (from, to) = (x.at(range.p50), x.at(range.p99));
+    let end = range.p999.map_or(to, |p999| x.at(p999));
+    html! {
+        (rule((from, y), (to, y), &format!("range {class}")))
+        @if range.p999.is_some() {
+            (rule((to, y), (end, y), &format!("whisker {class}")))
+            (rule((end, y - 5.0), (end, y + 5.0), &format!("whisker {class}")))
+        }
+        circle class=(format!("dot {class}")) cx=(px(from)) cy=(px(y)) r="4" {}
+        (label(end + 9.0, y + 4.0, &format!("name {class}"), &shortened(&range.name, 16)))
+    }
+}

@@ -1,0 +1,171 @@
+//! The comparison table: patterns down, targets across, each figure as it is and as a multiple of the baseline's.
+
+use maud::{Markup, html};
+use results::Trust;
+
+use super::findings;
+use super::place::{Place, badge, scrolling};
+use crate::quantity::{duration, number, percent, ratio, shortened, times_between};
+use crate::summary::{Cell, Grid, Line, Metric, Repeat};
+
+pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+    let lines: Vec<&Line<'_>> = grid.lines.iter().filter(|line| !line.is_phase()).collect();
+    if lines.is_empty() {
+        return html! {};
+    }
+    let several = grid.targets.len() > 1;
+    place.section(
+        "comparison",
+        if several { "Comparison" } else { "Figures" },
+        html! {
+            (scrolling("Figures of all patterns and targets", html! {
+                table.comparison {
+                    caption { (caption(grid)) }
+                    (header(grid))
+                    @for line in &lines { (group(line, grid, place)) }
+                }
+            }))
+        },
+    )
+}
+
+fn caption(grid: &Grid<'_>) -> String {
+    let mut text = match grid.rounds() {
+        0 | 1 => "One round: how much rounds differ is not known.".to_owned(),
+        rounds => {
+            format!("Medians of {rounds} rounds, small beside them the interval of the median, or of × baseline.")
+        }
+    };
+    let confidence = grid.cells().find_map(|(line, _, cell)| cell.interval(super::answer::headline(line)));
+    if let Some(interval) = confidence {
+        text.push_str(&format!(" Confidence of the intervals: {}.", percent(interval.confidence * 100.0)));
+    }
+    if grid.cells().any(|(_, _, cell)| cell.repeats.iter().any(Repeat::is_sampled)) {
+        text.push_str(
+            " Latencies of some jobs are those of one request in so many: the job asked for few clock readings.",
+        );
+    }
+    text
+}
+
+/// Columns of a target: its figure and interval, or its figure, the multiple of the baseline's and that one's interval.
+fn columns(target: usize) -> &'static str {
+    if target == 0 { "2" } else { "3" }
+}
+
+fn header(grid: &Grid<'_>) -> Markup {
+    let long = |name: &str| name.chars().count() > 40;
+    html! {
+        thead {
+            tr {
+                th scope="col" { "Pattern" }
+                @for (index, name) in grid.targets.iter().enumerate() {
+                    th.target scope="colgroup" colspan=(columns(index)) title=[long(name).then_some(name)] {
+                        span class=(format!("swatch {}", super::chart::colour(index))) aria-hidden="true" {}
+                        (shortened(name, 40))
+                        @if index == 0 && grid.targets.len() > 1 { " " small { "baseline" } }
+                        @if index > 0 { " " small { "and × baseline" } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn group(line: &Line<'_>, grid: &Grid<'_>, place: &Place) -> Markup {
+    html! {
+        tbody {
+            tr.pattern {
+                th scope="rowgroup" { (shortened(&line.title, 80)) }
+                @for (target, cell) in line.cells.iter().enumerate() {
+                    td colspan=(columns(target)) { (status(cell, target, grid, place)) }
+                }
+            }
+            @for metric in line.metrics() {
+                tr.key[metric == super::answer::headline(line)] {
+                    th scope="row" { (metric.title()) @if let Some(unit) = unit(metric) { small { ", " (unit) } } }
+                    @for (target, cell) in line.cells.iter().enumerate() {
+                        (figure(cell, metric, target))
+                        @if target > 0 { (multiple(cell, &line.cells[0], metric)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn status(cell: &Cell<'_>, target: usize, grid: &Grid<'_>, place: &Place) -> Markup {
+    if cell.repeats.is_empty() {
+        return html! { span.muted { "not run" } };
+    }
+    let trust = cell.trust();
+    let rounds = cell.repeats.len();
+    html! {
+        (badge(trust))
+        @for reason in cell.reasons().iter().filter(|_| trust > Trust::Ok) {
+            " " a.reason href=(format!("#{}", findings::anchor(place, target, reason))) { (shortened(reason, 32)) }
+        }
+        @if let Some(error) = cell.error() { " " span.error { (shortened(&error, 80)) } }
+        @if rounds != grid.rounds() { " " small { (rounds) " of " (grid.rounds()) " rounds" } }
+    }
+}
+
+/// A figure, and of the baseline its interval.
+fn figure(cell: &Cell<'_>, metric: Metric, target: usize) -> Markup {
+    let class = if cell.trust() == Trust::Invalid { "num figure void" } else { "num figure" };
+    html! {
+        td class=(class) {
+            @match cell.value(metric) {
+                Some(value) => { (shown(metric, value)) }
+                None => { span.muted { (missing(cell)) } }
+            }
+        }
+        @if target == 0 {
+            td.interval { @if let Some(interval) = cell.interval(metric) {
+                (shown(metric, interval.low)) "–" (shown(metric, interval.high))
+            } }
+        }
+    }
+}
+
+/// The multiple of the baseline's figure, and its interval.
+fn multiple(cell: &Cell<'_>, baseline: &Cell<'_>, metric: Metric) -> Markup {
+    let Some(found) = cell.ratio(baseline, metric) else {
+        return html! { td.num { span.muted { "–" } } td.interval {} };
+    };
+    let compared = cell.trust() != Trust::Invalid && baseline.trust() != Trust::Invalid;
+    html! {
+        td class=(if compared { "num" } else { "num void" }) { (ratio(found.value)) }
+        td.interval {
+            @if !compared { "not compared" } @else if let Some(interval) = found.interval {
+                (times_between(&interval)) @if !found.is_distinct() { ", no difference" }
+            }
+        }
+    }
+}
+
+fn missing(cell: &Cell<'_>) -> &'static str {
+    if cell.repeats.is_empty() { "–" } else { "not measured" }
+}
+
+/// The unit of a row, where all its cells have the same.
+fn unit(metric: Metric) -> Option<&'static str> {
+    match metric {
+        Metric::Throughput | Metric::Durable | Metric::BytesPerCpuSecond => Some(match metric {
+            Metric::BytesPerCpuSecond => "MB",
+            _ => "MB/s",
+        }),
+        Metric::Cpu => Some("%"),
+        Metric::Operations => Some("per second"),
+        Metric::Iops | Metric::P50(_) | Metric::P99(_) => None,
+    }
+}
+
+/// A figure as it stands in the table.
+pub(super) fn shown(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Throughput | Metric::Durable | Metric::BytesPerCpuSecond => number(value / 1e6),
+        Metric::P50(_) | Metric::P99(_) => duration(value),
+        Metric::Iops | Metric::Operations | Metric::Cpu => number(value),
+    }
+}

@@ -1,0 +1,179 @@
+//! What was found against the numbers: the reason a number is not what it looks like, and the next step.
+
+use maud::{Markup, html};
+use results::{Finding, Note, Severity, Trust};
+
+use super::place::{Place, badge};
+use crate::quantity::{bytes, duration, number};
+use crate::summary::Grid;
+
+/// The same kind of finding against one target.
+struct Group<'a> {
+    target: usize,
+    id: &'a str,
+    severity: Severity,
+    next: &'a str,
+    cases: Vec<Case<'a>>,
+}
+
+/// In one pattern: the first round's words and how many rounds have it.
+struct Case<'a> {
+    title: &'a str,
+    finding: &'a Finding,
+    rounds: usize,
+    of: usize,
+}
+
+pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+    let groups = groups(grid);
+    let (worth_knowing, against): (Vec<_>, Vec<_>) =
+        groups.into_iter().partition(|group| group.severity == Severity::Info);
+    let notes = notes(grid);
+    let errors: Vec<(&str, &str, String)> = grid
+        .cells()
+        .filter_map(|(line, target, cell)| Some((line.title.as_str(), grid.targets[target].as_str(), cell.error()?)))
+        .collect();
+    if grid.lines.is_empty() && notes.is_empty() {
+        return html! {};
+    }
+    place.section(
+        "findings",
+        "Findings",
+        html! {
+            @if against.is_empty() && errors.is_empty() {
+                p { "Nothing was found against these numbers." }
+            }
+            @if !errors.is_empty() { ul.findings { @for (title, target, error) in &errors {
+                li.finding.invalid {
+                    p.finding-head { (badge(Trust::Invalid)) " " strong { (target) } " · " (title) }
+                    p { "Ended in an error: " (error) "." }
+                }
+            } } }
+            @if !against.is_empty() { ul.findings { @for group in &against { (item(group, grid, place)) } } }
+            @if !worth_knowing.is_empty() {
+                details { summary { "Worth knowing (" (worth_knowing.len()) ")" }
+                    ul.findings { @for group in &worth_knowing { (item(group, grid, place)) } }
+                }
+            }
+            @if !notes.is_empty() {
+                details open[notes.iter().any(|note| note.severity > Severity::Info)] {
+                    summary { "How it was done (" (notes.len()) ")" }
+                    ul.notes { @for note in &notes { (note_item(note)) } }
+                }
+            }
+        },
+    )
+}
+
+/// The place that a cell's reason links to.
+pub(super) fn anchor(place: &Place, target: usize, id: &str) -> String {
+    let plain: String =
+        id.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '-' }).collect();
+    place.id(&format!("finding-{target}-{plain}"))
+}
+
+fn groups<'a>(grid: &'a Grid<'a>) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for (line, target, cell) in grid.cells() {
+        for finding in cell.findings() {
+            let same = |group: &Group<'_>| {
+                group.target == target && group.id == finding.id && group.severity == finding.severity
+            };
+            let index = groups.iter().position(same);
+            let group = match index {
+                Some(index) => &mut groups[index],
+                None => {
+                    groups.push(Group {
+                        target,
+                        id: &finding.id,
+                        severity: finding.severity,
+                        next: &finding.next,
+                        cases: Vec::new(),
+                    });
+                    let last = groups.len() - 1;
+                    &mut groups[last]
+                }
+            };
+            match group.cases.iter_mut().find(|case| case.title == line.title) {
+                Some(case) => case.rounds += 1,
+                None => group.cases.push(Case { title: &line.title, finding, rounds: 1, of: cell.repeats.len() }),
+            }
+        }
+    }
+    groups.sort_by_key(|group| std::cmp::Reverse(group.severity));
+    groups
+}
+
+fn item(group: &Group<'_>, grid: &Grid<'_>, place: &Place) -> Markup {
+    let trust = match group.severity {
+        Severity::Info => Trust::Ok,
+        Severity::Caution => Trust::Caution,
+        Severity::Invalid => Trust::Invalid,
+    };
+    let class = if group.severity == Severity::Info { "finding info" } else { trust.word() };
+    html! {
+        li class=(format!("finding {class}")) id=(anchor(place, group.target, group.id)) {
+            p.finding-head {
+                @if group.severity != Severity::Info { (badge(trust)) " " }
+                strong { (grid.targets[group.target]) } " · " code { (group.id) }
+            }
+            @for case in &group.cases {
+                p { @if grid.lines.len() > 1 { strong.case { (case.title) ": " } }
+                    (case.finding.cause)
+                    @if case.of > 1 { small.muted { " " (case.rounds.min(case.of)) " of " (case.of) " rounds." } } }
+                (numbers(case.finding))
+            }
+            @if !group.next.trim().is_empty() { p.next { span { "Next" } " " (group.next) } }
+        }
+    }
+}
+
+fn numbers(finding: &Finding) -> Markup {
+    html! {
+        @if !finding.numbers.is_empty() {
+            dl.numbers { @for figure in &finding.numbers {
+                div { dt { (figure.name) } dd { (quantity(figure.value, &figure.unit)) } }
+            } }
+        }
+    }
+}
+
+fn quantity(value: f64, unit: &str) -> String {
+    match unit {
+        "B" => bytes(value),
+        "B/s" => format!("{}/s", bytes(value)),
+        "ns" => duration(value),
+        "" | "ratio" => number(value),
+        "1/s" => format!("{}/s", number(value)),
+        other => format!("{}\u{a0}{other}", number(value)),
+    }
+}
+
+/// Notes of the study and of its runs, each once, the grave ones first.
+fn notes<'a>(grid: &Grid<'a>) -> Vec<&'a Note> {
+    let study = grid.study;
+    let of_runs = study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.notes);
+    let mut notes: Vec<&Note> = Vec::new();
+    for note in study.notes.iter().chain(of_runs) {
+        if !notes.iter().any(|known| known.id == note.id && known.text == note.text && known.job == note.job) {
+            notes.push(note);
+        }
+    }
+    notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
+    notes
+}
+
+fn note_item(note: &Note) -> Markup {
+    let word = match note.severity {
+        Severity::Info => None,
+        Severity::Caution => Some(Trust::Caution),
+        Severity::Invalid => Some(Trust::Invalid),
+    };
+    html! {
+        li {
+            @if let Some(trust) = word { (badge(trust)) " " }
+            @if let Some(job) = &note.job { strong { (job) } ": " }
+            (note.text) " " code.muted { (note.id) }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The document around the content.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+/// uPlot 1.6.32, MIT; its licence stands beside it, and in the page.
+const UPLOT_SCRIPT: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.iife.min.js");
+const UPLOT_STYLE: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.min.css");
+const UPLOT_LICENCE: &str = include_str!("../../vendor/uplot-1.6.32/LICENSE");
+
+/// SHA-256 of the page's only script, as its policy names it. A test computes it.
+const SCRIPT_HASH: &str = "sha256-klu2QLDMsKHYXTeJ0T5Qli5D9Zkt//W5JP0KSpCA0Ks=";
+
+/// The whole file.
+pub(super) fn document(title: &str, content: Markup) -> String {
+    let policy = format!(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src '{SCRIPT_HASH}'; img-src data:; base-uri 'none'; \
+         form-action 'none'"
+    );
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content="fsdyno";
+                title { (title) " – fsdyno" }
+                style { (PreEscaped(UPLOT_STYLE)) (PreEscaped(STYLE)) }
+            }
+            body {
+                main { (content) }
+                (PreEscaped(format!("<!-- uPlot 1.6.32\n{UPLOT_LICENCE}-->")))
+                script { (PreEscaped(script())) }
+            }
+        }
+    };
+    harmless(&page.into_string())
+}
+
+/// The page's only script.
+fn script() -> String {
+    format!("{UPLOT_SCRIPT}\n{SCRIPT}")
+}
+
+/// Control characters and those that turn the direction of writing come from names; in a page they would hide what
+/// stands beside them.
+fn harmless(page: &str) -> String {
+    let is_harmful = |character: char| match character {
+        '\n' | '\t' => false,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        other => other.is_control(),
+    };
+    page.chars().map(|character| if is_harmful(character) { '\u{fffd}' } else { character }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::Engine as _;
+    use sha2::{Digest as _, Sha256};
+
+    #[test]
+    fn the_policy_names_the_script() {
+        let digest = Sha256::digest(script().as_bytes());
+        let hash = format!("sha256-{}", base64::engine::general_purpose::STANDARD.encode(digest));
+        assert_eq!(SCRIPT_HASH, hash, "the script has changed: SCRIPT_HASH follows it");
+    }
+
+    #[test]
+    fn nothing_in_the_script_ends_it() {
+        assert!(!script().to_lowercase().contains("</script") && !STYLE.contains("</"));
+        assert_eq!(harmless("a\u{0}b\u{202e}c\nd"), "a\u{fffd}b\u{fffd}c\nd");
+    }
+}

@@ -1,0 +1,237 @@
+//! Throughput through the run: the windows of all workers added up, round by round, on one time axis.
+
+use std::collections::BTreeMap;
+
+use results::JobRecord;
+use results::evidence::Seen;
+use results::statistics::median;
+
+use crate::summary::{Cell, Line, Repeat};
+
+/// Points of one pattern's chart, over all its lines: the page has a budget.
+const POINTS_MAX: usize = 4000;
+/// Points of one line: more cannot be told apart.
+const POINTS_OF_A_LINE: std::ops::RangeInclusive<usize> = 40..=300;
+
+/// All lines of one pattern's chart.
+pub(super) struct Series {
+    /// Seconds between two points.
+    pub(super) step_s: f64,
+    /// Windows averaged into one point; 1: none was left out.
+    pub(super) thinned: usize,
+    /// One per round of each target.
+    pub(super) rounds: Vec<RoundLine>,
+    /// The median of the rounds, one per target with more than one round.
+    pub(super) medians: Vec<RoundLine>,
+    /// What happened when.
+    pub(super) marks: Vec<Mark>,
+}
+
+/// One line, bytes per second; the point at index i is the time from `i * step_s` to `(i + 1) * step_s`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RoundLine {
+    pub(super) target: usize,
+    pub(super) round: u32,
+    pub(super) values: Vec<Option<f64>>,
+}
+
+impl RoundLine {
+    /// Mean of its points.
+    pub(super) fn mean(&self) -> f64 {
+        let known: Vec<f64> = self.values.iter().flatten().copied().collect();
+        known.iter().sum::<f64>() / known.len().max(1) as f64
+    }
+}
+
+/// Something that happened during a round.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Mark {
+    pub(super) target: usize,
+    /// Since the first counted request, s.
+    pub(super) at_s: f64,
+    /// How long it took, s; 0: a moment.
+    pub(super) lasted_s: f64,
+    pub(super) kind: MarkKind,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MarkKind {
+    /// The control group's processor limit held the run.
+    Throttled,
+    /// The sync after the last write.
+    FinalSync,
+}
+
+impl Series {
+    /// `None` when no worker kept samples.
+    pub(super) fn of(line: &Line<'_>) -> Option<Series> {
+        let window_ms = line.cells.iter().flat_map(|cell| &cell.repeats).find_map(window_ms)?;
+        let mut rounds = Vec::new();
+        let mut marks = Vec::new();
+        for (target, cell) in line.cells.iter().enumerate() {
+            for repeat in &cell.repeats {
+                let values = sum_of_workers(&repeat.workers, window_ms);
+                if values.iter().any(Option::is_some) {
+                    marks.extend(marks_of(repeat, target));
+                    rounds.push(RoundLine { target, round: repeat.row.round, values });
+                }
+            }
+        }
+        let longest = rounds.iter().map(|line| line.values.len()).max()?;
+        let of_a_line = (POINTS_MAX / rounds.len()).clamp(*POINTS_OF_A_LINE.start(), *POINTS_OF_A_LINE.end());
+        let thinned = longest.div_ceil(of_a_line).max(1);
+        for line in &mut rounds {
+            line.values = line.values.chunks(thinned).map(mean).collect();
+        }
+        let medians = medians(&rounds, line.cells.len());
+        Some(Series { step_s: window_ms as f64 * thinned as f64 / 1e3, thinned, rounds, medians, marks })
+    }
+
+    /// The lines that stand for a target: the median, or the only round.
+    pub(super) fn main_lines(&self) -> impl Iterator<Item = &RoundLine> {
+        let alone = self.rounds.iter().filter(|line| !self.medians.iter().any(|median| median.target == line.target));
+        self.medians.iter().chain(alone)
+    }
+
+    /// Largest value of any line.
+    pub(super) fn highest(&self) -> f64 {
+        self.rounds.iter().flat_map(|line| &line.values).flatten().copied().fold(0.0, f64::max)
+    }
+
+    /// End of the last window, s.
+    pub(super) fn end_s(&self) -> f64 {
+        let points = self.rounds.iter().map(|line| line.values.len()).max().unwrap_or(0);
+        points as f64 * self.step_s
+    }
+}
+
+/// The distance of two samples, ms: the smallest that the first series has.
+fn window_ms(repeat: &Repeat<'_>) -> Option<u64> {
+    let series = repeat.workers.iter().flat_map(|worker| directions(worker)).find(|series| !series.is_empty())?;
+    let distances = series.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0));
+    // Windows end a little late now and then; they were meant to be of whole tenths of a second.
+    let least = distances.filter(|distance| *distance > 0).min().unwrap_or(series[0].0);
+    Some(((least + 50) / 100 * 100).max(1).max(if least < 50 { least } else { 1 }))
+}
+
+fn directions(worker: &JobRecord) -> [&[(u64, u64)]; 3] {
+    [&worker.read, &worker.write, &worker.trim].map(|direction| &direction.bandwidth_samples.series[..])
+}
+
+/// Bytes per second by window, all workers and directions.
+fn sum_of_workers(workers: &[&JobRecord], window_ms: u64) -> Vec<Option<f64>> {
+    let mut windows: BTreeMap<u64, (f64, usize)> = BTreeMap::new();
+    for (at_ms, kib_per_s) in workers.iter().flat_map(|worker| directions(worker)).flatten() {
+        let index = ((at_ms + window_ms / 2) / window_ms).saturating_sub(1);
+        let window = windows.entry(index).or_default();
+        window.0 += *kib_per_s as f64 * 1024.0;
+        window.1 += 1;
+    }
+    // In the last window some workers may have ended already: their absence is not a loss of speed.
+    let usual = windows.values().map(|(_, count)| *count).max().unwrap_or(0);
+    if windows.len() > 1 && windows.values().next_back().is_some_and(|(_, count)| *count < usual) {
+        windows.pop_last();
+    }
+    // A damaged series could name any moment.
+    let count = windows.keys().next_back().map_or(0, |last| (last + 1).min(1_000_000));
+    let mut values = vec![None; count as usize];
+    for (index, (sum, _)) in windows {
+        if let Some(place) = values.get_mut(index as usize) {
+            *place = Some(sum);
+        }
+    }
+    values
+}
+
+fn mean(values: &[Option<f64>]) -> Option<f64> {
+    let known: Vec<f64> = values.iter().flatten().copied().collect();
+    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+}
+
+fn medians(rounds: &[RoundLine], targets: usize) -> Vec<RoundLine> {
+    let of_target = |target: usize| {
+        let mine: Vec<&RoundLine> = rounds.iter().filter(|line| line.target == target).collect();
+        let points = mine.iter().map(|line| line.values.len()).max().filter(|_| mine.len() > 1)?;
+        let at = |index: usize| {
+            let there: Vec<f64> = mine.iter().filter_map(|line| line.values.get(index).copied().flatten()).collect();
+            // Where most rounds have ended, the median would be that of the slow ones.
+            if there.len() * 2 > mine.len() { median(&there) } else { None }
+        };
+        Some(RoundLine { target, round: 0, values: (0..points).map(at).collect() })
+    };
+    (0..targets).filter_map(of_target).collect()
+}
+
+fn marks_of(repeat: &Repeat<'_>, target: usize) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    let runtime_ms = repeat.merged.as_ref().map_or(0, |merged| merged.write.runtime_ms.max(merged.read.runtime_ms));
+    let sync_ns = repeat.merged.as_ref().and_then(|merged| merged.final_sync_ns).unwrap_or(0);
+    if sync_ns > 0 {
+        let (at_s, lasted_s) = (runtime_ms as f64 / 1e3, sync_ns as f64 / 1e9);
+        marks.push(Mark { target, at_s, lasted_s, kind: MarkKind::FinalSync });
+    }
+    let samples = repeat.run().and_then(|run| run.ledger.as_ref()).map_or(&[][..], |ledger| &ledger.samples[..]);
+    let mine: Vec<_> = samples.iter().filter(|sample| sample.stage == repeat.stage()).collect();
+    let begin_ms = mine.first().map_or(0, |sample| sample.at_ms);
+    let ramp_ms = repeat.workers.first().map_or(0, |worker| worker.plan.ramp_ms);
+    for pair in mine.windows(2) {
+        let (before, after) = (pair[0].system.throttled_count, pair[1].system.throttled_count);
+        if before.zip(after).is_some_and(|(before, after)| after > before) {
+            let at_ms = pair[1].at_ms.saturating_sub(begin_ms + ramp_ms);
+            marks.push(Mark { target, at_s: at_ms as f64 / 1e3, lasted_s: 0.0, kind: MarkKind::Throttled });
+        }
+    }
+    marks
+}
+
+/// What must be said of a cell's processor limit: whether it could be seen at all.
+pub(super) fn throttle_visible(cell: &Cell<'_>) -> bool {
+    let ledgers = cell.repeats.iter().filter_map(|repeat| repeat.run()?.ledger.as_ref());
+    ledgers.flat_map(|ledger| &ledger.samples).any(|sample| sample.system.throttled_count.is_some())
+}
+
+/// Average requests in the devices' queues, from the kernel's counters: the rate of the weighted time.
+pub(super) fn device_depth(repeat: &Repeat<'_>) -> Option<f64> {
+    let samples = &repeat.run()?.ledger.as_ref()?.samples;
+    let mine: Vec<_> = samples.iter().filter(|sample| sample.stage == repeat.stage()).collect();
+    let (first, last) = (mine.first()?, mine.last()?);
+    let weighted = |devices: &Seen<Vec<results::evidence::DeviceCounters>>| {
+        let devices = devices.value().filter(|devices| !devices.is_empty())?;
+        Some(devices.iter().map(|device| device.weighted_ms).sum::<u64>())
+    };
+    let elapsed_ms = last.at_ms.checked_sub(first.at_ms).filter(|elapsed| *elapsed > 0)?;
+    let queued = weighted(&last.devices)?.checked_sub(weighted(&first.devices)?)?;
+    Some(queued as f64 / elapsed_ms as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::JobSetup;
+
+    fn worker(series: &[(u64, u64)]) -> JobRecord {
+        let mut job = JobRecord::new("a", 1, JobSetup::default());
+        series.iter().for_each(|(at_ms, value)| job.read.bandwidth_samples.record(*value, *at_ms));
+        job
+    }
+
+    #[test]
+    fn windows_of_workers_add_up_and_the_last_partial_one_goes() {
+        let (first, second) = (worker(&[(500, 1000), (1001, 2000), (1500, 7)]), worker(&[(500, 1), (999, 2)]));
+        let sums = sum_of_workers(&[&first, &second], 500);
+        assert_eq!(sums, [Some(1001.0 * 1024.0), Some(2002.0 * 1024.0)]);
+        let gap = worker(&[(500, 1), (1500, 1)]);
+        assert_eq!(sum_of_workers(&[&gap], 500), [Some(1024.0), None, Some(1024.0)]);
+        assert!(sum_of_workers(&[], 500).is_empty());
+    }
+
+    #[test]
+    fn medians_need_most_rounds() {
+        let line =
+            |round, values: &[f64]| RoundLine { target: 0, round, values: values.iter().copied().map(Some).collect() };
+        let found = medians(&[line(0, &[1.0, 5.0]), line(1, &[2.0]), line(2, &[9.0])], 1);
+        assert_eq!(found[0].values, [Some(2.0), None]);
+        assert!(medians(&[line(0, &[1.0])], 1).is_empty());
+    }
+}

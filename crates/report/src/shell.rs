@@ -1,0 +1,24 @@
+//! Command lines as a shell reads them.
+
+/// The words with quotes where a shell would read them otherwise.
+pub(crate) fn as_typed(words: &[String]) -> String {
+    let plain = |word: &str| {
+        let is_plain = |character: char| character.is_alphanumeric() || "-_=./:,%+@".contains(character);
+        !word.is_empty() && word.chars().all(is_plain)
+    };
+    let quoted = |word: &String| {
+        if plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_read_them_otherwise() {
+        let words = ["fsdyno", "--name=a b", "--x='y'", "", "$HOME"].map(str::to_owned);
+        assert_eq!(as_typed(&words), r"fsdyno '--name=a b' '--x='\''y'\''' '' '$HOME'");
+    }
+}

@@ -1,0 +1,131 @@
+//! One run of one pattern on one target.
+
+use std::borrow::Cow;
+
+use results::{DirectionRecord, Finding, JobRecord, Latency, PhaseRecord, Row, RunRecord, Trust};
+
+use super::Lane;
+
+/// One run of one pattern on one target, or one report row of a fio command line.
+pub(crate) struct Repeat<'a> {
+    pub(crate) row: &'a Row,
+    pub(crate) pattern: String,
+    pub(crate) title: String,
+    /// The workers, each by itself: they keep the series.
+    pub(crate) workers: Vec<&'a JobRecord>,
+    /// The workers as one; `None` for a phase.
+    pub(crate) merged: Option<JobRecord>,
+    pub(crate) phase: Option<&'a PhaseRecord>,
+}
+
+impl<'a> Repeat<'a> {
+    /// The repeats that a row stands for: one, but for a fio command line one per row of its report.
+    pub(super) fn of_row(row: &'a Row, split: bool) -> Vec<Repeat<'a>> {
+        let groups = row.run.as_ref().map_or_else(Vec::new, |run| groups(run, split));
+        if groups.is_empty() {
+            let (pattern, title) = (row.pattern.clone(), row.title.clone());
+            return vec![Repeat { row, pattern, title, workers: Vec::new(), merged: None, phase: row.phase.as_ref() }];
+        }
+        let several = groups.len() > 1;
+        let mut repeats: Vec<Repeat<'a>> = Vec::new();
+        for workers in groups {
+            let mut merged = workers[0].clone();
+            workers[1..].iter().for_each(|worker| merged.merge(worker));
+            let (mut pattern, mut title) = (row.pattern.clone(), row.title.clone());
+            if several {
+                title.clone_from(&merged.name);
+                pattern.clone_from(&merged.name);
+                // Two jobs of one name are two rows, not two rounds.
+                let same = repeats.iter().filter(|repeat| repeat.title == title).count();
+                if same > 0 {
+                    pattern = format!("{pattern}#{}", same + 1);
+                }
+            }
+            repeats.push(Repeat { row, pattern, title, workers, merged: Some(merged), phase: None });
+        }
+        repeats
+    }
+
+    /// The run that it is a part of.
+    pub(crate) fn run(&self) -> Option<&'a RunRecord> {
+        self.row.run.as_ref()
+    }
+
+    /// The stage of the run that it ran in, counted from 0.
+    pub(crate) fn stage(&self) -> u32 {
+        self.workers.first().map_or(0, |worker| worker.plan.stage)
+    }
+
+    /// Findings of the row, and of its run where the row does not repeat them; not those of other jobs of the run.
+    pub(crate) fn findings(&self) -> impl Iterator<Item = &'a Finding> + use<'a> {
+        let name = self.merged.as_ref().map(|merged| merged.name.clone());
+        let of_run = self.row.run.as_ref().map_or(&[][..], |run| &run.findings[..]);
+        let of_row = &self.row.findings;
+        let others = of_run.iter().filter(move |finding| !of_row.contains(finding));
+        of_row.iter().chain(others).filter(move |finding| match (&finding.job, &name) {
+            (Some(job), Some(name)) => job == name,
+            _ => true,
+        })
+    }
+
+    /// The worst of its findings; invalid when it ended in an error.
+    pub(crate) fn trust(&self) -> Trust {
+        let found = Trust::of(self.findings());
+        if self.error().is_some() { Trust::Invalid } else { found }
+    }
+
+    /// The error that ended it, in words.
+    pub(crate) fn error(&self) -> Option<String> {
+        let of_job = self.merged.as_ref().and_then(|merged| merged.error.as_ref());
+        let of_phase = self.phase.and_then(|phase| phase.error.as_ref());
+        of_job.or(of_phase).map(|error| format!("{} ({}, errno {})", error.text, error.function, error.code))
+    }
+
+    /// The latency of one lane, as the report of this job would show it: clat, lat where clat is not kept, or the
+    /// requests that were timed of a sampled run. Empty when the lane did nothing; `None` when nothing was kept.
+    pub(crate) fn latency(&self, lane: Lane) -> Option<Cow<'_, Latency>> {
+        if let Some(phase) = self.phase {
+            return (lane == Lane::Operation).then_some(Cow::Borrowed(&phase.latency));
+        }
+        let merged = self.merged.as_ref()?;
+        let (direction, index) = match lane {
+            Lane::Read => (&merged.read, 0),
+            Lane::Write => (&merged.write, 1),
+            Lane::Sync => return Some(Cow::Borrowed(&merged.sync.lat)),
+            Lane::Operation => return None,
+        };
+        Some(Cow::Borrowed(kept(direction, merged.sampled_latency.as_deref().map(|lanes| &lanes[index]))?))
+    }
+
+    /// Whether only some of the requests were timed.
+    pub(crate) fn is_sampled(&self) -> bool {
+        self.merged.as_ref().is_some_and(|merged| merged.timed_one_in > 1)
+    }
+}
+
+fn kept<'a>(direction: &'a DirectionRecord, sampled: Option<&'a Latency>) -> Option<&'a Latency> {
+    if direction.ios == 0 {
+        return Some(&direction.clat);
+    }
+    // Paced jobs: from the intended start on, so that a slow request is not hidden by those that waited for it.
+    [direction.response.as_ref(), Some(&direction.clat), Some(&direction.lat), sampled]
+        .into_iter()
+        .flatten()
+        .find(|latency| latency.histogram.is_some() && latency.moments.count > 0)
+}
+
+/// The workers of each row: as the report groups them, or all in one.
+fn groups(run: &RunRecord, split: bool) -> Vec<Vec<&JobRecord>> {
+    let mut groups: Vec<Vec<&JobRecord>> = Vec::new();
+    for job in run.jobs.iter().filter(|job| job.setup.shown) {
+        match groups.last_mut() {
+            Some(group) if !split || belongs(job, group[0]) => group.push(job),
+            _ => groups.push(vec![job]),
+        }
+    }
+    groups
+}
+
+fn belongs(job: &JobRecord, first: &JobRecord) -> bool {
+    job.group_reporting && first.group_reporting && job.group == first.group
+}

@@ -1,0 +1,72 @@
+//! What several rounds say together.
+
+use results::Interval;
+use results::statistics::{median_interval, median_ratio, paired_ratio};
+
+/// The confidence that an interval should have; of few rounds it says itself what it has.
+pub(crate) const CONFIDENCE_ASKED: f64 = 0.95;
+
+/// Where the median of the rounds lies; `None`: too few rounds to say.
+pub(crate) fn interval(by_round: &[f64]) -> Option<Interval> {
+    median_interval(by_round, CONFIDENCE_ASKED)
+}
+
+/// A figure as a multiple of the baseline's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ratio {
+    /// Of the medians.
+    pub(crate) value: f64,
+    /// Where it lies; `None`: too few rounds to say.
+    pub(crate) interval: Option<Interval>,
+}
+
+impl Ratio {
+    /// From `(round, figure)` of both sides: of the rounds run beside each other where both have the same, else of the
+    /// two groups; of too few rounds the value alone. `None` when a side has nothing, or a figure that is not above 0.
+    pub(super) fn of(mine: &[(u32, f64)], base: &[(u32, f64)]) -> Option<Ratio> {
+        let rounds = |side: &[(u32, f64)]| side.iter().map(|(round, _)| *round).collect::<Vec<_>>();
+        let values = |side: &[(u32, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
+        let (beside, mine, base) = (rounds(mine) == rounds(base), values(mine), values(base));
+        let estimate = if beside {
+            paired_ratio(&mine, &base, CONFIDENCE_ASKED)
+        } else {
+            median_ratio(&mine, &base, CONFIDENCE_ASKED)
+        };
+        if let Some(estimate) = estimate {
+            return Some(Ratio { value: estimate.value, interval: Some(estimate.interval) });
+        }
+        let (mine, base) = (results::statistics::median(&mine)?, results::statistics::median(&base)?);
+        (mine > 0.0 && base > 0.0).then(|| Ratio { value: mine / base, interval: None })
+    }
+
+    /// Whether the rounds show a difference at all: they do not while 1 lies within the interval.
+    pub(crate) fn is_distinct(&self) -> bool {
+        self.interval.is_some_and(|interval| !interval.contains(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds(values: &[f64]) -> Vec<(u32, f64)> {
+        (0..).zip(values.iter().copied()).collect()
+    }
+
+    #[test]
+    fn a_ratio_is_distinct_when_one_lies_outside() {
+        let base = rounds(&[2.0, 4.0, 2.0, 2.0, 2.0]);
+        let of = |values: &[f64]| Ratio::of(&rounds(values), &base).unwrap();
+        // Quotients 0.5, 0.25, 0.5, 0.6, 0.5: a slow round slows both sides.
+        let slower = of(&[1.0, 1.0, 1.0, 1.2, 1.0]);
+        assert!((slower.value - 0.5).abs() < 1e-12 && slower.is_distinct());
+        assert!(!of(&[1.0, 1.0, 2.2, 1.2, 1.0]).is_distinct());
+        let apart = Ratio::of(&rounds(&[1.0, 1.0, 1.0]), &base).unwrap();
+        assert!(apart.interval.is_some() && (apart.value - 0.5).abs() < 1e-12);
+        let few = Ratio::of(&rounds(&[1.0]), &rounds(&[4.0])).unwrap();
+        assert_eq!(few, Ratio { value: 0.25, interval: None });
+        assert!(!few.is_distinct(), "one round shows nothing");
+        assert_eq!(Ratio::of(&rounds(&[1.0]), &[]), None);
+        assert_eq!(Ratio::of(&rounds(&[1.0]), &rounds(&[0.0])), None);
+    }
+}

@@ -1,0 +1,220 @@
+//! The exports: valid in their own format, and true to the study.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use report::TimeZone;
+use report::export::{csv, fio_json, markdown, openmetrics};
+use results::Study;
+
+use crate::{fixture, odd};
+
+fn all() -> Vec<Study> {
+    let mut studies = vec![
+        fixture::comparison(),
+        odd::nothing(),
+        odd::one_bare_row(),
+        odd::failed_job(),
+        odd::hostile(),
+        odd::long_names(),
+    ];
+    studies.extend([odd::small_files(), odd::check(), odd::sweep(results::Question::Sweep)]);
+    studies
+}
+
+/// RFC 4180, strictly: records of fields.
+fn parse_csv(text: &str) -> Vec<Vec<String>> {
+    let mut records = vec![vec![String::new()]];
+    let mut characters = text.chars().peekable();
+    let mut quoted = false;
+    while let Some(character) = characters.next() {
+        let record = records.last_mut().expect("a record");
+        let field = record.last_mut().expect("a field");
+        match character {
+            '"' if quoted && characters.peek() == Some(&'"') => {
+                field.push('"');
+                characters.next();
+            }
+            '"' if quoted => {
+                quoted = false;
+                assert!(
+                    matches!(characters.peek(), Some(',' | '\n') | None),
+                    "a quoted field ends where the field ends"
+                );
+            }
+            '"' => {
+                assert!(field.is_empty(), "a quote begins a field");
+                quoted = true;
+            }
+            ',' if !quoted => record.push(String::new()),
+            '\n' if !quoted => records.push(vec![String::new()]),
+            other => field.push(other),
+        }
+    }
+    assert!(!quoted && records.pop() == Some(vec![String::new()]), "it ends with a line feed");
+    records
+}
+
+#[test]
+fn csv_has_a_line_for_each_round_and_direction() {
+    let study = fixture::comparison();
+    let records = parse_csv(&csv(&study));
+    let column = |name: &str| records[0].iter().position(|known| known == name).expect(name);
+    // Four patterns with one direction, one with two.
+    assert_eq!(records.len(), 1 + 75 + 15);
+    let reads: Vec<&Vec<String>> = records
+        .iter()
+        .filter(|record| record[column("target")] == "nfs" && record[column("pattern")].starts_with("randread"))
+        .collect();
+    assert_eq!(reads.len(), 5);
+    let row = study.rows.iter().find(|row| row.target == 1 && row.pattern.starts_with("randread")).expect("a row");
+    let bytes: u64 = row.run.iter().flat_map(|run| &run.jobs).map(|job| job.read.bytes).sum();
+    assert_eq!(reads[0][column("bytes")], bytes.to_string());
+    assert_eq!(reads[0][column("bytes_per_s")], format!("{:.3}", bytes as f64 / 30.0));
+    assert_eq!((reads[0][column("round")].as_str(), reads[4][column("round")].as_str()), ("1", "5"));
+    assert_eq!(reads[0][column("last_sync_s")], "", "unknown is empty");
+}
+
+#[test]
+fn csv_is_valid_whatever_the_names() {
+    for study in all() {
+        let records = parse_csv(&csv(&study));
+        assert!(records.iter().all(|record| record.len() == records[0].len()));
+    }
+    let failed = parse_csv(&csv(&odd::failed_job()));
+    assert!(failed.iter().any(|record| record.iter().any(|field| field.contains("No space left"))));
+}
+
+#[test]
+fn markdown_tables_have_the_same_columns_in_every_line() {
+    for study in all() {
+        let text = markdown(&study);
+        let mut columns: Option<usize> = None;
+        for line in text.lines() {
+            if !line.starts_with('|') {
+                columns = None;
+                continue;
+            }
+            let count = line.replace("\\\\", "").replace("\\|", "").matches('|').count();
+            assert_eq!(*columns.get_or_insert(count), count, "{line}");
+        }
+        // In the block of the command it is code.
+        let outside: String = text.split("```").step_by(2).collect();
+        assert!(!outside.contains("<script") && !outside.contains("<img"));
+    }
+}
+
+#[test]
+fn markdown_says_what_the_sheet_says() {
+    let text = markdown(&fixture::comparison());
+    for said in [
+        "| | local | nfs | s3 |",
+        "**515\u{a0}MB/s**",
+        "×0.21 baseline (0.20–0.21)",
+        "**invalid**: fuse-cache",
+        "not compared",
+        "- **caution** local, 4 KiB sequential write (`speed-drop`)",
+        "Next: mount it again without use\\_cache",
+    ] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+    let verdicts = markdown(&odd::check());
+    assert!(verdicts.contains("| **FAIL** | 99th percentile of fdatasync | 14.0 ms | 10.0 ms |"), "{verdicts}");
+}
+
+/// The grammar that OpenMetrics and Prometheus' text format share, as far as it is used: each family once, its lines
+/// together, each series once; values are numbers.
+fn check_metrics(text: &str) -> BTreeMap<String, String> {
+    let lines = text.strip_suffix("# EOF\n").expect("the end is marked");
+    let (mut kinds, mut series) = (BTreeMap::new(), BTreeSet::new());
+    let mut family = String::new();
+    for line in lines.lines() {
+        if let Some(words) = line.strip_prefix("# ") {
+            let (word, rest) = words.split_once(' ').expect("a word");
+            let (name, said) = rest.split_once(' ').expect("a name");
+            match word {
+                "TYPE" => {
+                    assert!(["gauge", "summary"].contains(&said), "{line}");
+                    assert!(kinds.insert(name.to_owned(), said.to_owned()).is_none(), "{name} twice");
+                    family = name.to_owned();
+                }
+                "UNIT" => assert!(name == family && name.ends_with(&format!("_{said}")), "{line}"),
+                "HELP" => assert!(name == family && !said.contains('\\'), "{line}"),
+                other => panic!("{other}"),
+            }
+            continue;
+        }
+        let (name_and_labels, value) = line.rsplit_once(' ').expect("a value");
+        assert!(value.parse::<f64>().is_ok_and(f64::is_finite), "{line}");
+        let name = name_and_labels.split('{').next().unwrap_or_default();
+        assert!(
+            [&family, &format!("{family}_sum"), &format!("{family}_count")].iter().any(|known| *known == name),
+            "{line}"
+        );
+        check_labels(&name_and_labels[name.len()..]);
+        assert!(series.insert(name_and_labels.to_owned()), "twice: {line}");
+    }
+    kinds
+}
+
+/// `{name="value",…}` or nothing.
+fn check_labels(text: &str) {
+    let Some(mut rest) = text.strip_prefix('{') else { return assert_eq!(text, "") };
+    loop {
+        let (name, after) = rest.split_once("=\"").expect("a label");
+        assert!(name.chars().all(|character| character.is_ascii_lowercase()), "{name}");
+        let mut end = None;
+        let mut escaped = false;
+        for (index, character) in after.char_indices() {
+            match character {
+                _ if escaped => {
+                    assert!(['\\', '"', 'n'].contains(&character));
+                    escaped = false;
+                }
+                '\\' => escaped = true,
+                '"' => {
+                    end = Some(index);
+                    break;
+                }
+                _ => assert!(!character.is_control()),
+            }
+        }
+        let after = &after[end.expect("a value ends") + 1..];
+        match after.strip_prefix(',') {
+            Some(more) => rest = more,
+            None => return assert_eq!(after, "}"),
+        }
+    }
+}
+
+#[test]
+fn metrics_follow_the_grammar() {
+    for study in all() {
+        check_metrics(&openmetrics(&study));
+    }
+    let text = openmetrics(&fixture::comparison());
+    let kinds = check_metrics(&text);
+    assert_eq!(kinds["fsdyno_latency_seconds"], "summary");
+    let labels = "target=\"s3\",pattern=\"read-4k-qd32x4\"";
+    assert!(text.contains(&format!("fsdyno_trust{{{labels}}} 2\n")));
+    assert!(text.contains(&format!("fsdyno_latency_seconds{{{labels},direction=\"read\",quantile=\"0.99\"}} 0.0023")));
+    assert!(text.contains("fsdyno_verdict") == openmetrics(&odd::check()).contains("fsdyno_missing"));
+    assert!(openmetrics(&odd::check()).contains("verdict=\"inconclusive\"} 1"));
+}
+
+#[test]
+fn each_row_is_a_document_of_its_own() {
+    let study = fixture::comparison();
+    let documents = fio_json(&study, &TimeZone::UTC);
+    assert_eq!(documents.len(), 75);
+    let names: BTreeSet<&str> = documents.iter().map(|document| document.name.as_str()).collect();
+    assert_eq!(names.len(), 75);
+    assert_eq!(documents[1].name, "02-nfs-read_4k_qd32x4-r1.json");
+    for document in documents {
+        let parsed: serde_json::Value = serde_json::from_str(&document.document).expect("JSON");
+        assert_eq!(parsed["jobs"].as_array().map(Vec::len), Some(1), "a group is one job");
+    }
+    for document in fio_json(&odd::hostile(), &TimeZone::UTC) {
+        assert!(document.name.chars().all(|character| character.is_ascii_alphanumeric() || "-_.".contains(character)));
+    }
+    assert!(fio_json(&odd::small_files(), &TimeZone::UTC).is_empty());
+}

@@ -1,0 +1,8 @@
+//! The dyno sheet and the exports, from made-up studies.
+#![forbid(unsafe_code)]
+
+mod document;
+mod exports;
+mod fixture;
+mod odd;
+mod page;

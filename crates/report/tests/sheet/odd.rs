@@ -1,0 +1,213 @@
+//! Studies that are not a comparison, and those at the edge of what can be.
+
+use results::evidence::Storage;
+use results::{
+    Bound, Confidence, Finding, JobError, JobRecord, JobSetup, PhaseRecord, Question, Requirement, RequirementKind,
+    Row, RunRecord, Severity, Study, Verdict, VerdictRow,
+};
+
+use crate::fixture::{self, STARTED_MS};
+
+/// Text that must stay text.
+pub(crate) const HOSTILE: &str = "</script><script>alert(1)</script>\"'&<img src=x onerror=alert(2)>\u{202e}\u{0}-->";
+
+/// A name of 4,000 characters without a place to break it.
+pub(crate) fn long_name() -> String {
+    "long".repeat(1000)
+}
+
+/// Nothing was run and nothing is known.
+pub(crate) fn nothing() -> Study {
+    Study { command: Vec::new(), ..fixture::empty(Question::Compare) }
+}
+
+/// One row, of which nothing is visible.
+pub(crate) fn one_bare_row() -> Study {
+    let mut job = JobRecord::new("bare", 1, JobSetup::default());
+    (job.read.ios, job.read.bytes, job.read.runtime_ms) = (10, 40_960, 1000);
+    let mut run = RunRecord::new("fio-3.42-fsdyno-0.1.0", STARTED_MS);
+    run.jobs = vec![job];
+    Study::of_run(run)
+}
+
+/// A job of a command line that failed before its first I/O, beside one that ran.
+pub(crate) fn failed_job() -> Study {
+    let mut study = one_bare_row();
+    let run = study.rows[0].run.as_mut().expect("a run");
+    let mut job = JobRecord::new("broken", 2, JobSetup::default());
+    job.error = Some(JobError { code: 28, function: "file:filesetup".into(), text: "No space left on device".into() });
+    run.jobs.push(job);
+    study.complete = false;
+    study
+}
+
+/// Every text of people is hostile.
+pub(crate) fn hostile() -> Study {
+    let mut study = fixture::comparison();
+    let bad = || HOSTILE.to_owned();
+    study.rows.truncate(15);
+    study.id = bad();
+    study.version = bad();
+    study.host_name = Some(bad());
+    study.sentences.push(bad());
+    study.command.push(bad());
+    for target in &mut study.targets {
+        target.name = bad();
+        target.storage.stack.push(bad());
+        target.storage.remarks.push(bad());
+    }
+    for row in &mut study.rows {
+        row.title = bad();
+        row.pattern = format!("{}{HOSTILE}", row.pattern);
+        row.command.push(bad());
+        row.findings.push(Finding {
+            id: bad(),
+            severity: Severity::Caution,
+            job: None,
+            numbers: Vec::new(),
+            cause: bad(),
+            next: bad(),
+        });
+    }
+    study.notes.push(fixture::note(HOSTILE, Severity::Invalid, HOSTILE));
+    study
+}
+
+/// Names that are far too long.
+pub(crate) fn long_names() -> Study {
+    let mut study = fixture::comparison();
+    study.rows.truncate(15);
+    for target in &mut study.targets {
+        target.name = format!("{}{}", long_name(), target.name);
+        target.path = long_name();
+    }
+    for row in &mut study.rows {
+        row.title = format!("{}{}", row.title, long_name());
+    }
+    study.sentences = vec![long_name()];
+    study
+}
+
+/// Operations on names and small files on two targets, three rounds.
+pub(crate) fn small_files() -> Study {
+    let mut study = fixture::empty(Question::SmallFiles);
+    study.targets =
+        ["local", "nfs"].map(|name| fixture::target(name, &format!("/mnt/{name}"), Storage::default())).to_vec();
+    let phases = [
+        ("create", "create, 5 bytes each", 18.0),
+        ("stat-hot", "stat, names cached", 1.1),
+        ("read", "read", 9.0),
+        ("rename", "rename", 22.0),
+        ("fsync-file", "create and fsync", 900.0),
+        ("remove", "remove", 14.0),
+    ];
+    for round in 0..3 {
+        for (index, (name, title, us)) in phases.into_iter().enumerate() {
+            for (target, slower) in [1.0, 31.0].into_iter().enumerate() {
+                let median_ns = us * 1e3 * slower * (1.0 + 0.02 * f64::from(round));
+                let phase = PhaseRecord {
+                    name: name.into(),
+                    operations: 20_000,
+                    failures: u64::from(index == 3 && target == 1),
+                    threads: 1,
+                    bytes: (name == "create").then_some(100_000),
+                    elapsed_ns: (median_ns * 1.1 * 20_000.0) as u64,
+                    cpu_ns: (median_ns * 0.2 * 20_000.0) as u64,
+                    latency: fixture::latency(median_ns, 0.2, 20_000),
+                    cache: Some(if name == "stat-hot" { "hot" } else { "cold" }.into()),
+                    ..PhaseRecord::default()
+                };
+                study.rows.push(Row {
+                    target,
+                    pattern: name.into(),
+                    title: title.into(),
+                    round,
+                    command: Vec::new(),
+                    run: None,
+                    phase: Some(phase),
+                    findings: Vec::new(),
+                });
+            }
+        }
+    }
+    study
+}
+
+/// Three requirements: met, missed, undecided.
+pub(crate) fn check() -> Study {
+    let mut study = fixture::comparison();
+    study.question = Question::Check;
+    study.targets.truncate(1);
+    study.rows.retain(|row| row.target == 0 && row.pattern.starts_with("randwrite"));
+    study.sentences = vec!["This disk is fast enough for etcd on average, and not in its worst hundredth.".into()];
+    let answers = [(Verdict::Pass, 2.1), (Verdict::Fail, 14.0), (Verdict::Inconclusive, 9.9)];
+    study.verdicts = answers.into_iter().map(|(verdict, measured)| verdict_row(verdict, measured)).collect();
+    study
+}
+
+fn verdict_row(verdict: Verdict, measured: f64) -> VerdictRow {
+    let requirement = serde_json::json!({
+        "id": format!("wal-fsync-{}", verdict.word().to_lowercase()),
+        "profile": "etcd",
+        "title": "99th percentile of fdatasync",
+        "metric": "sync.lat.p99",
+        "bound": serde_json::to_value(Bound::AtMost).expect("a word"),
+        "threshold": 10.0,
+        "unit": "ms",
+        "source": "etcd documentation, hardware recommendations",
+        "read_on": "2026-08",
+        "kind": serde_json::to_value(RequirementKind::VendorRequirement).expect("a word"),
+        "confidence": serde_json::to_value(Confidence::A).expect("a word"),
+        "job": "fsync after each write",
+    });
+    // By way of JSON: a requirement has fields that a sheet does not show.
+    let requirement: Requirement = serde_json::from_value(requirement).expect("a requirement");
+    let row = serde_json::json!({
+        "requirement": requirement,
+        "verdict": verdict,
+        "measured": measured,
+        "interval": {"low": measured * 0.95, "high": measured * 1.05, "confidence": 0.95},
+        "margin_percent": 100.0 - measured * 10.0,
+        "reason": "The whole interval lies on one side of 10 ms.",
+        "rows": [0],
+    });
+    serde_json::from_value(row).expect("a verdict")
+}
+
+/// Depths from 1 to 64 with two block sizes, and a curve of offered load.
+pub(crate) fn sweep(question: Question) -> Study {
+    let mut study = fixture::empty(question);
+    study.targets = vec![fixture::target("nvme", "/data", Storage::default())];
+    for (bytes, size) in [(4096u64, "4k"), (65_536, "64k")] {
+        for step in 0..7u32 {
+            let depth = 1 << step;
+            let iops = 90_000.0 * f64::from(depth) / (f64::from(depth) + 8.0) * 4096.0 / bytes as f64 * 4.0;
+            let ios = (iops * 10.0) as u64;
+            let setup = JobSetup {
+                access: "randread".into(),
+                depth,
+                block_sizes: [(bytes as u32, bytes as u32); 3],
+                ..JobSetup::default()
+            };
+            let mut job = JobRecord::new("sweep", 1, setup);
+            (job.read.ios, job.read.bytes, job.read.runtime_ms) = (ios, ios * bytes, 10_000);
+            job.read.clat = fixture::latency(f64::from(depth) * 0.9e9 / iops, 0.2, ios);
+            job.job_runtime_ms = 10_000;
+            let mut run = RunRecord::new("fio-3.42-fsdyno-0.1.0", STARTED_MS);
+            run.jobs = vec![job];
+            let last =
+                if question == Question::Curve { format!("load{}", 10 + 15 * step) } else { format!("qd{depth}") };
+            study.rows.push(Row {
+                target: 0,
+                pattern: format!("randread-{size}-{last}"),
+                title: format!("{size} random read, {last}"),
+                round: 0,
+                command: Vec::new(),
+                run: Some(run),
+                phase: None,
+                findings: Vec::new(),
+            });
+        }
+    }
+    study
+}
