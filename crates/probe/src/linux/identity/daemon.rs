@@ -171,6 +171,15 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_names_its_device() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "pos:\t0\nfuse_connection:\t8388625\n").unwrap();
+        assert_eq!(connection(file.path()), Some(DeviceNumber { major: 8, minor: 17 }));
+        fs::write(file.path(), "pos:\t0\n").unwrap();
+        assert_eq!(connection(file.path()), None);
+    }
+
+    #[test]
     fn the_mount_point_in_the_command_line_decides_on_older_kernels() {
         let tree = tree();
         process(&tree, 10, "s3fs a /mnt/other", Some(""));
@@ -195,10 +204,10 @@ mod tests {
         let tree = tree();
         process(&tree, 10, "s3fs a there", Some(""));
         assert_eq!(pid(&tree, &mount("fuse.s3fs", "/mnt/s3")), Some(10), "the only one of its kind");
+        assert_eq!(pid(&tree, &mount("fuse.sshfs", "/mnt/s3")), None, "the only daemon, but of another kind");
         process(&tree, 11, "s3fs b elsewhere", Some(""));
         let reason = daemon_of(&tree.look, &mount("fuse.s3fs", "/mnt/s3")).unwrap_err().reason;
         assert!(reason.contains("several"), "{reason}");
-        assert_eq!(pid(&tree, &mount("fuse.sshfs", "/mnt/s3")), None, "none of its kind");
     }
 
     #[test]

@@ -101,8 +101,9 @@ mod tests {
 
     #[test]
     fn options_as_daemons_take_them() {
-        let line =
-            words("s3fs b /m -o url=http://h,use_cache=/c -ouse_cache=/d --endpoint=e --cache-dir /j --rw -o ro");
+        let line = words(
+            "s3fs b /m -o url=http://h,use_cache=/c -ouse_cache=/x,use_cache=/d --endpoint=e --cache-dir /j --rw -o ro",
+        );
         assert_eq!(value_of(&line, "url").as_deref(), Some("http://h"));
         assert_eq!(value_of(&line, "use_cache").as_deref(), Some("/d"), "the last one counts");
         assert_eq!(value_of(&line, "endpoint").as_deref(), Some("e"));
