@@ -10,7 +10,10 @@ struct Document {
 
 /// All of them.
 fn documents() -> Vec<Document> {
-    vec![Document { path: "COMPAT.md", text: compat() }]
+    vec![
+        Document { path: "COMPAT.md", text: compat() },
+        Document { path: "docs/findings.md", text: findings::markdown() },
+    ]
 }
 
 const COMPAT_HEAD: &str = "\

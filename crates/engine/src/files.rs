@@ -217,6 +217,11 @@ impl AsFd for OpenFile {
     }
 }
 
+/// Closes a descriptor that is no [`OpenFile`], and says with which errno that failed.
+pub fn close(descriptor: OwnedFd) -> Result<(), i32> {
+    system::close(descriptor)
+}
+
 /// Removes a file.
 pub fn remove(path: &Path) -> Result<(), FileError> {
     system::remove(path).map_err(|code| FileError::of("remove", path, code))

@@ -124,7 +124,8 @@ fn storage_of<'r>(record: &'r RunRecord, path: &str) -> Option<&'r Storage> {
     let above = |storage: &&'r Storage| {
         storage.asked_path == path || mounted_at(storage).is_some_and(|mount| lies_below(path, mount))
     };
-    let found = record.storages.iter().filter(above).max_by_key(|storage| mounted_at(storage).map_or(0, str::len));
+    let closeness = |storage: &&'r Storage| (storage.asked_path == path, mounted_at(storage).map_or(0, str::len));
+    let found = record.storages.iter().filter(above).max_by_key(closeness);
     match (found, &record.storages[..]) {
         (None, [only]) => Some(only),
         (found, _) => found,

@@ -2,6 +2,7 @@
 
 mod formats;
 mod notes;
+mod objections;
 mod output;
 mod progress_line;
 mod record_file;
@@ -20,6 +21,7 @@ use run::{Control, Heading, MachineSources, SignalWatch};
 
 pub(crate) use formats::Formats;
 pub(crate) use output::complain;
+use objections::Objections;
 use output::{LiveLine, Output};
 use record_file::RecordFile;
 use screen::{ProgressRules, Screen, ScreenState};
@@ -108,12 +110,16 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
         REJECTED
     })?;
     announce(&plan, formats, &mut output).map_err(|error| output_lost(&error))?;
+    let storages = run::storages(&plan);
+    let mut objections = Objections::new(settings.findings);
+    objections.before_run(&run::foretold(&plan, facts.host.clone(), storages.clone()), &request.warnings);
     let heading = Heading {
         version: crate::VERSION.to_owned(),
         command: words,
         global_options: request.global_options.clone(),
         host: facts.host.clone(),
         notes: request.warnings.iter().map(note_of).collect(),
+        storages,
         foreign_look: std::time::Duration::ZERO,
     };
     let progress = progress_rules(settings, formats, &output);
@@ -127,10 +133,13 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
         record_file: record_file.as_ref(),
         state: ScreenState::default(),
     };
-    let record = run::conduct(plan, heading, control, &mut screen);
+    let mut record = run::conduct(plan, heading, control, &mut screen);
+    record.findings = findings::of_run(&record);
     let lost = screen.state.output_failure.take();
     drop(screen);
-    conclude(&record, formats, &mut output, record_file.as_ref(), lost)
+    let status = conclude(&record, formats, &mut output, record_file.as_ref(), lost)?;
+    objections.after_run(&record);
+    Ok(status)
 }
 
 /// The report, the notes, the saved record, the exit status.
@@ -172,6 +181,7 @@ fn formats_of(settings: &Settings) -> Formats {
         json: asked.json,
         json_plus: asked.json_plus,
         terse: asked.terse.then(|| crate::guided::terse(settings.terse_version)),
+        evidence: settings.fsdyno_json,
     }
 }
 

@@ -3,10 +3,12 @@
 #![forbid(unsafe_code)]
 
 mod doctor;
+mod explain;
 mod fio;
 mod guided;
 mod inspect;
 mod question;
+mod report_command;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,7 +1,11 @@
 //! What all questions of the guided face share: where the answer is kept, what is shown meanwhile, how it is printed.
 
+mod check;
+mod compare;
+mod diff;
 mod live;
 mod measure;
+mod smallfiles;
 mod stored;
 
 use std::path::PathBuf;
@@ -16,11 +20,18 @@ use run::{Control, SignalWatch};
 
 use crate::fio::{complain, print};
 
+pub(crate) use check::Check;
+pub(crate) use compare::Compare;
+pub(crate) use diff::{Baseline, Diff, History};
 pub(crate) use measure::Measure;
+pub(crate) use smallfiles::SmallFiles;
 pub(crate) use stored::{Clean, Runs, Show};
 
 /// Bad input, or a place that cannot be used.
 pub(crate) const UNUSABLE: u8 = 2;
+
+/// No requirement failed, and one is open.
+const INCONCLUSIVE: u8 = 3;
 
 /// Stopped by a signal: this and the signal's number.
 const BY_SIGNAL: u8 = 128;
@@ -143,7 +154,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     count.checked_mul(factor).filter(|bytes| *bytes > 0).ok_or_else(|| "that is no possible size".to_string())
 }
 
-/// 0, or 1 when a job or a requirement failed, or 128 and the number of the signal that ended it.
+/// 0, or 1 when a job or a requirement failed, or 3 when a requirement is open, or 128 and the number of the signal that ended it.
 fn status(study: &Study, signal: Option<i32>) -> u8 {
     if let Some(signal) = signal {
         return BY_SIGNAL + signal as u8;
@@ -152,6 +163,10 @@ fn status(study: &Study, signal: Option<i32>) -> u8 {
         let jobs = row.run.iter().flat_map(|run| &run.jobs);
         jobs.into_iter().any(|job| job.error.is_some()) || row.phase.as_ref().is_some_and(|phase| phase.error.is_some())
     };
-    let missed = study.verdicts.iter().any(|row| row.verdict == Verdict::Fail);
-    u8::from(study.rows.iter().any(run_failed) || missed)
+    let given = |verdict| study.verdicts.iter().any(|row| row.verdict == verdict);
+    match () {
+        () if study.rows.iter().any(run_failed) || given(Verdict::Fail) => 1,
+        () if given(Verdict::Inconclusive) => INCONCLUSIVE,
+        () => 0,
+    }
 }

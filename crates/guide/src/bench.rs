@@ -8,12 +8,14 @@ use probe::HostFacts;
 use results::{JobRecord, RunRecord};
 use run::{Control, Heading, MachineSources, Observer, View, WorkerState};
 
-use crate::watch::{LiveFigures, LivePhase, Step};
+use crate::watch::{Counted, LiveFigures, LivePhase, Step};
 use crate::{Problem, Watcher};
 
 mod stability;
+mod tally;
 
 use stability::Stability;
+use tally::Tally;
 
 /// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,6 +74,7 @@ pub fn run_line(
         global_options: request.global_options.clone(),
         host: facts.host.clone(),
         notes: Vec::new(),
+        storages: run::storages(&plan),
         foreign_look: std::time::Duration::ZERO,
     };
     let control = Arc::new(Control::default());
@@ -84,6 +87,9 @@ pub fn run_line(
         looks: Vec::new(),
         latency_ns_p99: None,
         next_interim_ns: INTERIM_NS,
+        all_count: false,
+        tally: Tally::default(),
+        counted: None,
         stability: Stability::new(conditions.stop_rule),
     };
     if conditions.control.stopped() {
@@ -112,6 +118,10 @@ struct Relay<'a> {
     looks: Vec<(u64, u64, u64)>,
     latency_ns_p99: Option<u64>,
     next_interim_ns: u64,
+    /// No worker was warming up when the interim record was asked for.
+    all_count: bool,
+    tally: Tally,
+    counted: Option<Counted>,
     stability: Stability,
 }
 
@@ -147,8 +157,14 @@ impl Observer for Relay<'_> {
         let elapsed_ms = self.elapsed_ms();
         let bytes_per_s = (elapsed_ms > 0).then(|| done as f64 * 1e3 / elapsed_ms as f64);
         let _ = total;
-        let figures =
-            LiveFigures { phase: LivePhase::Layout, elapsed_ms, seconds_left, bytes_per_s, ..LiveFigures::default() };
+        let figures = LiveFigures {
+            phase: LivePhase::Layout,
+            elapsed_ms,
+            seconds_left,
+            bytes_per_s,
+            layout_bytes: Some(done),
+            ..LiveFigures::default()
+        };
         self.watcher.progress(self.step, &figures);
     }
 
@@ -186,6 +202,8 @@ impl Observer for Relay<'_> {
             operations_per_s,
             bytes_per_s,
             latency_ns_p99: self.latency_ns_p99,
+            layout_bytes: None,
+            counted: self.counted,
         };
         self.watcher.progress(self.step, &figures);
     }
@@ -194,11 +212,17 @@ impl Observer for Relay<'_> {
         let due = view.elapsed_ns >= self.next_interim_ns;
         if due {
             self.next_interim_ns = view.elapsed_ns + INTERIM_NS;
+            let states = || view.cells.iter().map(run::WorkerCell::state);
+            let warming = states().any(|state| state == WorkerState::Ramp);
+            self.all_count = !warming && states().any(|state| state == WorkerState::Running);
         }
         due
     }
 
     fn interim(&mut self, record: &RunRecord) {
+        if self.all_count {
+            self.counted = Some(self.tally.look(&record.jobs));
+        }
         let rows = record.report_rows();
         let latencies = rows.iter().flat_map(|job| [&job.read.clat, &job.write.clat]);
         self.latency_ns_p99 = latencies.filter_map(|clat| clat.histogram.as_ref()?.percentile(99.0)).max();

@@ -3,12 +3,19 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod check;
+pub mod compare;
+pub mod curve;
+mod fill;
 pub mod limits;
 pub mod manner;
 pub mod measure;
 pub mod problem;
+pub mod requests;
+pub mod smallfiles;
 pub mod store;
 pub mod study;
+pub mod sweep;
 pub mod watch;
 pub mod workplace;
 

@@ -1,9 +1,11 @@
 //! What a person sees while a question is being answered.
 
-use results::Row;
+use results::{DirectionRecord, JobRecord, Row};
 
 /// The watcher of a study. It is told of each step, of its progress some times a second, and of its end.
 pub trait Watcher {
+    /// What will be done, and how long it will take; told before the first step.
+    fn outline(&mut self, _text: &str) {}
     /// A step begins.
     fn begin(&mut self, _step: &Step) {}
     /// How the step is doing.
@@ -48,6 +50,82 @@ pub struct LiveFigures {
     pub bytes_per_s: Option<f64>,
     /// 99th percentile of latency so far, ns.
     pub latency_ns_p99: Option<u64>,
+    /// Bytes that the layout has written so far; `None`: it is no layout.
+    pub layout_bytes: Option<u64>,
+    /// What has been done so far, of what counts; renewed about once a second. `None`: nothing counts yet.
+    pub counted: Option<Counted>,
+}
+
+/// What a step has done by a moment, the warm-up left out: its last value is what the row says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counted {
+    /// Time that counted until then, ms.
+    pub at_ms: u64,
+    /// All operations.
+    pub all: Amount,
+    /// The reads among them; `None`: operations of other kinds.
+    pub read: Option<Amount>,
+    /// The writes among them, likewise.
+    pub write: Option<Amount>,
+    /// Latency of the operations that ended since the `Counted` before this one; `None`: none did, or it is not kept.
+    pub latency: Option<IntervalLatency>,
+}
+
+/// Operations, and the bytes that they moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Operations.
+    pub operations: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// Latency of the operations of one interval, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IntervalLatency {
+    /// Median.
+    pub p50_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+}
+
+impl Amount {
+    /// What came on top of an earlier amount.
+    pub fn since(self, earlier: Amount) -> Amount {
+        Amount {
+            operations: self.operations.saturating_sub(earlier.operations),
+            bytes: self.bytes.saturating_sub(earlier.bytes),
+        }
+    }
+}
+
+impl Counted {
+    /// What a finished row did; `None`: it never ran.
+    pub fn of_row(row: &Row) -> Option<Counted> {
+        if let Some(phase) = &row.phase {
+            let all = Amount { operations: phase.operations, bytes: phase.bytes.unwrap_or(0) };
+            return Some(Counted { at_ms: phase.elapsed_ns / 1_000_000, all, ..Counted::default() });
+        }
+        Some(Counted::of_jobs(&row.run.as_ref()?.jobs))
+    }
+
+    /// What jobs did, or have done so far.
+    pub fn of_jobs(jobs: &[JobRecord]) -> Counted {
+        let mut counted = Counted { read: Some(Amount::default()), write: Some(Amount::default()), ..Counted::default() };
+        let add = |amount: &mut Amount, direction: &DirectionRecord| {
+            amount.operations += direction.ios;
+            amount.bytes += direction.bytes;
+        };
+        for job in jobs {
+            for direction in [&job.read, &job.write, &job.trim] {
+                counted.at_ms = counted.at_ms.max(direction.runtime_ms);
+                add(&mut counted.all, direction);
+            }
+            counted.read.iter_mut().for_each(|amount| add(amount, &job.read));
+            counted.write.iter_mut().for_each(|amount| add(amount, &job.write));
+        }
+        counted
+    }
 }
 
 /// What a step is at.

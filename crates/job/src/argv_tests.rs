@@ -171,11 +171,18 @@ fn settings() {
         ("--section=global", "fio: can't use global as only section"),
         ("--client=host", "not supported"),
         ("--latency-log=1", "deprecated"),
-        ("--findings", "is not supported yet"),
+        ("--findings=maybe", "maybe is neither on nor off"),
     ] {
         let text = errors(text);
         assert!(text.contains(message), "{text}");
     }
+    let ours = |text: &str| {
+        let settings = line(text).settings;
+        (settings.findings, settings.fsdyno_json)
+    };
+    assert_eq!(ours(""), (true, false));
+    assert_eq!(ours("--findings=off --fsdyno-json=1"), (false, true));
+    assert_eq!(ours("--findings --fsdyno-json=0"), (true, false));
     assert_eq!(line("--eta=bogus").warnings.len(), 1);
     assert_eq!(line("--max-jobs=9").warnings.len(), 1);
 }

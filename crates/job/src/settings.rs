@@ -35,9 +35,9 @@ pub struct Settings {
     pub debug: Vec<String>,
     /// Where the run's record is saved (ours).
     pub record: Option<PathBuf>,
-    /// Print the run's record instead of a report (ours).
+    /// The JSON report has an object of its own with findings and evidence (ours).
     pub fsdyno_json: bool,
-    /// Print the findings after the report (ours).
+    /// Findings are said on stderr (ours).
     pub findings: bool,
     /// What to do instead of running jobs.
     pub(crate) action: Option<Action>,
@@ -64,7 +64,7 @@ impl Default for Settings {
             debug: Vec::new(),
             record: None,
             fsdyno_json: false,
-            findings: false,
+            findings: true,
             action: None,
             remarks: Vec::new(),
         }

@@ -1,10 +1,19 @@
 //! Studies for people: tables and sentences at the width of a terminal, and the same in Markdown.
 
+mod changes;
+mod check;
+mod compare;
+mod curve;
 mod measure;
+mod plot;
 mod runs;
 mod sentence;
+mod smallfiles;
+mod sweep;
 mod table;
 
+pub use changes::{changes, changes_json, history};
+pub use check::{ListedProfile, profiles, profiles_json};
 pub use runs::{runs, runs_json};
 pub use sentence::summary;
 
@@ -25,13 +34,12 @@ pub fn markdown(study: &Study) -> String {
 fn shown(study: &Study, form: Form) -> String {
     let mut parts = vec![heading(study, form)];
     parts.push(match study.question {
-        Question::Measure
-        | Question::Fio
-        | Question::Compare
-        | Question::Sweep
-        | Question::Curve
-        | Question::Check
-        | Question::SmallFiles => measure::table(study, form),
+        Question::Compare => compare::table(study, form),
+        Question::Measure | Question::Fio => measure::table(study, form),
+        Question::Sweep => sweep::tables(study, form),
+        Question::Curve => curve::tables(study, form),
+        Question::Check => check::answers(study, form),
+        Question::SmallFiles => smallfiles::tables(study, form),
     });
     parts.extend(sentences(study, form));
     parts.extend(findings(study, form));

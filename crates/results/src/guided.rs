@@ -3,6 +3,7 @@
 mod change;
 mod figures;
 mod finding;
+mod load;
 mod phase;
 mod study;
 mod verdict;
@@ -10,6 +11,7 @@ mod verdict;
 pub use change::{Change, LEAST_CHANGE, Measure, Shown, changes, obstacles};
 pub use figures::{DirectionFigures, Figures, LatencyFigures};
 pub use finding::{Finding, Number, Trust};
+pub use load::load_was_served;
 pub use phase::PhaseRecord;
 pub use study::{Question, Row, STUDY_SCHEMA_VERSION, Study, Target};
 pub use verdict::{Bound, Confidence, Requirement, RequirementKind, TestOrigin, Verdict, VerdictRow};

@@ -297,7 +297,7 @@ impl<'run> Conductor<'run> {
         if self.sampler.is_some() {
             return;
         }
-        match Sampler::begin(&self.shared, std::mem::take(&mut self.machine)) {
+        match Sampler::begin(&self.shared, &self.heading.storages, std::mem::take(&mut self.machine)) {
             Ok(sampler) => self.sampler = Some(sampler),
             Err(error) => self.heading.notes.push(Note {
                 id: "no-ledger".to_owned(),

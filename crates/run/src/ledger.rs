@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use probe::{Meters, ThreadWait};
-use results::evidence::{Ledger, MachineEvidence};
+use results::evidence::{Ledger, MachineEvidence, Storage};
 
 use crate::conduct::Shared;
 use crate::plan::{Plan, diskless};
@@ -66,10 +66,15 @@ struct Apart {
 }
 
 impl Sampler {
-    /// Finds what stands behind the files of the run. `machine`: what the caller knows of it already.
-    pub(crate) fn begin(shared: &Arc<Shared>, machine: MachineEvidence) -> std::io::Result<Sampler> {
+    /// Finds what stands behind the files of the run. `storages` and `machine`: what the caller knows already.
+    pub(crate) fn begin(
+        shared: &Arc<Shared>,
+        storages: &[Storage],
+        machine: MachineEvidence,
+    ) -> std::io::Result<Sampler> {
         let ledger = Arc::new(Mutex::new(Ledger { machine, ..Ledger::default() }));
-        let meters = Meters::begin(&places(&shared.plan), shared.plan.workers.len() <= WORKERS_LOOKED_AT);
+        let threads = shared.plan.workers.len() <= WORKERS_LOOKED_AT;
+        let meters = Meters::begin(&places(&shared.plan), threads, &interfaces(storages));
         let may_block = meters.may_block();
         let mut probes = Probes::begin(Arc::clone(shared), meters, Arc::clone(&ledger));
         let place = match may_block {
@@ -180,6 +185,12 @@ impl Apart {
         }
         true
     }
+}
+
+/// The interfaces towards the servers; none when one of them is not known: then all count.
+fn interfaces(storages: &[Storage]) -> Vec<String> {
+    let servers = storages.iter().filter_map(|storage| storage.server.as_ref());
+    servers.map(|server| server.interface.value().cloned()).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {

@@ -1,6 +1,7 @@
 //! The report formats of one run, in the order in which fio prints them.
 
 use report::TimeZone;
+use report::json::Extras;
 use report::terse::Version;
 use results::RunRecord;
 
@@ -15,6 +16,8 @@ pub(crate) struct Formats {
     pub(crate) json_plus: bool,
     /// Semicolons, of this version.
     pub(crate) terse: Option<Version>,
+    /// The JSON document also has the findings and their evidence.
+    pub(crate) evidence: bool,
 }
 
 impl Formats {
@@ -30,7 +33,8 @@ impl Formats {
             text.push_str(&report::terse::lines(record, version));
         }
         if self.json || self.json_plus {
-            text.push_str(&report::json::document(record, self.json_plus, &TimeZone::system()));
+            let extras = Extras { bins: self.json_plus, evidence: self.evidence };
+            text.push_str(&report::json::document_with(record, extras, &TimeZone::system()));
         }
         if self.normal {
             text.push_str(&report::normal::results(record, &TimeZone::system()));

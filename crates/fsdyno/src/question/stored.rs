@@ -52,14 +52,14 @@ pub(crate) struct Clean {
 }
 
 /// Ends with the problem told, if there is one.
-fn ended(result: Result<ExitCode, Problem>) -> ExitCode {
+pub(super) fn ended(result: Result<ExitCode, Problem>) -> ExitCode {
     result.unwrap_or_else(|problem| {
         tell(&problem);
         ExitCode::from(UNUSABLE)
     })
 }
 
-fn printed(text: &str) -> ExitCode {
+pub(super) fn printed(text: &str) -> ExitCode {
     if print(text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
 }
 

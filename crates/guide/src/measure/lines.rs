@@ -53,9 +53,6 @@ pub(super) const FULL: [Test; 3] = [
 /// Bytes of a file of the published lines.
 pub(super) const FULL_FILE_BYTES: u64 = 10 << 30;
 
-/// The smallest file that measures anything.
-pub(super) const LEAST_FILE_BYTES: u64 = 16 << 20;
-
 /// How long things may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {

@@ -131,11 +131,20 @@ pub(super) const ROWS: &[ProgramRow] = &[
     // Ours: written in full only, so that they make no abbreviation of fio's ambiguous.
     program("record", text(|s, path| { s.record = Some(path.into()); Ok(()) }))
         .help("Save the record of the run into this file (not in fio)"),
-    program("fsdyno-json", Kind::Switch(|s| s.fsdyno_json = true))
-        .help("Print the record of the run (not in fio)").status(NotYet("use --record")),
-    program("findings", Kind::Switch(|s| s.findings = true))
-        .help("Print findings after the report (not in fio)").status(NotYet("findings come with the guided face")),
+    program("fsdyno-json", Kind::OptionalText(|s, text| { s.fsdyno_json = on_or_off(text.unwrap_or("1"))?; Ok(()) }))
+        .default("0").help("Add the findings and the evidence behind them to the JSON report (not in fio)"),
+    program("findings", Kind::OptionalText(|s, text| { s.findings = on_or_off(text.unwrap_or("on"))?; Ok(()) }))
+        .default("on").help("Say on stderr what speaks against the numbers: on or off (not in fio)"),
 ];
+
+/// A switch with a value.
+fn on_or_off(text: &str) -> Result<bool, Refusal> {
+    match text {
+        "1" | "on" | "yes" => Ok(true),
+        "0" | "off" | "no" => Ok(false),
+        _ => Err(Refusal::new(format!("fio: {text} is neither on nor off")).advise("values are on (1) and off (0)")),
+    }
+}
 
 fn ignore_switch(_: &mut Settings) {}
 

@@ -1,11 +1,13 @@
 //! A row in a few words.
 
-use results::Row;
-
 use results::quantity::{bytes_per_s, count_per_s, latency, number};
+use results::{LatencyFigures, PhaseRecord, Row, Trust};
 
 /// What a row found, on part of a line: rate, latency, trust; or the error.
 pub fn summary(row: &Row) -> String {
+    if let Some(phase) = &row.phase {
+        return of_phase(row, phase);
+    }
     if let Some(error) = first_error(row) {
         return format!("failed: {error}");
     }
@@ -15,17 +17,33 @@ pub fn summary(row: &Row) -> String {
     if total.bytes > 0 {
         parts.push(bytes_per_s(total.bytes_per_s));
     }
-    parts.push(match &row.phase {
-        Some(_) => format!("{}/s", number(total.iops)),
-        None => count_per_s(total.iops),
-    });
-    if let Some(found) = total.latency {
-        parts.push(format!("p50 {}, p99 {}", latency(found.p50_ns as f64), latency(found.p99_ns as f64)));
-    }
-    if row.trust() != results::Trust::Ok {
-        parts.push(row.trust().word().to_string());
-    }
+    parts.push(count_per_s(total.iops));
+    parts.extend(total.latency.as_ref().map(percentiles));
+    parts.extend(doubt(row));
     parts.join(", ")
+}
+
+/// A phase that failed in part has its rate, too.
+fn of_phase(row: &Row, phase: &PhaseRecord) -> String {
+    let attempted = phase.operations + phase.failures;
+    if attempted == 0 {
+        let reason = phase.cache.as_ref().map(|reason| format!(": {reason}"));
+        return format!("did not run{}", reason.unwrap_or_default());
+    }
+    let failed = first_error(row)
+        .map(|error| format!("{} of {} failed: {error}", number(phase.failures as f64), number(attempted as f64)));
+    let rate = phase.rate_per_s().map(|rate| format!("{}/s", number(rate)));
+    let found = LatencyFigures::of(&phase.latency).as_ref().map(percentiles);
+    [failed, rate, found, doubt(row)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn percentiles(found: &LatencyFigures) -> String {
+    format!("p50 {}, p99 {}", latency(found.p50_ns as f64), latency(found.p99_ns as f64))
+}
+
+fn doubt(row: &Row) -> Option<String> {
+    let trust = row.trust();
+    (trust != Trust::Ok).then(|| trust.word().to_string())
 }
 
 /// The first error of the row, in words.

@@ -24,6 +24,22 @@ impl Form {
         }
     }
 
+    /// Lines that stay as they are.
+    pub(crate) fn verbatim(self, lines: &str) -> String {
+        match self {
+            Form::Text { .. } => lines.to_string(),
+            Form::Markdown => format!("```text\n{lines}```\n"),
+        }
+    }
+
+    /// How wide something may be that cannot be wrapped.
+    pub(crate) fn columns(self) -> usize {
+        match self {
+            Form::Text { columns } => columns,
+            Form::Markdown => 72,
+        }
+    }
+
     /// An item with its next step and the name under which it is explained.
     pub(crate) fn item(self, sentence: &str, next: Option<&str>, id: &str) -> String {
         match self {
@@ -40,7 +56,7 @@ impl Form {
 }
 
 /// The sentence in lines of at most so many columns, those after the first indented.
-fn wrapped(sentence: &str, columns: usize, indent: usize) -> String {
+pub(super) fn wrapped(sentence: &str, columns: usize, indent: usize) -> String {
     let mut lines = vec![String::new()];
     let lead: String = sentence.chars().take_while(|letter| *letter == ' ').collect();
     lines[0].push_str(&lead);

@@ -5,17 +5,31 @@ mod job;
 mod text;
 
 use jiff::tz::TimeZone;
-use results::{DiskRecord, RunRecord};
+use results::{DiskRecord, RunRecord, Trust};
 use serde_json::{Map, Value, json};
 
 use crate::calendar::moment;
 use crate::disks::{Below, listed};
 use crate::groups::Table;
 
+/// What the document has beside fio's keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// The bins of the histograms (`json+`).
+    pub bins: bool,
+    /// An object `fsdyno` with the findings and the evidence they rest on (`--fsdyno-json`).
+    pub evidence: bool,
+}
+
 /// The document, ending with a line feed. `plus` adds the bins of the histograms (`json+`). Times are shown in `zone`.
 pub fn document(run: &RunRecord, plus: bool, zone: &TimeZone) -> String {
+    document_with(run, Extras { bins: plus, evidence: false }, zone)
+}
+
+/// [`document`] with these extras.
+pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String {
     let RunRecord {
-        schema: _,
+        schema,
         version,
         started_ms: _,
         taken_ms,
@@ -26,11 +40,11 @@ pub fn document(run: &RunRecord, plus: bool, zone: &TimeZone) -> String {
         host: _,
         jobs: _,
         disks,
-        notes: _,
+        notes,
         signal: _,
-        storages: _,
-        ledger: _,
-        findings: _,
+        storages,
+        ledger,
+        findings,
     } = run;
     let table = Table::of(run);
     let mut document = Map::new();
@@ -41,10 +55,21 @@ pub fn document(run: &RunRecord, plus: bool, zone: &TimeZone) -> String {
     if !global_options.is_empty() {
         document.insert("global options".into(), options(global_options));
     }
-    let rows = table.grouped_rows().map(|(row, group)| job::object(run, row, group, plus)).collect();
+    let rows = table.grouped_rows().map(|(row, group)| job::object(run, row, group, extras.bins)).collect();
     document.insert("jobs".into(), Value::Array(rows));
     if !disks.is_empty() {
         document.insert("disk_util".into(), listed(disks).into_iter().map(disk).collect());
+    }
+    if extras.evidence {
+        let own = json!({
+            "schema": schema,
+            "trust": Trust::of(findings).word(),
+            "findings": findings,
+            "notes": notes,
+            "storages": storages,
+            "ledger": ledger,
+        });
+        document.insert("fsdyno".into(), own);
     }
     text::print(&Value::Object(document))
 }

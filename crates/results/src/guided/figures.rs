@@ -103,6 +103,23 @@ impl Row {
         jobs.for_each(|job| merged.merge(job));
         Some(Figures::of_job(&merged))
     }
+
+    /// Response times of a paced row, from the intended start of each request: what waited behind a slow one counts with
+    /// its wait. `None`: it was not paced, or nothing came back.
+    pub fn response(&self) -> Option<LatencyFigures> {
+        let mut merged = Latency::default();
+        for job in &self.run.as_ref()?.jobs {
+            for direction in [&job.read, &job.write] {
+                // A direction without requests says nothing; one that kept no response times would falsify the sum.
+                match &direction.response {
+                    Some(response) => merged.merge(response),
+                    None if direction.ios == 0 => {}
+                    None => return None,
+                }
+            }
+        }
+        LatencyFigures::of(&merged)
+    }
 }
 
 impl Figures {

@@ -117,6 +117,19 @@ impl Row {
     pub fn trust(&self) -> Trust {
         Trust::of(&self.findings)
     }
+
+    /// The pattern's last part without its word, and what stands before: `randread-4k-qd16` with the word `qd` is 16 of
+    /// `randread-4k`. `None`: it does not end like that.
+    pub fn numbered(&self, word: &str) -> Option<(&str, u32)> {
+        let (before, last) = self.pattern.rsplit_once('-')?;
+        Some((before, last.strip_prefix(word)?.parse().ok()?))
+    }
+
+    /// What was written for an option of the row's first job, by its canonical name.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        let options = &self.run.as_ref()?.jobs.first()?.options;
+        options.iter().rev().find(|(written, _)| written == name).map(|(_, text)| text.as_str())
+    }
 }
 
 impl Study {

@@ -50,16 +50,17 @@ pub struct Reading {
 
 impl Meters {
     /// Finds what stands behind the files, which need not exist yet. `threads`: also sum up how long the threads of
-    /// this process wait for a processor, which costs a file per thread and reading.
-    pub fn begin(paths: &[PathBuf], threads: bool) -> Meters {
-        Meters::begin_in(Look::new(), paths, threads)
+    /// this process wait for a processor, which costs a file per thread and reading. `interfaces`: those towards the
+    /// servers of the files; none: nobody knows.
+    pub fn begin(paths: &[PathBuf], threads: bool, interfaces: &[String]) -> Meters {
+        Meters::begin_in(Look::new(), paths, threads, interfaces)
     }
 
-    fn begin_in(look: Look, paths: &[PathBuf], threads: bool) -> Meters {
+    fn begin_in(look: Look, paths: &[PathBuf], threads: bool, interfaces: &[String]) -> Meters {
         Meters {
             process: ProcessMeter::new(threads),
             devices: DeviceMeter::begin(&look, paths),
-            wire: WireMeter::begin(&look, paths),
+            wire: WireMeter::begin(&look, paths, interfaces),
             may_block: paths.iter().any(|path| !answers_at_once(&look, path)),
             system: SystemMeter::begin(&look),
             look,
@@ -144,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_not_visible_and_not_zero() {
-        let mut meters = Meters::begin_in(empty().look, &["/file".into()], true);
+        let mut meters = Meters::begin_in(empty().look, &["/file".into()], true, &[]);
         let reading = meters.read();
         assert!(reading.process.value().is_none() && reading.devices.value().is_none());
         assert!(reading.wire.reason().is_some_and(|reason| !reason.is_empty()));
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn this_process_grows() {
-        let mut meters = Meters::begin(&[], false);
+        let mut meters = Meters::begin(&[], false, &[]);
         let first = meters.read();
         let text = std::fs::read("/proc/self/stat").unwrap();
         let second = meters.read();

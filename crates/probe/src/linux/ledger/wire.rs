@@ -12,6 +12,8 @@ use crate::{Fact, Mount, NotVisible};
 #[derive(Debug)]
 pub(super) struct WireMeter {
     witnesses: Vec<Witness>,
+    /// The interfaces towards the servers; empty: nobody knows, and all count.
+    interfaces: Vec<String>,
     first: Vec<WireCounters>,
 }
 
@@ -28,7 +30,7 @@ enum Witness {
 
 impl WireMeter {
     /// Not visible when there is no such mount: then nothing has to cross a wire.
-    pub(super) fn begin(look: &Look, paths: &[PathBuf]) -> Fact<WireMeter> {
+    pub(super) fn begin(look: &Look, paths: &[PathBuf], interfaces: &[String]) -> Fact<WireMeter> {
         let mut seen = Vec::new();
         let mut witnesses = Vec::new();
         for path in paths {
@@ -43,12 +45,13 @@ impl WireMeter {
         if witnesses.is_empty() {
             return Err(NotVisible::new("network", "no file is on a network or FUSE mount"));
         }
-        Ok(WireMeter { witnesses, first: Vec::new() })
+        Ok(WireMeter { witnesses, interfaces: interfaces.to_vec(), first: Vec::new() })
     }
 
     /// The counters of all such mounts together, since the first reading.
     pub(super) fn read(&mut self, look: &Look) -> Fact<WireCounters> {
-        let now: Vec<WireCounters> = self.witnesses.iter().map(|witness| witness.read(look)).collect::<Fact<_>>()?;
+        let read = |witness: &Witness| witness.read(look, &self.interfaces);
+        let now: Vec<WireCounters> = self.witnesses.iter().map(read).collect::<Fact<_>>()?;
         if self.first.is_empty() {
             self.first.clone_from(&now);
         }
@@ -73,13 +76,17 @@ fn fuse(look: &Look, mount: &Mount) -> Witness {
 }
 
 impl Witness {
-    fn read(&self, look: &Look) -> Fact<WireCounters> {
+    fn read(&self, look: &Look, towards: &[String]) -> Fact<WireCounters> {
         let interfaces = |daemon_storage_bytes| {
-            let (witness, bytes) = interface_bytes(look)?;
+            let (witness, bytes) = interface_bytes(look, towards)?;
             Ok(WireCounters { witness, bytes, daemon_storage_bytes, ..WireCounters::default() })
         };
         match self {
-            Witness::Nfs(mount_point) => look.nfs_mount_statistics(mount_point),
+            Witness::Nfs(mount_point) => {
+                let known = (!towards.is_empty()).then(|| interface_bytes(look, towards).ok()).flatten();
+                let counted = look.nfs_mount_statistics(mount_point)?;
+                Ok(WireCounters { interface_bytes: known.map(|(_, bytes)| bytes), ..counted })
+            }
             Witness::Fuse { daemon } => interfaces(daemon.and_then(|pid| daemon_storage_bytes(look, pid))),
             Witness::Interfaces => interfaces(None),
         }
@@ -92,21 +99,23 @@ fn daemon_storage_bytes(look: &Look, pid: u32) -> Option<[u64; 2]> {
     super::process::parse_io(&text).map(|(_, storage)| storage)
 }
 
-/// Bytes received and sent by all interfaces that stand on no other: what a bond or a bridge counts, its members
-/// have counted already. The machine's own (`lo`) is one of them: the server may be here.
-fn interface_bytes(look: &Look) -> Fact<(String, [u64; 2])> {
+/// Bytes received and sent by these interfaces. If none is named, by all that stand on no other: what a bond or a
+/// bridge counts, its members have counted already. The machine's own (`lo`) is one of them: the server may be here.
+fn interface_bytes(look: &Look, towards: &[String]) -> Fact<(String, [u64; 2])> {
     let directory = look.sys.join("class/net");
     let entries = std::fs::read_dir(&directory).map_err(|error| NotVisible::new(directory.display(), error))?;
     let mut names = Vec::new();
     let mut sum = [0u64; 2];
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-        if stands_on_another(&path) {
+        let named = path.file_name().is_some_and(|name| towards.iter().any(|known| name == known.as_str()));
+        let wanted = if towards.is_empty() { !stands_on_another(&path) } else { named };
+        if !wanted {
             continue;
         }
         let counter = |name: &str| read_number::<u64>(&path.join("statistics").join(name));
         let (Ok(received), Ok(sent)) = (counter("rx_bytes"), counter("tx_bytes")) else { continue };
-        // One that never carried anything is no witness.
-        if let (Some(name), true) = (path.file_name(), received + sent > 0) {
+        // One that never carried anything is no witness, unless the traffic must take it.
+        if let (Some(name), true) = (path.file_name(), named || received + sent > 0) {
             names.push(name.to_string_lossy().into_owned());
             sum = [sum[0] + received, sum[1] + sent];
         }
@@ -212,7 +221,21 @@ mod tests {
     }
 
     fn meter(witnesses: Vec<Witness>) -> WireMeter {
-        WireMeter { witnesses, first: Vec::new() }
+        WireMeter { witnesses, interfaces: Vec::new(), first: Vec::new() }
+    }
+
+    #[test]
+    fn the_way_to_the_server_is_counted_alone_where_it_is_known() {
+        let tree = tree();
+        interface(&tree, "eth0", 1000, 100);
+        interface(&tree, "eth1", 0, 0);
+        let mut meter = meter(vec![Witness::Interfaces]);
+        meter.interfaces = vec!["eth1".to_owned()];
+        meter.read(&tree.look).unwrap();
+        interface(&tree, "eth0", 1700, 130);
+        interface(&tree, "eth1", 9, 8);
+        let grown = meter.read(&tree.look).unwrap();
+        assert_eq!((grown.witness.as_str(), grown.bytes), ("interface eth1", [9, 8]));
     }
 
     #[test]
@@ -265,6 +288,8 @@ mod tests {
         let mut meter = meter(vec![Witness::Nfs("/mnt".into())]);
         let first = meter.read(&tree.look).unwrap();
         assert_eq!((first.bytes, first.nfs_operations.len(), first.exclusive), ([0, 0], 0, true));
+        meter.interfaces = vec!["eth0".to_owned()];
+        assert_eq!(meter.read(&tree.look).unwrap().interface_bytes, None, "it was not counted from the beginning");
         stats(9192, 7, "\tGETATTR: 3 4 0 10 20 1 1 1 0\n");
         let second = meter.read(&tree.look).unwrap();
         assert_eq!((second.bytes, second.nfs_asked_bytes), ([8192, 0], Some([8192, 0])));
@@ -285,6 +310,8 @@ mod tests {
         assert_eq!(of("fuseblk"), None);
         assert_eq!(of("nfs4"), Some(Witness::Nfs("/proc".into())));
         assert_eq!(of("cifs"), Some(Witness::Interfaces));
-        assert!(WireMeter::begin(&look, &["/proc".into()]).unwrap_err().reason.contains("no file is on a network"));
+        assert!(
+            WireMeter::begin(&look, &["/proc".into()], &[]).unwrap_err().reason.contains("no file is on a network")
+        );
     }
 }

@@ -1,0 +1,249 @@
+//! Kept runs against each other: `diff`, `history`, `baseline`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use guide::Problem;
+use guide::store::Store;
+use results::{Change, Measure, Shown, Study, changes, obstacles};
+
+use super::stored::{ended, printed};
+use crate::fio::complain;
+
+/// What changed from one kept run to another, and whether the rounds can show it.
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// The earlier run: a name, the beginning of one, a baseline's name, a file, or `last`.
+    base: String,
+    /// The later run.
+    new: String,
+    /// End with status 1 if this holds: `randread.iops < -5%`, `write.p99 > 10%`, `any.rate < -5%`. A change that the
+    /// interval does not confirm does not count; one of a single round each counts as it is.
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<String>,
+    /// Compare although plan, version or machine differ; the output says so.
+    #[arg(long)]
+    force: bool,
+    /// One JSON document.
+    #[arg(long)]
+    json: bool,
+    /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+/// The course of a plan's figures over all kept runs of it.
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// A run of the plan: a name, the beginning of one, a file, or `last`.
+    #[arg(default_value = "last")]
+    run: String,
+    /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+/// Names for kept runs.
+#[derive(Debug, Args)]
+pub(crate) struct Baseline {
+    #[command(subcommand)]
+    what: BaselineWhat,
+    /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR", global = true)]
+    store: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum BaselineWhat {
+    /// Call a run by this name from now on.
+    Set {
+        /// The name.
+        name: String,
+        /// The run.
+        run: String,
+    },
+    /// List the names.
+    List,
+}
+
+/// A condition on a change.
+#[derive(Clone, Debug, PartialEq)]
+struct Condition {
+    pattern: String,
+    measure: Measure,
+    less: bool,
+    percent: f64,
+}
+
+impl Condition {
+    /// Reads `PATTERN.FIGURE < -5%`. An unknown figure or pattern is an error: a misspelt condition never holds.
+    fn parse(text: &str, known: &[Change]) -> Result<Condition, Problem> {
+        let wrong = |reason: String| {
+            Problem::new(format!("--fail-if `{text}`: {reason}"))
+                .with_next("write PATTERN.FIGURE < PERCENT%, such as `randread.iops < -5%`")
+        };
+        let (left, less, right) = match (text.split_once('<'), text.split_once('>')) {
+            (Some((left, right)), None) => (left, true, right),
+            (None, Some((left, right))) => (left, false, right),
+            _ => return Err(wrong("there is not exactly one of < and >".to_string())),
+        };
+        let number = right.trim().strip_suffix('%').ok_or_else(|| wrong("the limit is a percentage".to_string()))?;
+        let percent: f64 = number.trim().parse().map_err(|_| wrong(format!("`{}` is not a number", number.trim())))?;
+        let (pattern, word) =
+            left.trim().rsplit_once('.').ok_or_else(|| wrong("the figure has no pattern before it".to_string()))?;
+        let words: Vec<&str> = Measure::ALL.iter().map(|measure| measure.word()).collect();
+        let measure = Measure::ALL
+            .into_iter()
+            .find(|measure| measure.word() == word)
+            .ok_or_else(|| wrong(format!("`{word}` is none of {}", words.join(", "))))?;
+        if pattern != "any" && !known.iter().any(|change| change.pattern == pattern) {
+            let mut patterns: Vec<&str> = known.iter().map(|change| change.pattern.as_str()).collect();
+            patterns.dedup();
+            return Err(wrong(format!("`{pattern}` is none of {}, any", patterns.join(", "))));
+        }
+        Ok(Condition { pattern: pattern.to_string(), measure, less, percent })
+    }
+
+    /// Whether it holds for this change, as far as the rounds can tell.
+    fn holds(&self, change: &Change) -> bool {
+        let meant = change.measure == self.measure && (self.pattern == "any" || self.pattern == change.pattern);
+        let beyond = if self.less { change.percent() < self.percent } else { change.percent() > self.percent };
+        meant && beyond && change.shown != Shown::NotShown
+    }
+}
+
+impl Diff {
+    pub(crate) fn run(self) -> ExitCode {
+        ended(self.compare())
+    }
+
+    fn compare(self) -> Result<ExitCode, Problem> {
+        let store = Store::at(self.store.as_deref())?;
+        let (base, new) = (store.find(&self.base)?, store.find(&self.new)?);
+        let reasons = obstacles(&base, &new);
+        if !reasons.is_empty() && !self.force {
+            return Err(Problem::new(format!("{} and {} cannot be compared: {}", base.id, new.id, reasons.join("; ")))
+                .with_next("repeat the run with the same plan on the same machine, or compare anyway with --force"));
+        }
+        let found = changes(&base, &new);
+        if found.is_empty() {
+            return Err(Problem::new(format!("{} and {} have no figure in common", base.id, new.id)));
+        }
+        let conditions: Vec<Condition> =
+            self.fail_if.iter().map(|text| Condition::parse(text, &found)).collect::<Result<_, _>>()?;
+        let (base_name, new_name) = (called(&base), called(&new));
+        let status = printed(&if self.json {
+            report::guided::changes_json(&found, &base_name, &new_name, &reasons)
+        } else {
+            let mut text = report::guided::changes(&found, &base_name, &new_name, super::columns());
+            for reason in &reasons {
+                text.push_str(&format!("forced although {reason}\n"));
+            }
+            text
+        });
+        let mut failed = false;
+        for (condition, words) in conditions.iter().zip(&self.fail_if) {
+            for change in found.iter().filter(|change| condition.holds(change)) {
+                failed = true;
+                complain(&format!("fails `{words}`: {} changed by {:+.1} %", change.pattern, change.percent()));
+            }
+        }
+        Ok(if failed { ExitCode::from(1) } else { status })
+    }
+}
+
+/// What a run is called: its id, and what it was a run of.
+fn called(study: &Study) -> String {
+    let targets: Vec<&str> = study.targets.iter().map(|target| target.path.as_str()).collect();
+    format!("{} ({})", study.id, targets.join(", "))
+}
+
+impl History {
+    pub(crate) fn run(self) -> ExitCode {
+        ended(self.list())
+    }
+
+    fn list(self) -> Result<ExitCode, Problem> {
+        let store = Store::at(self.store.as_deref())?;
+        let run = store.find(&self.run)?;
+        let (mut studies, _) = store.studies()?;
+        let places = |study: &Study| study.targets.iter().map(|target| target.path.clone()).collect::<Vec<_>>();
+        studies.retain(|study| places(study) == places(&run) && obstacles(study, &run).is_empty());
+        Ok(printed(&report::guided::history(&studies, super::columns())))
+    }
+}
+
+impl Baseline {
+    pub(crate) fn run(self) -> ExitCode {
+        ended(self.act())
+    }
+
+    fn act(self) -> Result<ExitCode, Problem> {
+        let store = Store::at(self.store.as_deref())?;
+        match self.what {
+            BaselineWhat::Set { name, run } => {
+                if name == "last" || name.contains('/') {
+                    return Err(Problem::new(format!("`{name}` cannot be a baseline's name")));
+                }
+                let study = store.find(&run)?;
+                store.set_baseline(&name, &study.id)?;
+                Ok(printed(&format!("{name} = {}\n", study.id)))
+            }
+            BaselineWhat::List => {
+                let lines = store.baselines()?.into_iter().map(|(name, id)| format!("{name} = {id}\n"));
+                Ok(printed(&lines.collect::<String>()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::Trust;
+
+    fn change(measure: Measure, ratio: f64, shown: Shown) -> Change {
+        Change {
+            target: None,
+            pattern: "randread".into(),
+            measure,
+            base: 100.0,
+            new: 100.0 * ratio,
+            ratio,
+            interval: None,
+            p_value: None,
+            shown,
+            trust: Trust::Ok,
+        }
+    }
+
+    #[test]
+    fn conditions_hold_for_what_the_rounds_show() {
+        let known = [change(Measure::Iops, 0.9, Shown::Worse)];
+        let condition = Condition::parse("randread.iops < -5%", &known).unwrap();
+        assert!(condition.holds(&known[0]));
+        assert!(!condition.holds(&change(Measure::Iops, 0.9, Shown::NotShown)), "chance does not fail a script");
+        assert!(condition.holds(&change(Measure::Iops, 0.9, Shown::Unknown)), "one round counts as it is");
+        assert!(!condition.holds(&change(Measure::Iops, 0.96, Shown::Worse)));
+        assert!(!condition.holds(&change(Measure::P99, 0.9, Shown::Better)));
+        let any = Condition::parse("any.p99>10%", &known).unwrap();
+        assert!(any.holds(&change(Measure::P99, 1.2, Shown::Worse)));
+    }
+
+    #[test]
+    fn a_misspelt_condition_is_an_error() {
+        let known = [change(Measure::Iops, 0.9, Shown::Worse)];
+        for (text, reason) in [
+            ("randread.iosp < -5%", "`iosp` is none of rate, iops, p50, p99, cpu"),
+            ("randrad.iops < -5%", "`randrad` is none of randread, any"),
+            ("randread.iops < -5", "the limit is a percentage"),
+            ("randread.iops < x%", "`x` is not a number"),
+            ("randread.iops -5%", "not exactly one of < and >"),
+            ("iops < -5%", "no pattern"),
+        ] {
+            let problem = Condition::parse(text, &known).unwrap_err();
+            assert!(problem.what.contains(reason), "{text}: {}", problem.what);
+        }
+    }
+}

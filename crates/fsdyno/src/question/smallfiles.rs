@@ -1,0 +1,71 @@
+//! `fsdyno smallfiles`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, value_parser};
+use guide::smallfiles::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX, smallfiles};
+use guide::study::Place;
+
+use super::{Shared, answer, size};
+
+/// How does it do with names and small files: 1,001 files written and read, held against the published 10 s rule;
+/// then create, stat, rename, fsync and the like, each with its rate and latency.
+#[derive(Debug, Args)]
+pub(crate) struct SmallFiles {
+    /// A directory on the storage in question.
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// Files.
+    #[arg(long, default_value_t = 1001, value_parser = value_parser!(u32).range(1..=i64::from(FILES_MAX)))]
+    files: u32,
+    /// Bytes of each, such as 5 or 64k.
+    #[arg(long, default_value = "5", value_parser = file_size)]
+    size: u64,
+    /// Levels of directories that the files are spread in, two directories in each.
+    #[arg(long, default_value_t = 0, value_parser = value_parser!(u32).range(0..=i64::from(DEPTH_MAX)))]
+    depth: u32,
+    /// Workers at once, all in the same directories.
+    #[arg(long, default_value_t = 1, value_parser = value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
+    threads: u32,
+    /// Longest time of each phase after the first write and read, which always run to their end.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = value_parser!(u32).range(1..=3600))]
+    limit: u32,
+    /// Run the published shell loops, too, and show both times.
+    #[arg(long)]
+    literal: bool,
+    /// Drop the caches of the whole machine where a phase wants them cold (root only; slows everyone for a while).
+    #[arg(long)]
+    drop_caches: bool,
+    /// Refuse to measure anything but this type of filesystem, such as nfs.
+    #[arg(long, value_name = "FSTYPE")]
+    expect: Option<String>,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// A size that is still one of a small file.
+fn file_size(text: &str) -> Result<u64, String> {
+    let bytes = size(text)?;
+    let too_large = || format!("a small file has {} MiB at most", SIZE_BYTES_MAX >> 20);
+    if bytes <= SIZE_BYTES_MAX { Ok(bytes) } else { Err(too_large()) }
+}
+
+impl SmallFiles {
+    pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
+        let options = Options {
+            files: self.files,
+            size_bytes: self.size,
+            depth: self.depth,
+            threads: self.threads,
+            limit_s: self.limit,
+            literal: self.literal,
+            drop_caches: self.drop_caches,
+            expected: self.expect,
+        };
+        let place = Place { name: self.path.display().to_string(), path: self.path };
+        answer(&self.shared, command, |caller| {
+            smallfiles(&place, &options, crate::VERSION, caller.command, caller.control, caller.watcher)
+        })
+    }
+}

@@ -1,0 +1,238 @@
+//! `report`: saved runs again, as the dyno sheet, as a table, or in a format that other programs read.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use guide::Problem;
+use guide::store::{Store, write_whole};
+use report::{TimeZone, export, sheet};
+use results::{RunRecord, Study};
+
+use crate::fio::{Formats, complain, print};
+use crate::guided::terse;
+use crate::question::{UNUSABLE, tell};
+
+/// Show saved runs again: as the dyno sheet (HTML), a table, CSV, or fio's formats.
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Runs: a name or the beginning of one, a baseline's name, a file that `--record` saved, or `last`.
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<String>,
+    /// Write to this file, whose ending tells the form: .html, .md, .csv, .prom, .json, .txt. A directory takes fio's
+    /// JSON of each row.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The form [default: by the ending of FILE; else fio's normal report for its runs, Markdown for others].
+    #[arg(long = "as", value_enum, value_name = "FORM")]
+    form: Option<Form>,
+    /// Version of the terse format (2 to 5).
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=5))]
+    terse_version: u8,
+    /// Title of the sheet.
+    #[arg(long)]
+    title: Option<String>,
+    /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// fio's report for people.
+    Normal,
+    /// fio's JSON.
+    Json,
+    /// fio's JSON with latency bins.
+    #[value(name = "json+")]
+    JsonPlus,
+    /// fio's semicolons.
+    Terse,
+    /// The dyno sheet: one page that needs nothing beside it.
+    Html,
+    /// A table for a ticket.
+    Markdown,
+    /// A line for each round.
+    Csv,
+    /// For node_exporter's textfile collector.
+    Openmetrics,
+}
+
+impl Form {
+    /// The form that a file's ending means.
+    fn of(path: &Path) -> Option<Form> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        match ending.as_str() {
+            "html" | "htm" => Some(Form::Html),
+            "md" | "markdown" => Some(Form::Markdown),
+            "csv" => Some(Form::Csv),
+            "prom" | "om" | "openmetrics" => Some(Form::Openmetrics),
+            "json" => Some(Form::Json),
+            "txt" => Some(Form::Normal),
+            _ => None,
+        }
+    }
+}
+
+impl Report {
+    pub(crate) fn run(self) -> ExitCode {
+        match self.report() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(problem) => {
+                tell(&problem);
+                ExitCode::from(UNUSABLE)
+            }
+        }
+    }
+
+    fn report(&self) -> Result<(), Problem> {
+        let studies = self.runs.iter().map(|word| self.load_study(word)).collect::<Result<Vec<Study>, Problem>>()?;
+        let form = self.form(&studies)?;
+        if let Some(directory) = self.output.as_deref().filter(|path| is_directory(path)) {
+            return into_directory(directory, form, &studies);
+        }
+        let text = self.text(form, &studies)?;
+        match self.output.as_deref().filter(|path| *path != Path::new("-")) {
+            Some(path) => into_file(path, &text),
+            None if print(&text) => Ok(()),
+            None => Err(Problem::new("cannot write to stdout")),
+        }
+    }
+
+    /// The study that a word of the command line means.
+    fn load_study(&self, word: &str) -> Result<Study, Problem> {
+        let path = Path::new(word);
+        if path.exists() { guide::store::read(path) } else { Store::at(self.store.as_deref())?.find(word) }
+    }
+
+    fn form(&self, studies: &[Study]) -> Result<Form, Problem> {
+        if let Some(form) = self.form {
+            return Ok(form);
+        }
+        let output = self.output.as_deref().filter(|path| *path != Path::new("-"));
+        match output {
+            Some(path) if is_directory(path) => Ok(Form::JsonPlus),
+            Some(path) => Form::of(path).ok_or_else(|| {
+                Problem::new(format!("{}: its ending does not tell a form", path.display()))
+                    .with_next("end it in .html, .md, .csv, .prom, .json or .txt, or name the form with --as")
+            }),
+            None if studies.iter().all(|study| study.question == results::Question::Fio) => Ok(Form::Normal),
+            None => Ok(Form::Markdown),
+        }
+    }
+
+    fn text(&self, form: Form, studies: &[Study]) -> Result<String, Problem> {
+        match form {
+            Form::Html => {
+                let options = sheet::SheetOptions { title: self.title.clone(), zone: TimeZone::system() };
+                Ok(sheet::html(studies, &options))
+            }
+            Form::Markdown => Ok(studies.iter().map(export::markdown).collect::<Vec<_>>().join("\n")),
+            Form::Csv => Ok(joined_csv(studies)),
+            Form::Openmetrics => match studies {
+                [study] => Ok(export::openmetrics(study)),
+                _ => Err(Problem::new("OpenMetrics text holds one run: two would give the same series two values")
+                    .with_next("write one file for each run")),
+            },
+            Form::Json | Form::JsonPlus => {
+                let [record] = records(studies)[..] else { return Err(several_documents(studies)) };
+                Ok(formats(form, self.terse_version).report(record))
+            }
+            Form::Normal | Form::Terse => {
+                let records = records(studies);
+                if records.is_empty() {
+                    return Err(no_fio_form());
+                }
+                Ok(records.into_iter().map(|record| fio_report(form, self.terse_version, record)).collect())
+            }
+        }
+    }
+}
+
+fn records(studies: &[Study]) -> Vec<&RunRecord> {
+    studies.iter().flat_map(|study| &study.rows).filter_map(|row| row.run.as_ref()).collect()
+}
+
+fn fio_report(form: Form, terse_version: u8, record: &RunRecord) -> String {
+    match form {
+        Form::Normal => report::normal::full(record, &TimeZone::system()),
+        _ => formats(form, terse_version).report(record),
+    }
+}
+
+fn formats(form: Form, terse_version: u8) -> Formats {
+    Formats {
+        normal: false,
+        json: matches!(form, Form::Json | Form::JsonPlus),
+        json_plus: form == Form::JsonPlus,
+        terse: (form == Form::Terse).then(|| terse(terse_version)),
+        evidence: false,
+    }
+}
+
+fn no_fio_form() -> Problem {
+    Problem::new("operations on names and small files have no form in fio's reports")
+        .with_next("take --as markdown, csv, html or openmetrics")
+}
+
+fn several_documents(studies: &[Study]) -> Problem {
+    match records(studies).len() {
+        0 => no_fio_form(),
+        count => Problem::new(format!("{count} rows are {count} JSON documents, and a file or stdout holds one"))
+            .with_next("name a directory to write them to: -o DIRECTORY/"),
+    }
+}
+
+/// One table: the line of names once.
+fn joined_csv(studies: &[Study]) -> String {
+    let mut text = String::new();
+    for study in studies {
+        let table = export::csv(study);
+        text.push_str(if text.is_empty() { &table } else { table.split_once('\n').map_or("", |(_, rows)| rows) });
+    }
+    text
+}
+
+/// A directory is there, or the path says that it should be one.
+fn is_directory(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/')
+}
+
+fn into_directory(directory: &Path, form: Form, studies: &[Study]) -> Result<(), Problem> {
+    if !matches!(form, Form::Json | Form::JsonPlus) {
+        return Err(Problem::new(format!(
+            "{} is a directory, and only fio's JSON is several files",
+            directory.display()
+        ))
+        .with_next("name a file, or take --as json"));
+    }
+    if records(studies).is_empty() {
+        return Err(no_fio_form());
+    }
+    std::fs::create_dir_all(directory)
+        .map_err(|error| Problem::new(format!("cannot make {}: {error}", directory.display())))?;
+    for (index, study) in studies.iter().enumerate() {
+        for row in export::fio_json(study, &TimeZone::system()) {
+            // Rows of several runs may have the same name.
+            let name = if studies.len() > 1 { format!("{}-{}", index + 1, row.name) } else { row.name };
+            into_file(&directory.join(name), &row.document)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the file whole or not at all. An earlier export is replaced; a saved run never is.
+fn into_file(path: &Path, text: &str) -> Result<(), Problem> {
+    if path.exists() && !path.is_file() {
+        return Err(Problem::new(format!("{} is no regular file", path.display()))
+            .with_next("name a file, or leave -o out to write to stdout"));
+    }
+    if path.is_file() && guide::store::read(path).is_ok() {
+        return Err(Problem::new(format!("{} is a saved run, which the report would replace", path.display()))
+            .with_next("name another file"));
+    }
+    write_whole(path, text.as_bytes())
+        .map_err(|error| Problem::new(format!("cannot write {}: {error}", path.display())))?;
+    complain(&format!("wrote {} ({})", path.display(), results::quantity::bytes(text.len() as f64)));
+    Ok(())
+}

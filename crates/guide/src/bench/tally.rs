@@ -1,0 +1,75 @@
+//! What a run has done, look by look: totals of what counts, and the latency of what came since the last look.
+
+use results::{DirectionRecord, Histogram, JobRecord};
+
+use crate::watch::{Counted, IntervalLatency};
+
+/// Remembers the latencies of the look before.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    latencies: Histogram,
+}
+
+impl Tally {
+    /// The totals as of these interim records, which must have left their warm-up behind.
+    pub(super) fn look(&mut self, jobs: &[JobRecord]) -> Counted {
+        let so_far = latencies(jobs);
+        let new = difference(&so_far, &self.latencies);
+        self.latencies = so_far;
+        let percentile = |percent| new.percentile(percent);
+        let latency = percentile(50.0).zip(percentile(99.0));
+        let latency = latency.map(|(p50_ns, p99_ns)| IntervalLatency { p50_ns, p99_ns });
+        Counted { latency, ..Counted::of_jobs(jobs) }
+    }
+}
+
+/// All latencies, from start to reap where that distribution is kept, else from issue to reap.
+fn latencies(jobs: &[JobRecord]) -> Histogram {
+    let mut all = Histogram::new();
+    let of = |direction: &DirectionRecord| direction.lat.histogram.clone().or_else(|| direction.clat.histogram.clone());
+    for direction in jobs.iter().flat_map(|job| [&job.read, &job.write, &job.trim]) {
+        of(direction).iter().for_each(|histogram| all.merge(histogram));
+    }
+    all
+}
+
+/// What `now` has more than `then`.
+fn difference(now: &Histogram, then: &Histogram) -> Histogram {
+    let earlier = then.counts().iter().copied().chain(std::iter::repeat(0));
+    Histogram::from_counts(now.counts().iter().zip(earlier).map(|(now, then)| now.saturating_sub(then)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use results::{JobSetup, Latency};
+
+    use super::*;
+    use crate::watch::Amount;
+
+    fn job(runtime_ms: u64, latencies_ns: &[u64]) -> JobRecord {
+        let mut lat = Latency::with_histogram();
+        latencies_ns.iter().for_each(|latency_ns| lat.record(*latency_ns));
+        let ios = latencies_ns.len() as u64;
+        let read = DirectionRecord { ios, bytes: ios * 4096, runtime_ms, lat, ..DirectionRecord::default() };
+        JobRecord { read, ..JobRecord::new("job", 1, JobSetup::default()) }
+    }
+
+    #[test]
+    fn latencies_are_those_of_the_interval_and_totals_those_so_far() {
+        let mut tally = Tally::default();
+        let first = tally.look(&[job(1000, &[10, 10, 10])]);
+        assert_eq!(first.latency, Some(IntervalLatency { p50_ns: 10, p99_ns: 10 }));
+        let second = tally.look(&[job(2000, &[10, 10, 10, 90, 90])]);
+        assert_eq!(second.latency, Some(IntervalLatency { p50_ns: 90, p99_ns: 90 }));
+        assert_eq!((second.at_ms, second.all), (2000, Amount { operations: 5, bytes: 20_480 }));
+        assert_eq!(second.all.since(first.all), Amount { operations: 2, bytes: 8192 });
+        assert_eq!((second.read, second.write), (Some(second.all), Some(Amount::default())));
+        assert_eq!(tally.look(&[job(3000, &[10, 10, 10, 90, 90])]).latency, None, "nothing ended in this interval");
+    }
+
+    #[test]
+    fn workers_add_up_and_time_does_not() {
+        let counted = Tally::default().look(&[job(1000, &[10]), job(1002, &[20, 30])]);
+        assert_eq!((counted.at_ms, counted.all.operations), (1002, 3));
+    }
+}

@@ -1,0 +1,145 @@
+//! `check`: does it meet a published requirement? A profile names the tests, the limits and where they were read.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use results::evidence::SpaceIdentity;
+use results::{Question, Severity, Study};
+
+use crate::study::{Asking, Place};
+use crate::workplace::Workplace;
+use crate::{Problem, Watcher};
+
+mod estimate;
+mod gate;
+mod judge;
+mod library;
+mod line;
+mod metric;
+mod profile;
+mod reach;
+mod session;
+mod trial;
+
+pub use library::{Entry, Library};
+pub use line::Shortening;
+pub use profile::{Profile, Source};
+
+use judge::Factors;
+use profile::Work;
+use session::Session;
+
+/// What 1,001 files of 5 bytes take at most, in whole blocks.
+const SMALL_FILES_BYTES: u64 = 32 << 20;
+
+/// What was asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Names of profiles, in the order in which they are checked.
+    pub profiles: Vec<String>,
+    /// What is made shorter than the vendor wrote it.
+    pub shortening: Shortening,
+    /// Seconds of measuring after which an undecided test is not repeated any more; `None`: three times as long as the
+    /// test, and 30 s at least.
+    pub cap_s: Option<u64>,
+    /// The tier that was bought, or the size that is planned: its figures are judged, others are references.
+    pub tier: Option<String>,
+    /// The filesystem type that it must be.
+    pub expected: Option<String>,
+}
+
+/// Checks one place.
+///
+/// # Errors
+/// When a profile is not known, or the place cannot be used; nothing is left there then.
+pub fn check(
+    place: &Place,
+    options: &Options,
+    library: &Library,
+    version: &str,
+    command: Vec<String>,
+    control: Arc<run::Control>,
+    watcher: &mut dyn Watcher,
+) -> Result<Study, Problem> {
+    let profiles: Vec<&Profile> =
+        options.profiles.iter().map(|name| Ok(&library.find(name)?.profile)).collect::<Result<_, Problem>>()?;
+    check_tier(&profiles, options.tier.as_deref())?;
+    let places = std::slice::from_ref(place);
+    let mut asking = Asking::begin(Question::Check, places, version, command, control, watcher);
+    let factors = factors(&asking.study);
+    let mut session = Session::new(&mut asking, options, factors);
+    let open = session.look(&profiles, &place.path);
+    let need_bytes = needed_bytes(&open, &place.path, options.shortening)?;
+    // Where every profile has its answer already, nothing is written; a place that cannot be used is an error all the same.
+    if !open.is_empty() || !place.path.is_dir() {
+        let smaller = "free some space, or make the files smaller with --size-cap (then it is not the vendor's test)";
+        let work = Workplace::open(&place.path, options.expected.as_deref(), need_bytes).map_err(|problem| {
+            let of_space = problem.next.as_deref().is_some_and(|next| next.contains("--size"));
+            if of_space { problem.with_next(smaller) } else { problem }
+        })?;
+        session.run(&open, &work)?;
+        work.close()?;
+    }
+    if options.shortening != Shortening::default() {
+        let text = "runs or files were made shorter than the profiles say: these are not the vendors' tests";
+        asking.note("shortened", Severity::Caution, text);
+    }
+    Ok(asking.finish())
+}
+
+/// Seconds that a profile's tests take as they are written; `None`: at least one ends by bytes.
+pub fn nominal_seconds(profile: &Profile) -> Option<u64> {
+    let seconds = |test: &profile::Test| match &test.work {
+        Work::Line(words) => line::seconds(words),
+        Work::SmallFiles => None,
+    };
+    profile.tests.iter().map(seconds).sum()
+}
+
+/// A tier that no profile knows is a mistake.
+fn check_tier(profiles: &[&Profile], tier: Option<&str>) -> Result<(), Problem> {
+    let Some(tier) = tier else { return Ok(()) };
+    let known: Vec<&str> = profiles.iter().flat_map(|profile| profile.tiers()).collect();
+    if known.contains(&tier) {
+        return Ok(());
+    }
+    let next = match &known[..] {
+        [] => "none of these profiles has tiers: leave --tier out".to_string(),
+        known => format!("these profiles have {}", known.join(", ")),
+    };
+    Err(Problem::new(format!("there is no tier `{tier}`")).with_next(next))
+}
+
+fn factors(study: &Study) -> Factors {
+    let space = study.targets.first().and_then(|target| target.storage.space.value());
+    Factors {
+        vcpus: study.host.cpus,
+        filesystem_bytes: space.map(|SpaceIdentity { total_bytes, .. }| *total_bytes).filter(|bytes| *bytes > 0),
+    }
+}
+
+/// The most bytes that the tests of any one profile have in files at once: files go when the next profile begins.
+fn needed_bytes(profiles: &[&Profile], path: &Path, shortening: Shortening) -> Result<u64, Problem> {
+    let mut most = 0;
+    for profile in profiles {
+        let mut files: BTreeMap<PathBuf, u64> = BTreeMap::new();
+        for test in &profile.tests {
+            let Work::Line(words) = &test.work else {
+                files.insert(path.join("files"), SMALL_FILES_BYTES);
+                continue;
+            };
+            for (file, bytes) in line::prepare(words, path, &session::shared_file(path), shortening)?.files {
+                let largest = files.entry(file).or_default();
+                *largest = bytes.max(*largest);
+            }
+        }
+        most = most.max(files.values().sum());
+    }
+    Ok(most)
+}
+
+/// A count with its thousands apart.
+fn grouped(count: u64) -> String {
+    results::quantity::number(count as f64)
+}

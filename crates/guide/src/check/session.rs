@@ -1,0 +1,182 @@
+//! The checking of profiles one after the other: gates, then tests, repeated while an answer hangs in the balance.
+
+use std::path::{Path, PathBuf};
+
+use results::{Severity, Verdict, VerdictRow};
+
+use super::gate::{self, Condition, Outcome};
+use super::judge::{self, Asked, Factors};
+use super::profile::{Profile, Test};
+use super::trial::Trial;
+use super::{Options, line};
+use crate::Problem;
+use crate::bench::StopRule;
+use crate::study::Asking;
+use crate::workplace::Workplace;
+
+/// The file that the tests of a profile share, so that what one has written the next can read.
+pub(super) fn shared_file(directory: &Path) -> PathBuf {
+    directory.join("check.dat")
+}
+
+/// A check that is going on.
+pub(super) struct Session<'s, 'a> {
+    asking: &'s mut Asking<'a>,
+    options: &'s Options,
+    factors: Factors,
+}
+
+impl<'s, 'a> Session<'s, 'a> {
+    pub(super) fn new(asking: &'s mut Asking<'a>, options: &'s Options, factors: Factors) -> Session<'s, 'a> {
+        Session { asking, options, factors }
+    }
+
+    /// Answers what needs no file; the profiles that remain.
+    pub(super) fn look<'p>(&mut self, profiles: &[&'p Profile], path: &Path) -> Vec<&'p Profile> {
+        let facts = probe::path_facts(path);
+        let mut open = Vec::new();
+        for profile in profiles {
+            let answers: Vec<VerdictRow> = profile
+                .gates
+                .iter()
+                .filter_map(|gate| Some(judge::gate_row(profile, gate, &gate::look(&gate.condition, &facts)?)))
+                .collect();
+            let broken = answers.iter().any(|answer| answer.verdict == Verdict::Fail);
+            self.asking.study.verdicts.extend(answers);
+            let fstype = facts
+                .fstype()
+                .filter(|fstype| !profile.only_on.is_empty() && !gate::is_one_of(fstype, &profile.only_on));
+            if let Some(fstype) = fstype {
+                let reason = format!("this is {fstype}, and the profile is about {}", profile.applies_to);
+                self.leave_out(profile, &reason);
+            } else if broken {
+                self.leave_out(profile, "a condition before it is not met: nothing was measured");
+            } else if needs_files(profile) {
+                open.push(*profile);
+            }
+        }
+        open
+    }
+
+    /// Nothing that remains of a profile says anything about this storage.
+    fn leave_out(&mut self, profile: &Profile, reason: &str) {
+        for requirement in &profile.requirements {
+            let Some(test) = profile.test(&requirement.test) else { continue };
+            let asked = Asked::new(profile, requirement, self.factors, self.options.tier.as_deref());
+            let answer = asked.unanswered(test, &test.work.words(), Verdict::NotApplicable, reason.to_string());
+            self.asking.study.verdicts.push(answer);
+        }
+    }
+
+    /// Runs the profiles and answers their requirements.
+    pub(super) fn run(&mut self, profiles: &[&Profile], work: &Workplace) -> Result<(), Problem> {
+        self.asking.steps.1 = profiles.iter().map(|profile| profile.tests.len()).sum();
+        for profile in profiles {
+            // What one profile leaves must neither fill the storage nor warm it for the next.
+            work.empty()?;
+            if self.pass_gates(profile, work)? {
+                self.run_tests(profile, work)?;
+            } else {
+                self.asking.steps.1 -= profile.tests.len().min(self.asking.steps.1);
+                self.leave_out(profile, "a condition before it is not met: nothing was measured");
+            }
+        }
+        Ok(())
+    }
+
+    /// The gates that need a file of ours.
+    fn pass_gates(&mut self, profile: &Profile, work: &Workplace) -> Result<bool, Problem> {
+        let mut pass = true;
+        for gate in &profile.gates {
+            let outcome = match &gate.condition {
+                Condition::NotOn(_) | Condition::FreeBytes(_) => continue,
+                Condition::Lock(lock) => gate::try_lock(*lock, work),
+                Condition::Runs(words) => self.try_words(words, &gate.title, work)?,
+            };
+            let answer = judge::gate_row(profile, gate, &outcome);
+            pass &= answer.verdict != Verdict::Fail;
+            self.asking.study.verdicts.push(answer);
+        }
+        Ok(pass)
+    }
+
+    /// A line that only has to end without an error; it is no row of the study.
+    fn try_words(&mut self, words: &[String], title: &str, work: &Workplace) -> Result<Outcome, Problem> {
+        let line = line::prepare(words, work.directory(), &shared_file(work.directory()), self.options.shortening)?;
+        let step = crate::watch::Step { title: title.to_string(), number: 1, of: 1, ..Default::default() };
+        let conditions = crate::bench::Conditions {
+            version: self.asking.version,
+            control: &self.asking.control,
+            stop_rule: StopRule::AsWritten,
+        };
+        let record = match crate::bench::run_line(&line.words, conditions, &step, &mut crate::watch::Unwatched) {
+            Ok(record) => record,
+            Err(problem) => return Ok(Outcome::Broken(problem.what)),
+        };
+        let error = record.jobs.iter().find_map(|job| job.error.as_ref());
+        Ok(match error {
+            Some(error) => Outcome::Broken(format!("it fails: {}: {}", error.function, error.text)),
+            None => Outcome::Holds("it works".to_string()),
+        })
+    }
+
+    fn run_tests(&mut self, profile: &Profile, work: &Workplace) -> Result<(), Problem> {
+        let mut all = Vec::new();
+        for test in &profile.tests {
+            all.push(self.run_test(profile, test, work)?);
+        }
+        let mut answers = Vec::new();
+        for requirement in &profile.requirements {
+            let asked = Asked::new(profile, requirement, self.factors, self.options.tier.as_deref());
+            let of_requirement = all.iter().filter(|trial| {
+                trial.test.id == requirement.test || trial.test.sound_for.as_ref() == Some(&requirement.test)
+            });
+            answers.extend(of_requirement.map(|trial| asked.answer(&trial.ran(&self.asking.study.rows))));
+        }
+        judge::compare_variants(&mut answers);
+        self.asking.study.verdicts.extend(answers);
+        Ok(())
+    }
+
+    /// Runs a test, and again while a requirement hangs in the balance and the cap allows it.
+    fn run_test<'p>(
+        &mut self,
+        profile: &'p Profile,
+        test: &'p Test,
+        work: &'p Workplace,
+    ) -> Result<Trial<'p>, Problem> {
+        let mut trial = Trial::planned(self.asking, profile, test, work, self.options.shortening)?;
+        loop {
+            trial.run_once(self.asking)?;
+            if !trial.may_repeat(&self.asking.study.rows, self.options.cap_s) || !self.undecided(profile, &trial) {
+                break;
+            }
+            // The list of steps grows by the repeat.
+            self.asking.steps.1 += 1;
+        }
+        let rounds = trial.rounds;
+        if rounds > 1 {
+            let text = format!("{}: {} was run {rounds} times to decide", profile.name, test.title);
+            self.asking.note("repeated", Severity::Info, text);
+        }
+        Ok(trial)
+    }
+
+    /// Whether one of the requirements on this test hangs in the balance.
+    fn undecided(&self, profile: &Profile, trial: &Trial<'_>) -> bool {
+        let of = Some(trial.test.sound_for.as_ref().unwrap_or(&trial.test.id));
+        let ran = trial.ran(&self.asking.study.rows);
+        profile
+            .requirements
+            .iter()
+            .filter(|requirement| Some(&requirement.test) == of)
+            .map(|requirement| Asked::new(profile, requirement, self.factors, self.options.tier.as_deref()))
+            .any(|asked| asked.undecided(&ran))
+    }
+}
+
+/// Whether a profile asks for more than a look at the mount.
+fn needs_files(profile: &Profile) -> bool {
+    let tried = profile.gates.iter().any(|gate| matches!(gate.condition, Condition::Lock(_) | Condition::Runs(_)));
+    tried || !profile.requirements.is_empty()
+}

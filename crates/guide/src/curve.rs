@@ -1,0 +1,237 @@
+//! `curve`: how long do requests take when they come at a given rate, whatever the storage does? First the capacity in a
+//! closed loop, then Poisson arrivals at shares of it, timed from the moment at which each request was due.
+
+use std::sync::Arc;
+
+use results::{Question, Study, Trust};
+
+use crate::bench::StopRule;
+use crate::manner::Manner;
+use crate::requests::{Requests, Timing, duration};
+use crate::study::{Asking, Place, job_path, planned_row};
+use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, closed_loop};
+use crate::workplace::Workplace;
+use crate::{Problem, Watcher, fill};
+
+mod sentences;
+
+/// What was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// `rw` in fio's words; of one direction.
+    pub access: String,
+    /// Block size in fio's words.
+    pub block_size: String,
+    /// Requests in flight with which the capacity is found; `None`: the depth is found, too.
+    pub depth: Option<u32>,
+    /// Loads, percent of the capacity.
+    pub loads: Vec<u32>,
+    /// Measuring of each load, s.
+    pub runtime_s: u32,
+    /// Bytes of the file; `None`: fitted to space, memory and speed.
+    pub size_bytes: Option<u64>,
+    /// The filesystem type that it must be.
+    pub expected: Option<String>,
+}
+
+/// Loads unless others are asked for, percent of the capacity.
+pub const LOADS: [u32; 7] = [10, 25, 50, 75, 90, 100, 120];
+
+/// Depths at which the capacity is looked for.
+const DEPTHS: [u32; 4] = [1, 4, 16, 64];
+
+/// The lightest depth within this share of the best is good.
+const GAIN: f64 = 0.05;
+
+/// Seconds of each look for the capacity at most.
+const LOOK_S: u32 = 3;
+
+/// In an open loop nobody waits for a place in the queue before it is this long, or its buffers take so many bytes.
+const OPEN_DEPTH: u32 = 256;
+const OPEN_BYTES: u64 = 64 << 20;
+
+/// Finds the curve of one place.
+///
+/// # Errors
+/// When the place cannot be used or the words make no job; nothing is left there then.
+pub fn curve(
+    place: &Place,
+    options: &Options,
+    version: &str,
+    command: Vec<String>,
+    control: Arc<run::Control>,
+    watcher: &mut dyn Watcher,
+) -> Result<Study, Problem> {
+    let requests = requests(options)?;
+    let places = std::slice::from_ref(place);
+    let mut asking = Asking::begin(Question::Curve, places, version, command, control, watcher);
+    let size_bytes = fill::largest(&mut asking, &place.path, options.size_bytes, FILE_BYTES);
+    check_blocks(std::slice::from_ref(&requests), size_bytes)?;
+    let work = Workplace::open(&place.path, options.expected.as_deref(), size_bytes)?;
+    let manner = crate::manner::of_place(&mut asking, 0)?;
+    outline(&mut asking, options);
+    let file = job_path(&work.file("curve.dat"))?;
+    // Asked for by size, the file is filled whole; else as far as the time goes, and the loads use what there is.
+    let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
+    let filled = fill::fill(&mut asking, fill::row(&manner, &file, size_bytes, fill_s), size_bytes)?;
+    if filled > 0 {
+        check_blocks(std::slice::from_ref(&requests), filled)?;
+        let site = Site { requests: &requests, manner: &manner, file: &file, size_bytes: filled };
+        take_loads(&mut asking, options, site)?;
+    }
+    work.close()?;
+    asking.study.sentences = sentences::of(&asking.study, &requests);
+    Ok(asking.finish())
+}
+
+/// What stays the same from load to load.
+#[derive(Clone, Copy)]
+struct Site<'a> {
+    requests: &'a Requests,
+    manner: &'a Manner,
+    file: &'a str,
+    size_bytes: u64,
+}
+
+/// The rate of a mix would be two rates, and their response times two curves.
+fn requests(options: &Options) -> Result<Requests, Problem> {
+    let requests = Requests::parse(&options.access, &options.block_size).map_err(Problem::new)?;
+    if requests.reads && requests.writes {
+        return Err(Problem::new(format!(
+            "--rw {} both reads and writes, and a curve is of one of them",
+            requests.access
+        ))
+        .with_next("ask for each by itself: --rw randread, --rw randwrite"));
+    }
+    Ok(requests)
+}
+
+fn depths(options: &Options) -> Vec<u32> {
+    options.depth.map_or(DEPTHS.to_vec(), |depth| vec![depth])
+}
+
+fn outline(asking: &mut Asking<'_>, options: &Options) {
+    let (looks, loads) = (depths(options).len(), options.loads.len());
+    asking.steps.1 = 1 + looks + loads;
+    let each = Timing::of_runtime(options.runtime_s);
+    let all = duration(Timing::of_runtime(LOOK_S).seconds(looks) + each.seconds(loads));
+    let text = format!(
+        "{looks} looks for the capacity, then {loads} loads of {}: they take up to {all} once the file is filled",
+        duration(each.seconds(1))
+    );
+    asking.watcher.outline(&text);
+}
+
+fn take_loads(asking: &mut Asking<'_>, options: &Options, site: Site<'_>) -> Result<(), Problem> {
+    let mut looks = Vec::new();
+    for depth in depths(options) {
+        if asking.stopped() {
+            return Ok(());
+        }
+        let Site { requests, manner, file, size_bytes } = site;
+        let row = closed_loop(asking, requests, depth, manner, file, size_bytes, Timing::of_runtime(LOOK_S))?;
+        looks.extend(rate(&asking.study, row).map(|iops| (depth, iops)));
+    }
+    // A look that was interrupted has no rate to take shares of.
+    if asking.stopped() {
+        return Ok(());
+    }
+    let Some(capacity) = Capacity::of(&looks) else { return Ok(()) };
+    for load in &options.loads {
+        if asking.stopped() {
+            return Ok(());
+        }
+        open_loop(asking, site, capacity, *load, Timing::of_runtime(options.runtime_s))?;
+    }
+    Ok(())
+}
+
+/// IOPS of a row without an error that answers its question.
+fn rate(study: &Study, row: usize) -> Option<f64> {
+    let row = &study.rows[row];
+    let failed = row.run.iter().flat_map(|run| &run.jobs).any(|job| job.error.is_some());
+    let valid = !failed && row.trust() < Trust::Invalid;
+    row.figures().filter(|_| valid).map(|figures| figures.total.iops).filter(|iops| *iops > 0.0)
+}
+
+/// What a closed loop reached.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Capacity {
+    iops: f64,
+    /// The lightest depth that reaches nearly that.
+    depth: u32,
+}
+
+impl Capacity {
+    /// The best of `(depth, IOPS)`, ascending by depth.
+    fn of(looks: &[(u32, f64)]) -> Option<Capacity> {
+        let iops = looks.iter().map(|(_, iops)| *iops).max_by(f64::total_cmp)?;
+        let (depth, _) = looks.iter().find(|(_, reached)| *reached * (1.0 + GAIN) >= iops)?;
+        Some(Capacity { iops, depth: *depth })
+    }
+
+    /// Requests that may be in flight in an open loop: so many that hardly one waits for a place.
+    fn open_depth(self, block_bytes: u64) -> u32 {
+        let affordable = u32::try_from(OPEN_BYTES / block_bytes.max(1)).unwrap_or(OPEN_DEPTH);
+        OPEN_DEPTH.min(affordable).max(self.depth)
+    }
+
+    /// Requests per second of a load.
+    fn rate_per_s(self, load_percent: u32) -> u64 {
+        ((self.iops * f64::from(load_percent) / 100.0).round() as u64).max(1)
+    }
+}
+
+fn open_loop(
+    asking: &mut Asking<'_>,
+    site: Site<'_>,
+    capacity: Capacity,
+    load_percent: u32,
+    timing: Timing,
+) -> Result<usize, Problem> {
+    let Site { requests, manner, file, size_bytes } = site;
+    let pattern = format!("{}-load{load_percent}", requests.pattern());
+    let title = format!("{}, {load_percent} % of the capacity", requests.title());
+    let mut command = requests.line(&pattern, manner, file, size_bytes, timing);
+    command.push(format!("--iodepth={}", capacity.open_depth(requests.largest_bytes)));
+    command.push(format!("--rate_iops={}", capacity.rate_per_s(load_percent)));
+    command.push("--rate_process=poisson".to_string());
+    // Arrivals come by chance: a rate that looks settled says nothing about the queue.
+    asking.run_row(planned_row(0, &pattern, &title, 0, command), StopRule::AsWritten)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_capacity_is_the_best_rate_and_its_depth_the_lightest_that_nearly_reaches_it() {
+        let found = Capacity::of(&[(1, 9_000.0), (4, 30_000.0), (16, 39_000.0), (64, 40_000.0)]).unwrap();
+        assert_eq!(found, Capacity { iops: 40_000.0, depth: 16 });
+        assert_eq!(Capacity::of(&[]), None);
+        assert_eq!((found.rate_per_s(50), found.rate_per_s(120)), (20_000, 48_000));
+        assert_eq!(Capacity { iops: 3.0, depth: 1 }.rate_per_s(10), 1, "a rate of 0 would be no limit at all");
+    }
+
+    #[test]
+    fn the_open_queue_is_long_but_fits_into_memory() {
+        let capacity = Capacity { iops: 1e3, depth: 16 };
+        assert_eq!(capacity.open_depth(4096), 256);
+        assert_eq!(capacity.open_depth(1 << 20), 64);
+        assert_eq!(capacity.open_depth(16 << 20), 16, "never less than what the capacity was found with");
+    }
+
+    #[test]
+    fn a_mix_has_no_curve() {
+        let options = Options {
+            access: "randrw".into(),
+            block_size: "4k".into(),
+            depth: None,
+            loads: LOADS.to_vec(),
+            runtime_s: 5,
+            size_bytes: None,
+            expected: None,
+        };
+        assert!(requests(&options).unwrap_err().what.contains("both reads and writes"));
+    }
+}

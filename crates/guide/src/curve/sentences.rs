@@ -1,0 +1,163 @@
+//! What a load curve says: where response time leaves its floor, and from which load on the queue grows.
+
+use results::quantity::{count_per_s, latency, number};
+use results::{LatencyFigures, Row, Study};
+
+use crate::requests::Requests;
+
+/// So many times the floor is away from it.
+const AWAY: f64 = 2.0;
+
+/// A load that was offered, and what came of it.
+struct Load {
+    percent: u32,
+    offered_per_s: f64,
+    achieved_per_s: f64,
+    elapsed_s: f64,
+    response: LatencyFigures,
+}
+
+impl Load {
+    fn of(row: &Row) -> Option<Load> {
+        let (_, percent) = row.numbered("load")?;
+        let figures = row.figures()?;
+        Some(Load {
+            percent,
+            offered_per_s: row.option("rate_iops")?.parse().ok()?,
+            achieved_per_s: figures.total.iops,
+            elapsed_s: figures.elapsed_s,
+            response: row.response()?,
+        })
+    }
+
+    fn kept_up(&self) -> bool {
+        results::load_was_served(self.offered_per_s, self.achieved_per_s, self.elapsed_s)
+    }
+}
+
+/// The sentences that the rows allow.
+pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
+    let closed = study.rows.iter().filter_map(|row| Some((row.numbered("qd")?.1, row.figures()?.total.iops)));
+    let best = closed.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, iops)| *iops > 0.0);
+    let mut loads: Vec<Load> = study.rows.iter().filter_map(Load::of).collect();
+    loads.sort_by_key(|load| load.percent);
+    let Some((depth, capacity)) = best else {
+        return vec![format!(
+            "{}: no capacity was found, so that there is nothing to take shares of.",
+            requests.title()
+        )];
+    };
+    let mut sentences = vec![format!(
+        "{}: a closed loop reached {} at depth {depth}. That is the capacity of which the loads are shares.",
+        requests.title(),
+        count_per_s(capacity),
+    )];
+    sentences.extend(floor(&loads));
+    sentences.extend(saturation(&loads));
+    sentences
+}
+
+/// Where the response time leaves its floor.
+fn floor(loads: &[Load]) -> Option<String> {
+    let (first, last) = (loads.first()?, loads.last()?);
+    if loads.len() < 2 {
+        return None;
+    }
+    let part = |name: &str, pick: fn(&LatencyFigures) -> u64| {
+        let of = |load: &Load| pick(&load.response) as f64;
+        let lowest = loads.iter().enumerate().min_by(|one, other| of(one.1).total_cmp(&of(other.1)));
+        let (index, lowest) = lowest.unwrap_or((0, first));
+        match loads[index..].iter().find(|load| of(load) > AWAY * of(lowest)) {
+            Some(away) => format!(
+                "{name} is {} at {} % and more than {AWAY} times that from {} % on ({})",
+                latency(of(lowest)),
+                lowest.percent,
+                away.percent,
+                latency(of(away))
+            ),
+            None => format!("{name} stays within {AWAY} times its {} up to {} %", latency(of(lowest)), last.percent),
+        }
+    };
+    let p50 = part("the median", |response| response.p50_ns);
+    let p99 = part("p99", |response| response.p99_ns);
+    Some(format!("Response time, from the moment a request was due: {p50}; {p99}."))
+}
+
+/// From which load on the storage falls behind.
+fn saturation(loads: &[Load]) -> Option<String> {
+    let last = loads.last()?;
+    let Some(behind) = loads.iter().find(|load| !load.kept_up()) else {
+        return Some(format!(
+            "Even {} % of it was served: {} of the {} offered.",
+            last.percent,
+            number(last.achieved_per_s),
+            count_per_s(last.offered_per_s)
+        ));
+    };
+    Some(format!(
+        "At {} % the storage falls behind: {} of the {} offered were served. The queue grows as long as such a load \
+         lasts, so that response times from there on tell how long one looked ({} s), not how fast the storage is.",
+        behind.percent,
+        number(behind.achieved_per_s),
+        count_per_s(behind.offered_per_s),
+        number(behind.elapsed_s)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(percent: u32, achieved_per_s: f64, p50_us: u64, p99_us: u64) -> Load {
+        Load {
+            percent,
+            offered_per_s: f64::from(percent) * 400.0,
+            achieved_per_s,
+            elapsed_s: 5.0,
+            response: LatencyFigures {
+                count: 100_000,
+                p50_ns: p50_us * 1000,
+                p99_ns: p99_us * 1000,
+                ..LatencyFigures::default()
+            },
+        }
+    }
+
+    #[test]
+    fn where_it_leaves_the_floor_and_where_the_queue_grows() {
+        let loads = [
+            load(10, 4_010.0, 120, 300),
+            load(50, 19_990.0, 130, 450),
+            load(75, 30_010.0, 180, 900),
+            load(90, 35_900.0, 310, 2_000),
+            load(100, 38_200.0, 90_000, 200_000),
+            load(120, 38_500.0, 500_000, 900_000),
+        ];
+        assert_eq!(
+            floor(&loads).unwrap(),
+            "Response time, from the moment a request was due: the median is 120 µs at 10 % and more than 2 times that \
+             from 90 % on (310 µs); p99 is 300 µs at 10 % and more than 2 times that from 75 % on (900 µs)."
+        );
+        assert_eq!(
+            saturation(&loads).unwrap(),
+            "At 100 % the storage falls behind: 38,200 of the 40,000 IOPS offered were served. The queue grows as long \
+             as such a load lasts, so that response times from there on tell how long one looked (5.00 s), not how fast \
+             the storage is."
+        );
+    }
+
+    #[test]
+    fn an_idle_machine_that_is_slower_is_not_the_floor() {
+        let loads = [load(10, 4_000.0, 300, 900), load(50, 20_000.0, 100, 400), load(90, 36_000.0, 150, 700)];
+        let text = floor(&loads).unwrap();
+        assert!(text.contains("the median stays within 2 times its 100 µs up to 90 %"), "{text}");
+        assert_eq!(saturation(&loads).unwrap(), "Even 90 % of it was served: 36,000 of the 36,000 IOPS offered.");
+    }
+
+    #[test]
+    fn nothing_is_said_about_a_single_load() {
+        assert_eq!(floor(&[load(10, 4_000.0, 1, 1)]), None);
+        assert_eq!(floor(&[]), None);
+        assert_eq!(saturation(&[]), None);
+    }
+}

@@ -1,0 +1,64 @@
+//! The file that a question reads and overwrites: as large as space, memory and time allow, and really written.
+
+use std::path::Path;
+
+use results::{Row, Severity};
+
+use crate::Problem;
+use crate::bench::StopRule;
+use crate::manner::{Manner, memory_for_files};
+use crate::study::{Asking, planned_row};
+use crate::workplace::room_bytes;
+
+/// The smallest file that measures anything.
+const LEAST_BYTES: u64 = 16 << 20;
+
+/// Bytes of the file at most: as asked, or what is wished for, half of the space that may be used, and for a filesystem
+/// in memory a quarter of what is free there.
+pub(crate) fn largest(asking: &mut Asking<'_>, path: &Path, asked_bytes: Option<u64>, wished_bytes: u64) -> u64 {
+    if let Some(asked_bytes) = asked_bytes {
+        return asked_bytes;
+    }
+    let room = room_bytes(path).map(|room| room / 2);
+    let memory = memory_for_files(&asking.study.targets[0].storage);
+    let limits = [Some(wished_bytes), room, memory];
+    let size_bytes = limits.into_iter().flatten().min().unwrap_or(wished_bytes);
+    // Less than this measures nothing; if even this does not fit, opening the work directory says so.
+    let size_bytes = (size_bytes >> 20 << 20).max(LEAST_BYTES);
+    if size_bytes < wished_bytes {
+        let (done, wanted) = (size_bytes >> 20, wished_bytes >> 20);
+        let text = format!("the file has {done} MiB instead of {wanted} MiB, for want of space");
+        asking.note("size-adapted", Severity::Caution, text);
+    }
+    size_bytes
+}
+
+/// The row of a file that is only filled to be read and overwritten; the filling ends after so many seconds.
+pub(crate) fn row(manner: &Manner, file: &str, size_bytes: u64, limit_s: Option<u32>) -> Row {
+    let mut words = vec![
+        "--name=fill".to_string(),
+        format!("--filename={file}"),
+        format!("--size={size_bytes}"),
+        "--fallocate=none".to_string(),
+    ];
+    words.extend(manner.words());
+    words.extend(["--rw=write", "--bs=1m", "--iodepth=16", "--end_fsync=1"].map(str::to_string));
+    words.extend(limit_s.map(|seconds| format!("--runtime={seconds}")));
+    planned_row(0, "fill", "fills the file: 1m sequential write, depth 16", 0, words)
+}
+
+/// Runs the row that writes the file. Bytes that may be read from now on, 0 if none.
+pub(crate) fn fill(asking: &mut Asking<'_>, row: Row, size_bytes: u64) -> Result<u64, Problem> {
+    let row = asking.run_row(row, StopRule::AsWritten)?;
+    let record = asking.study.rows[row].run.as_ref();
+    let failed = record.is_none_or(|run| run.jobs.iter().any(|job| job.error.is_some()));
+    let written: u64 = record.into_iter().flat_map(|run| &run.jobs).map(|job| job.write.bytes).sum();
+    let whole = written >> 20 << 20;
+    if !failed && whole < size_bytes && whole > 0 {
+        let (done, wanted) = (whole >> 20, size_bytes >> 20);
+        let text =
+            format!("the file has {done} MiB instead of {wanted} MiB: that is what the first seconds could write");
+        asking.note("size-adapted", Severity::Info, text);
+    }
+    Ok(if failed { 0 } else { whole })
+}

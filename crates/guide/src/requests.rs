@@ -1,0 +1,181 @@
+//! The requests that a storage is loaded with: where they go and how large they are, in fio's words.
+
+use job::{Job, Outcome};
+use run::MachineSources;
+
+use crate::manner::Manner;
+
+/// One kind of request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requests {
+    /// fio's word: `randread`.
+    pub access: String,
+    /// As it was typed: `4k`.
+    pub block_size: String,
+    /// Bytes of the largest.
+    pub largest_bytes: u64,
+    /// Some read.
+    pub reads: bool,
+    /// Some write.
+    pub writes: bool,
+}
+
+impl Requests {
+    /// Reads both words.
+    ///
+    /// # Errors
+    /// When fio's language does not know one of them, or when they trim, which files have nothing of.
+    pub fn parse(access: &str, block_size: &str) -> Result<Requests, String> {
+        let job = job(&[format!("--rw={access}"), format!("--bs={block_size}")])?;
+        let access = &job.pattern.access;
+        let plain = "use one of read, write, rw, randread, randwrite, randrw";
+        if access.trims {
+            return Err(format!("`{}` trims, which means nothing to a file: {plain}", access.name()));
+        }
+        if access.modifier.is_some() {
+            return Err(format!("a number after the word is not taken here: {plain}"));
+        }
+        let sizes = &job.pattern.block_size;
+        let largest =
+            if access.reads { sizes.read.max() } else { 0 }.max(if access.writes { sizes.write.max() } else { 0 });
+        Ok(Requests {
+            access: access.name().to_string(),
+            block_size: block_size.to_string(),
+            largest_bytes: u64::from(largest),
+            reads: access.reads,
+            writes: access.writes,
+        })
+    }
+
+    /// For rows, the same on every storage: `randread-4k`.
+    pub fn pattern(&self) -> String {
+        format!("{}-{}", self.access, self.block_size)
+    }
+
+    /// For people: `4k random read`.
+    pub fn title(&self) -> String {
+        let words = match self.access.as_str() {
+            "read" => "sequential read",
+            "write" => "sequential write",
+            "rw" => "sequential read and write",
+            "randread" => "random read",
+            "randwrite" => "random write",
+            "randrw" => "random read and write",
+            other => other,
+        };
+        format!("{} {words}", self.block_size)
+    }
+
+    /// The line that sends them to a file that was filled, by the clock; how many at once and how fast is left to the
+    /// caller.
+    pub(crate) fn line(&self, name: &str, manner: &Manner, file: &str, size_bytes: u64, timing: Timing) -> Vec<String> {
+        let mut words = vec![
+            format!("--name={name}"),
+            format!("--filename={file}"),
+            format!("--size={size_bytes}"),
+            "--fallocate=none".to_string(),
+            format!("--rw={}", self.access),
+            format!("--bs={}", self.block_size),
+            "--time_based=1".to_string(),
+            format!("--runtime={}ms", timing.runtime_ms),
+            format!("--ramp_time={}ms", timing.ramp_ms),
+            // Enough values in a few seconds to see how much the rate varies.
+            "--iopsavgtime=100".to_string(),
+        ];
+        words.extend(manner.words());
+        if self.writes {
+            words.push("--end_fsync=1".to_string());
+        }
+        words
+    }
+}
+
+/// How long a point is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Timing {
+    /// Before anything counts, ms.
+    pub(crate) ramp_ms: u32,
+    /// At most, ms.
+    pub(crate) runtime_ms: u32,
+}
+
+impl Timing {
+    /// For a point of so many seconds: a quarter of it as warm-up, 1 s at most.
+    pub(crate) fn of_runtime(runtime_s: u32) -> Timing {
+        let runtime_ms = runtime_s.saturating_mul(1000);
+        Timing { ramp_ms: (runtime_ms / 4).min(1000), runtime_ms }
+    }
+
+    /// Seconds that so many points take at most.
+    pub(crate) fn seconds(self, points: usize) -> u64 {
+        (u64::from(self.ramp_ms) + u64::from(self.runtime_ms)) * points as u64 / 1000
+    }
+}
+
+/// What these words make of a job, or why they make none.
+fn job(words: &[String]) -> Result<Job, String> {
+    let line: Vec<String> =
+        ["--name=a", "--size=1g"].into_iter().map(str::to_string).chain(words.iter().cloned()).collect();
+    match job::parse_command_line(&line, &mut MachineSources) {
+        Outcome::Run(request) => request.jobs.into_iter().next().ok_or_else(|| "they make no job".to_string()),
+        Outcome::Immediate(_) => Err("they make no job".to_string()),
+        Outcome::Rejected(rejection) => {
+            let told = rejection.errors.iter().flat_map(|error| std::iter::once(&error.message).chain(&error.help));
+            Err(told.map(|line| line.trim_end()).collect::<Vec<_>>().join("\n"))
+        }
+    }
+}
+
+/// Reads a word of `rw`.
+///
+/// # Errors
+/// When there is no such word.
+pub fn access(word: &str) -> Result<String, String> {
+    Requests::parse(word, "4k").map(|requests| requests.access)
+}
+
+/// Reads a block size, as fio does.
+///
+/// # Errors
+/// When it is none.
+pub fn block_size(word: &str) -> Result<String, String> {
+    Requests::parse("read", word).map(|requests| requests.block_size)
+}
+
+/// A time for people: `45 s`, `2 min 6 s`.
+pub(crate) fn duration(seconds: u64) -> String {
+    match (seconds / 60, seconds % 60) {
+        (0, seconds) => format!("{seconds} s"),
+        (minutes, 0) => format!("{minutes} min"),
+        (minutes, seconds) => format!("{minutes} min {seconds} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_fios_and_so_are_the_complaints() {
+        let requests = Requests::parse("randread", "64k").unwrap();
+        assert_eq!((requests.pattern(), requests.title()), ("randread-64k".into(), "64k random read".into()));
+        assert_eq!((requests.largest_bytes, requests.reads, requests.writes), (65_536, true, false));
+        assert_eq!(access("readwrite").unwrap(), "rw", "one word for one thing");
+        assert_eq!(Requests::parse("randrw", "4k,64k").unwrap().largest_bytes, 65_536);
+        let unknown = access("randraed").unwrap_err();
+        assert!(unknown.contains("randraed") && unknown.contains("randread"), "{unknown}");
+        assert!(access("randtrim").unwrap_err().contains("trims"));
+        assert!(access("randread:8").unwrap_err().contains("a number after the word"));
+        for wrong in ["0", "4x", "", "-1"] {
+            assert!(!block_size(wrong).unwrap_err().is_empty(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn times_are_as_people_say_them() {
+        assert_eq!([duration(45), duration(120), duration(126)], ["45 s", "2 min", "2 min 6 s"]);
+        let timing = Timing::of_runtime(5);
+        assert_eq!((timing.ramp_ms, timing.runtime_ms, timing.seconds(21)), (1000, 5000, 126));
+        assert_eq!(Timing::of_runtime(1).ramp_ms, 250);
+    }
+}

@@ -1,0 +1,198 @@
+//! `smallfiles`: how does it do with names and small files? The published 10 s rule first (1,001 files of 5 bytes
+//! written and read), then the operations that decide how a git server, a mail store or a build feels.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use results::{PhaseRecord, Question, Row, Severity, Study};
+use run::Control;
+
+use crate::study::{Asking, Place, planned_row};
+use crate::workplace::Workplace;
+use crate::{Problem, Watcher};
+
+mod caches;
+mod operations;
+mod phases;
+mod rule;
+mod sentences;
+mod shell;
+mod suite;
+mod tree;
+mod workers;
+
+use caches::Caches;
+use suite::Suite;
+
+/// The largest tree: 1,024 directories at its end.
+pub const DEPTH_MAX: u32 = 10;
+/// More files take more memory for their names than a small machine has.
+pub const FILES_MAX: u32 = 1_000_000;
+/// Workers at once, at most.
+pub const THREADS_MAX: u32 = 256;
+/// Larger files are not small.
+pub const SIZE_BYTES_MAX: u64 = 1 << 30;
+
+/// What was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Files, 1 to [`FILES_MAX`].
+    pub files: u32,
+    /// Bytes of each, 0 to [`SIZE_BYTES_MAX`].
+    pub size_bytes: u64,
+    /// Levels of directories that the files are spread in, 0 to [`DEPTH_MAX`].
+    pub depth: u32,
+    /// Workers at once, 1 to [`THREADS_MAX`].
+    pub threads: u32,
+    /// Longest time of each phase but the write and read of the rule, s.
+    pub limit_s: u32,
+    /// Run the page's shell loops, too.
+    pub literal: bool,
+    /// Drop the caches of the whole machine where a phase wants them cold.
+    pub drop_caches: bool,
+    /// The filesystem type that it must be.
+    pub expected: Option<String>,
+}
+
+impl Default for Options {
+    /// The published rule.
+    fn default() -> Self {
+        Options {
+            files: shell::FILES,
+            size_bytes: shell::SIZE_BYTES,
+            depth: 0,
+            threads: 1,
+            limit_s: 3,
+            literal: false,
+            drop_caches: false,
+            expected: None,
+        }
+    }
+}
+
+impl Options {
+    /// Whether the write and read are those that the rule is about.
+    fn is_published(&self) -> bool {
+        let published = Options::default();
+        (self.files, self.size_bytes, self.depth, self.threads)
+            == (published.files, published.size_bytes, published.depth, published.threads)
+    }
+
+    /// Space that the files may take: those of the rule and those that are synced, in whole blocks.
+    fn need_bytes(&self) -> u64 {
+        let block = 4096;
+        let file = self.size_bytes.div_ceil(block).max(1).saturating_mul(block);
+        file.saturating_add(block).saturating_mul(2 * u64::from(self.files))
+    }
+}
+
+/// Asks one place.
+///
+/// # Errors
+/// When the place cannot be used, or an option asks for what this machine does not allow; nothing is left there then.
+pub fn smallfiles(
+    place: &Place,
+    options: &Options,
+    version: &str,
+    command: Vec<String>,
+    control: Arc<Control>,
+    watcher: &mut dyn Watcher,
+) -> Result<Study, Problem> {
+    if options.drop_caches {
+        caches::check_drop()?;
+    }
+    let places = std::slice::from_ref(place);
+    let mut asking = Asking::begin(Question::SmallFiles, places, version, command, control, watcher);
+    let work = Workplace::open(&place.path, options.expected.as_deref(), options.need_bytes())?;
+    let mut suite = Suite::new(work.file("files"), 0, caches_of(&place.path, options), options.clone())?;
+    let loops = if options.literal { 2 } else { 0 };
+    asking.steps.1 = 2 + loops + phases::METADATA.len();
+    let mut rows = vec![suite.run(&mut asking, &phases::WRITE)?, suite.run(&mut asking, &phases::READ)?];
+    if options.literal {
+        rows.extend(run_loops(&mut asking, work.file("shell"))?);
+    }
+    for phase in &phases::METADATA {
+        if asking.stopped() {
+            break;
+        }
+        suite.run(&mut asking, phase)?;
+    }
+    suite.tell_cuts(&mut asking);
+    rule::judge(&mut asking.study, &rows, options.is_published());
+    let shell_ns = if options.is_published() { shell_cost(&mut asking) } else { None };
+    asking.study.sentences = sentences::of(&asking.study, suite.mount(), shell_ns);
+    if let Err(problem) = work.close() {
+        // What was found is worth more than what was left.
+        let next = problem.next.map(|next| format!(": {next}")).unwrap_or_default();
+        asking.note("left-behind", Severity::Caution, format!("{}{next}", problem.what));
+    }
+    Ok(asking.finish())
+}
+
+/// The native write and read of the published rule, for a check of it: the rows of both.
+///
+/// # Errors
+/// When the files' directory cannot be made.
+pub fn write_and_read(asking: &mut Asking<'_>, target: usize, work: &Workplace) -> Result<[usize; 2], Problem> {
+    let options = Options::default();
+    let mut suite = Suite::new(work.file("files"), target, caches_of(work.directory(), &options), options)?;
+    Ok([suite.run(asking, &phases::WRITE)?, suite.run(asking, &phases::READ)?])
+}
+
+fn caches_of(path: &Path, options: &Options) -> Caches {
+    Caches { mount: probe::mount_of(path).ok(), may_drop: options.drop_caches }
+}
+
+/// The page's shell loops as they stand, in a directory of their own: their rows.
+fn run_loops(asking: &mut Asking<'_>, directory: PathBuf) -> Result<Vec<usize>, Problem> {
+    std::fs::create_dir(&directory).map_err(|error| {
+        Problem::new(format!("cannot make {}: {}", directory.display(), crate::workplace::reason(&error)))
+    })?;
+    let mut rows = Vec::new();
+    let loops =
+        [("shell-write", "write, shell loop", shell::WRITE_LOOP), ("shell-read", "read, shell loop", shell::READ_LOOP)];
+    for (index, (pattern, title, script)) in loops.into_iter().enumerate() {
+        if asking.stopped() {
+            break;
+        }
+        let mut row = planned_row(0, pattern, title, 0, shell::words(script));
+        let step = asking.begin_step(0, title);
+        match shell::run(script, &directory, &asking.control) {
+            Ok(looped) => {
+                let (missing, cache) = if index == 0 { (shell::missing(&directory), None) } else { (0, Some("hot")) };
+                row.phase = Some(shell::record(pattern, looped, missing, cache));
+            }
+            // Ended by a signal: there is no time to show.
+            Err(_) if asking.stopped() => {}
+            Err(problem) => return Err(problem),
+        }
+        asking.end_step(&step, row);
+        rows.push(asking.study.rows.len() - 1);
+    }
+    Ok(rows)
+}
+
+/// What the page's loops cost without any storage, ns; without bash the study says so.
+fn shell_cost(asking: &mut Asking<'_>) -> Option<[u64; 2]> {
+    if asking.stopped() {
+        return None;
+    }
+    match shell::cost_ns(&asking.control) {
+        Ok(cost_ns) => Some(cost_ns),
+        Err(_) if asking.stopped() => None,
+        Err(problem) => {
+            let text = format!("what the page's shell loops would add is not visible: {}", problem.what);
+            asking.note("shell-cost", Severity::Caution, text);
+            None
+        }
+    }
+}
+
+/// The phase of a row that ran.
+fn phase_of<'a>(study: &'a Study, pattern: &str) -> Option<&'a PhaseRecord> {
+    let row: &Row = study.rows.iter().find(|row| row.pattern == pattern)?;
+    row.phase.as_ref().filter(|phase| phase.operations > 0)
+}
+
+#[cfg(test)]
+mod tests;

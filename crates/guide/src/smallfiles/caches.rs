@@ -1,0 +1,168 @@
+//! What the caches of this machine hold when a phase begins, as far as that can be arranged.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use engine::clock::{Clock, RealClock};
+use engine::files::{FileAccess, FileError, OpenFile, OpenMode, page_cache_of};
+use probe::Mount;
+use run::Control;
+
+use super::operations::Item;
+use super::phases::Cache;
+use crate::Problem;
+use crate::workplace::reason;
+
+const DROP: &str = "/proc/sys/vm/drop_caches";
+
+/// Attributes of a file that was just made are trusted so long by an NFS client that is told nothing else, s.
+const ACREGMIN_S: u64 = 3;
+
+/// Nobody waits longer for attributes to grow old, s.
+const WAIT_S_MAX: u64 = 10;
+
+/// A little more than the client's patience, ns.
+const MORE_NS: u64 = 500_000_000;
+
+/// What the cache is, and what may be done with it.
+#[derive(Clone, Debug)]
+pub(super) struct Caches {
+    /// The mount; `None`: not visible.
+    pub(super) mount: Option<Mount>,
+    /// Dropping the caches of the whole machine was allowed.
+    pub(super) may_drop: bool,
+}
+
+/// What could be arranged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Arranged {
+    /// It is so; in words, where there is anything to say.
+    Ready(Option<String>),
+    /// It cannot be had, for this reason.
+    Impossible(String),
+}
+
+/// Whether the caches may be dropped at all.
+///
+/// # Errors
+/// When they may not, with the reason.
+pub(super) fn check_drop() -> Result<(), Problem> {
+    OpenOptions::new().write(true).open(DROP).map(drop).map_err(|error| {
+        Problem::new(format!("--drop-caches cannot write {DROP}: {}", reason(&error)))
+            .with_next("run as root of the machine (not of a container), or leave the option out")
+    })
+}
+
+impl Caches {
+    fn fstype(&self) -> &str {
+        self.mount.as_ref().map_or("", |mount| mount.fstype.as_str())
+    }
+
+    fn is_memory(&self) -> bool {
+        matches!(self.fstype(), "tmpfs" | "ramfs")
+    }
+
+    pub(super) fn is_nfs(&self) -> bool {
+        matches!(self.fstype(), "nfs" | "nfs4")
+    }
+
+    /// Brings the caches into the state that a phase wants. Items that there was no time for are taken off the list.
+    pub(super) fn arrange(
+        &self,
+        wanted: Cache,
+        place: (&Path, &OwnedFd),
+        items: &mut Vec<Item>,
+        limit_ns: Option<u64>,
+        control: &Control,
+    ) -> Arranged {
+        match wanted {
+            Cache::Unconcerned => Arranged::Ready(None),
+            Cache::Hot if self.is_memory() => Arranged::Ready(Some("memory".to_string())),
+            Cache::Hot => Arranged::Ready(Some("hot".to_string())),
+            Cache::ColdNames | Cache::ColdData if self.is_memory() => {
+                Arranged::Impossible("memory: never cold".to_string())
+            }
+            Cache::ColdNames | Cache::ColdData if self.may_drop => dropped(place.1),
+            Cache::ColdNames if self.is_nfs() => self.grown_old(control),
+            Cache::ColdNames => Arranged::Impossible("needs --drop-caches".to_string()),
+            Cache::ColdData => self.without_data(place.0, items, limit_ns, control),
+        }
+    }
+
+    /// Waits until the client no longer trusts the attributes that it has.
+    fn grown_old(&self, control: &Control) -> Arranged {
+        let option = |name| self.mount.as_ref().and_then(|mount| mount.option(name)).and_then(|text| text.parse().ok());
+        let trusted_s: u64 = option("acregmin").or_else(|| option("actimeo")).unwrap_or(ACREGMIN_S);
+        if trusted_s > WAIT_S_MAX {
+            return Arranged::Impossible(format!("acregmin is {trusted_s} s"));
+        }
+        let clock = RealClock::shared();
+        let end_ns = clock.now_ns() + trusted_s * 1_000_000_000 + MORE_NS;
+        while clock.now_ns() < end_ns && !control.stopped() {
+            clock.sleep_until_ns(end_ns.min(clock.now_ns() + 100_000_000));
+        }
+        Arranged::Ready(Some(format!("older than {trusted_s} s")))
+    }
+
+    /// Lets the data of the files go; names and attributes stay.
+    fn without_data(&self, root: &Path, items: &mut Vec<Item>, limit_ns: Option<u64>, control: &Control) -> Arranged {
+        let clock = RealClock::shared();
+        let end_ns = limit_ns.map(|limit_ns| clock.now_ns().saturating_add(limit_ns));
+        let over = || control.stopped() || end_ns.is_some_and(|end_ns| clock.now_ns() >= end_ns);
+        let path = |item: &Item| root.join(std::ffi::OsStr::from_bytes(item.name.as_bytes()));
+        // All are on their way before the first is waited for.
+        for item in items.iter().take_while(|_| !over()) {
+            let _ = with_file(&path(item), |file| file.sync_range(0, 0, START));
+        }
+        let (mut done, mut kept, mut unseen) = (0, 0, 0);
+        for item in items.iter().take_while(|_| !over()) {
+            match with_file(&path(item), drop_pages) {
+                Ok(0) => {}
+                Ok(_) => kept += 1,
+                Err(_) => unseen += 1,
+            }
+            done += 1;
+        }
+        items.truncate(done);
+        Arranged::Ready(Some(match (kept, unseen) {
+            (0, 0) if self.is_nfs() => "client data cold".to_string(),
+            (0, 0) if self.fstype().starts_with("fuse") => "kernel data cold".to_string(),
+            (0, 0) => "data cold, names hot".to_string(),
+            (0, _) => "not visible".to_string(),
+            (kept, _) => format!("{kept} files still hot"),
+        }))
+    }
+}
+
+/// sync_file_range(2): start the writes; wait for those before, start, wait.
+const START: u32 = 2;
+const FINISH: u32 = 7;
+
+fn with_file<T>(path: &Path, act: impl FnOnce(&OpenFile) -> Result<T, FileError>) -> Result<T, FileError> {
+    let file = OpenFile::open(path, OpenMode::buffered(FileAccess::Read))?;
+    let outcome = act(&file)?;
+    file.close()?;
+    Ok(outcome)
+}
+
+/// Writes the pages of a file back and lets them go; the bytes that stay.
+fn drop_pages(file: &OpenFile) -> Result<u64, FileError> {
+    // Not every filesystem has it; whether the pages went is looked at below.
+    let _ = file.sync_range(0, 0, FINISH);
+    file.drop_cache(0, 0)?;
+    Ok(page_cache_of(file)?.cached_bytes)
+}
+
+/// Drops page cache, names and attributes of the whole machine.
+fn dropped(root: &OwnedFd) -> Arranged {
+    // What is dirty stays.
+    let synced = rustix::fs::syncfs(root.as_fd()).map_err(std::io::Error::from);
+    let outcome = synced.and_then(|()| OpenOptions::new().write(true).open(DROP)?.write_all(b"3\n"));
+    match outcome {
+        Ok(()) => Arranged::Ready(Some("cold".to_string())),
+        Err(error) => Arranged::Impossible(format!("not dropped: {}", reason(&error))),
+    }
+}

@@ -1,0 +1,98 @@
+//! The phases, in the order in which they run: each makes the names that a later one uses, so that nothing is made
+//! for its own sake.
+
+use super::operations::{self, Perform};
+use super::tree::Family;
+
+/// One phase.
+pub(super) struct Phase {
+    pub(super) pattern: &'static str,
+    /// For people.
+    pub(super) title: &'static str,
+    pub(super) acts: Acts,
+    pub(super) perform: Perform,
+    /// The call of each operation that is also timed by itself, as a row of its own: pattern and title.
+    pub(super) part: Option<(&'static str, &'static str)>,
+    pub(super) cache: Cache,
+    /// Whether data is written or read.
+    pub(super) moves_data: bool,
+    /// Whether it ends when its time is over.
+    pub(super) limited: bool,
+}
+
+/// What a phase does to names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Acts {
+    Makes(Family),
+    Uses(Family),
+    Turns(Family, Family),
+    Removes(Family),
+    /// Lists whole directories.
+    Lists,
+}
+
+/// What the caches of this machine have to do with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cache {
+    /// Nothing is looked up that could be there.
+    Unconcerned,
+    /// What it asks for was used a moment ago.
+    Hot,
+    /// Names and attributes have to be fetched.
+    ColdNames,
+    /// Data has to be fetched.
+    ColdData,
+}
+
+const fn phase(pattern: &'static str, title: &'static str, acts: Acts, perform: Perform, cache: Cache) -> Phase {
+    Phase { pattern, title, acts, perform, part: None, cache, moves_data: false, limited: true }
+}
+
+/// The files of the published rule are written. Never cut short.
+pub(super) const WRITE: Phase = Phase {
+    part: Some(("write-close", "write: its close")),
+    moves_data: true,
+    limited: false,
+    ..phase("write", "write", Acts::Makes(Family::Test), operations::write, Cache::Unconcerned)
+};
+
+/// They are read. Never cut short.
+pub(super) const READ: Phase = Phase {
+    moves_data: true,
+    limited: false,
+    ..phase("read", "read", Acts::Uses(Family::Test), operations::read, Cache::Hot)
+};
+
+/// What a git server, a mail store or a build does besides. Hot attributes come first: a client of NFS trusts them for
+/// some seconds only.
+pub(super) const METADATA: [Phase; 13] = [
+    phase("stat-hot", "stat, hot", Acts::Uses(Family::Test), operations::stat, Cache::Hot),
+    phase("stat-cold", "stat, cold", Acts::Uses(Family::Test), operations::stat, Cache::ColdNames),
+    Phase {
+        moves_data: true,
+        ..phase("open-read", "open+read", Acts::Uses(Family::Test), operations::read, Cache::ColdData)
+    },
+    phase("create", "create", Acts::Makes(Family::Empty), operations::create, Cache::Unconcerned),
+    phase("readdir", "readdir", Acts::Lists, operations::list, Cache::Hot),
+    phase("rename", "rename", Acts::Turns(Family::Empty, Family::Moved), operations::rename, Cache::Unconcerned),
+    Phase {
+        part: Some(("fsync-file-only", "write+fsync: its fsync")),
+        moves_data: true,
+        ..phase("fsync-file", "write+fsync", Acts::Makes(Family::Synced), operations::write_synced, Cache::Unconcerned)
+    },
+    Phase {
+        part: Some(("fsync-directory-only", "create+fsync: its fsync")),
+        ..phase(
+            "fsync-directory",
+            "create+fsync of dir",
+            Acts::Makes(Family::Entered),
+            operations::create_synced,
+            Cache::Unconcerned,
+        )
+    },
+    phase("mkdir", "mkdir", Acts::Makes(Family::Directory), operations::make_directory, Cache::Unconcerned),
+    phase("rmdir", "rmdir", Acts::Removes(Family::Directory), operations::remove_directory, Cache::Unconcerned),
+    phase("symlink", "symlink", Acts::Makes(Family::Link), operations::link, Cache::Unconcerned),
+    phase("readlink", "readlink", Acts::Uses(Family::Link), operations::read_link, Cache::Hot),
+    phase("unlink", "unlink", Acts::Removes(Family::Test), operations::unlink, Cache::Unconcerned),
+];

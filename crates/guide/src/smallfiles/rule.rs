@@ -1,0 +1,148 @@
+//! The published rule: 1,001 small files written in under 10 s, and read in under 10 s.
+
+use results::{
+    Bound, Confidence, Interval, PhaseRecord, Requirement, RequirementKind, Study, TestOrigin, Verdict, VerdictRow,
+};
+
+use super::shell;
+
+/// The limit, s.
+pub(super) const LIMIT_S: f64 = 10.0;
+
+const PROFILE: &str = "gitlab-smallfiles";
+const SOURCE: &str = "GitLab documentation, Filesystem Performance Benchmarking";
+const READ_ON: &str = "2026-11";
+
+/// Two-sided 95 % of a normal distribution, in deviations.
+const DEVIATIONS: f64 = 1.96;
+
+/// Judges these rows of the study: native ones, and those of the shell loops.
+pub(super) fn judge(study: &mut Study, rows: &[usize], published: bool) {
+    for index in rows {
+        let row = &study.rows[*index];
+        let Some(phase) = &row.phase else { continue };
+        let job = if phase.name.ends_with("write") { shell::WRITE_LOOP } else { shell::READ_LOOP };
+        // The loops are always the published ones.
+        let applies = published || phase.name.starts_with("shell");
+        let mut verdict = answer(requirement(&row.pattern, &row.title, job), phase, applies);
+        verdict.rows = vec![*index];
+        study.verdicts.push(verdict);
+    }
+}
+
+fn requirement(pattern: &str, title: &str, job: &str) -> Requirement {
+    Requirement {
+        id: format!("{pattern}-elapsed"),
+        profile: PROFILE.to_string(),
+        profile_title: "GitLab: small files".to_string(),
+        title: format!("1,001 files of 5 bytes: {title}"),
+        metric: "phase.elapsed".to_string(),
+        bound: Bound::AtMost,
+        threshold: LIMIT_S,
+        unit: "s".to_string(),
+        derivation: None,
+        source: SOURCE.to_string(),
+        read_on: READ_ON.to_string(),
+        kind: RequirementKind::VendorRequirement,
+        confidence: Confidence::A,
+        job: job.to_string(),
+    }
+}
+
+fn answer(requirement: Requirement, phase: &PhaseRecord, applies: bool) -> VerdictRow {
+    let elapsed_s = phase.elapsed_ns as f64 / 1e9;
+    let interval = interval(phase, elapsed_s);
+    let attempted = phase.operations + phase.failures;
+    let limit = requirement.threshold;
+    let (verdict, reason) = if !applies {
+        let text = "the rule is about 1,001 files of 5 bytes in one directory, one after the other";
+        (Verdict::NotApplicable, text.to_string())
+    } else if attempted < u64::from(shell::FILES) {
+        (Verdict::Inconclusive, format!("it was stopped after {attempted} of {} files", shell::FILES))
+    } else if phase.failures > 0 {
+        (Verdict::Inconclusive, format!("{} of {} files failed", phase.failures, shell::FILES))
+    } else if interval.is_some_and(|interval| interval.contains(limit)) {
+        (Verdict::Inconclusive, "the limit lies within what another run might take".to_string())
+    } else if elapsed_s < limit {
+        (Verdict::Pass, format!("{elapsed_s:.3} s is under {limit} s"))
+    } else {
+        (Verdict::Fail, format!("{elapsed_s:.3} s is not under {limit} s"))
+    };
+    let judged = matches!(verdict, Verdict::Pass | Verdict::Fail);
+    VerdictRow {
+        verdict,
+        measured: (applies && attempted > 0).then_some(elapsed_s),
+        interval,
+        margin_percent: judged.then_some((limit - elapsed_s) / limit * 100.0),
+        reason,
+        origin: if phase.name.starts_with("shell") { TestOrigin::Vendor } else { TestOrigin::Equivalent },
+        caveats: Vec::new(),
+        rows: Vec::new(),
+        requirement,
+    }
+}
+
+/// What the same number of files would take with other luck: the files' latencies taken for a sample.
+fn interval(phase: &PhaseRecord, elapsed_s: f64) -> Option<Interval> {
+    let moments = &phase.latency.moments;
+    if moments.count < 30 {
+        return None;
+    }
+    let half_s = DEVIATIONS * moments.deviation()? * (moments.count as f64).sqrt() / 1e9;
+    Some(Interval { low: (elapsed_s - half_s).max(0.0), high: elapsed_s + half_s, confidence: 0.95 })
+}
+
+#[cfg(test)]
+mod tests {
+    use results::{JobError, Latency, Moments};
+
+    use super::*;
+
+    fn phase(operations: u64, failures: u64, elapsed_s: f64) -> PhaseRecord {
+        let mut moments = Moments::default();
+        let each_ns = (elapsed_s * 1e9 / operations as f64) as u64;
+        // Every other file takes half as long again as its neighbour.
+        (0..operations)
+            .for_each(|index| moments.record(if index % 2 == 0 { each_ns * 5 / 4 } else { each_ns * 3 / 4 }));
+        PhaseRecord {
+            name: "write".into(),
+            operations,
+            failures,
+            error: (failures > 0).then(|| JobError { code: 28, function: "write".into(), text: "full".into() }),
+            elapsed_ns: (elapsed_s * 1e9) as u64,
+            latency: Latency { moments, histogram: None },
+            ..PhaseRecord::default()
+        }
+    }
+
+    fn verdict(phase: &PhaseRecord, applies: bool) -> VerdictRow {
+        answer(requirement("write", "write", shell::WRITE_LOOP), phase, applies)
+    }
+
+    #[test]
+    fn under_ten_seconds_passes_and_ten_does_not() {
+        let passed = verdict(&phase(1001, 0, 0.116), true);
+        assert_eq!(passed.verdict, Verdict::Pass);
+        assert!((passed.margin_percent.unwrap() - 98.84).abs() < 0.01);
+        let interval = passed.interval.unwrap();
+        assert!(interval.contains(0.116) && interval.high < 0.12, "{interval:?}");
+        assert_eq!(verdict(&phase(1001, 0, 176.0), true).verdict, Verdict::Fail);
+    }
+
+    #[test]
+    fn a_limit_within_the_interval_is_not_decided() {
+        let near = verdict(&phase(1001, 0, 9.95), true);
+        assert_eq!((near.verdict, near.margin_percent), (Verdict::Inconclusive, None));
+        // The shell's loops give one figure and no sample.
+        let alone = PhaseRecord { latency: Latency::default(), ..phase(1001, 0, 9.95) };
+        assert_eq!(verdict(&alone, true).verdict, Verdict::Pass);
+    }
+
+    #[test]
+    fn what_failed_was_stopped_or_is_something_else_is_not_judged() {
+        assert_eq!(verdict(&phase(1000, 1, 0.1), true).verdict, Verdict::Inconclusive);
+        assert_eq!(verdict(&phase(500, 0, 0.1), true).verdict, Verdict::Inconclusive);
+        let other = verdict(&phase(500, 0, 0.1), false);
+        assert_eq!((other.verdict, other.measured), (Verdict::NotApplicable, None));
+    }
+}

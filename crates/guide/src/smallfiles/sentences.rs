@@ -1,0 +1,106 @@
+//! The answer in sentences.
+
+use probe::Mount;
+use results::quantity::{latency, number};
+use results::{LatencyFigures, PhaseRecord, Study, Verdict};
+
+use super::rule::LIMIT_S;
+use super::{phase_of, shell};
+
+/// The sentences that the rows allow. `shell_ns`: what the page's loops cost without storage, writing and reading.
+pub(super) fn of(study: &Study, mount: Option<&Mount>, shell_ns: Option<[u64; 2]>) -> Vec<String> {
+    [rule(study), loops(study, shell_ns), durability(study, mount), orientation(study, mount)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn seconds(ns: u64) -> String {
+    format!("{} s", number(ns as f64 / 1e9))
+}
+
+fn rule(study: &Study) -> Option<String> {
+    let (write, read) = (phase_of(study, "write")?, phase_of(study, "read")?);
+    let done = format!(
+        "{} files were written in {} and {} read back in {}",
+        number(write.operations as f64),
+        seconds(write.elapsed_ns),
+        number(read.operations as f64),
+        seconds(read.elapsed_ns)
+    );
+    let verdict = study.verdicts.first()?;
+    let source = format!("the {} (read {})", verdict.requirement.source, verdict.requirement.read_on);
+    Some(match verdict.verdict {
+        Verdict::NotApplicable => format!(
+            "{done}. The {LIMIT_S} s rule of {source} is about 1,001 files of 5 bytes in one directory, one after the \
+             other: it says nothing about this run."
+        ),
+        _ => format!("{done}, one after the other. Good means under {LIMIT_S} s for each, says {source}."),
+    })
+}
+
+/// What the page's loops add, or took.
+fn loops(study: &Study, shell_ns: Option<[u64; 2]>) -> Option<String> {
+    let [write_ns, read_ns] = shell_ns?;
+    let own = format!(
+        "about {} to the write and {} to the read on any storage, most of it for starting cat {} times (measured \
+         here on /dev/null)",
+        seconds(write_ns),
+        seconds(read_ns),
+        number(f64::from(shell::FILES))
+    );
+    let took = |pattern| phase_of(study, pattern).map(|phase| seconds(phase.elapsed_ns));
+    Some(match (took("shell-write"), took("shell-read")) {
+        (Some(write), Some(read)) => {
+            format!("The page's shell loops took {write} and {read}. Bash itself adds {own}.")
+        }
+        _ => format!("The page's shell loops would add {own}: --literal runs them."),
+    })
+}
+
+fn p50_ns(phase: &PhaseRecord) -> Option<u64> {
+    LatencyFigures::of(&phase.latency).map(|figures| figures.p50_ns)
+}
+
+/// A write that nobody waits for says little about the storage.
+fn durability(study: &Study, mount: Option<&Mount>) -> Option<String> {
+    if mount.is_some_and(|mount| matches!(mount.fstype.as_str(), "tmpfs" | "ramfs")) {
+        return Some("These files never left memory: this filesystem has no storage behind it.".to_string());
+    }
+    let (write_ns, synced_ns) = (p50_ns(phase_of(study, "write")?)?, p50_ns(phase_of(study, "fsync-file")?)?);
+    let times = synced_ns as f64 / write_ns.max(1) as f64;
+    // Where close stores the file, as on NFS and object storage, fsync adds nothing worth a sentence.
+    (times >= 2.0).then(|| {
+        format!(
+            "The files of the rule are not synced: one takes {} (p50). With fsync it takes {}, {} times as long, and \
+             that is what a mail store or a database waits for.",
+            latency(write_ns as f64),
+            latency(synced_ns as f64),
+            number(times)
+        )
+    })
+}
+
+/// Operations a second of mdtest on one client, as a vendor of one of the three published them: create, remove.
+const PUBLISHED: [(&str, f64, f64); 3] = [("s3fs", 5.7, 24.0), ("juicefs", 1410.0, 1163.0), ("EFS", 179.0, 217.0)];
+
+/// What others have seen on the same kind of mount, where that is known.
+fn orientation(study: &Study, mount: Option<&Mount>) -> Option<String> {
+    let mount = mount?;
+    let kind = match mount.fstype.as_str() {
+        "fuse.s3fs" => "s3fs",
+        "fuse.juicefs" => "juicefs",
+        "nfs4" if mount.source.contains(".efs.") => "EFS",
+        _ => return None,
+    };
+    let (_, create, remove) = PUBLISHED.iter().find(|(name, ..)| *name == kind)?;
+    let rate = |pattern| phase_of(study, pattern).and_then(PhaseRecord::rate_per_s).map(number);
+    Some(format!(
+        "For orientation only: the JuiceFS documentation shows {} creates and {} removals a second for {kind} (mdtest, \
+         one client, older versions); here it was {} and {}.",
+        number(*create),
+        number(*remove),
+        rate("create")?,
+        rate("unlink")?
+    ))
+}

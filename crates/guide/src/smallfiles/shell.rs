@@ -1,0 +1,191 @@
+//! The published page's shell loops, run by bash as they stand: in the files' directory, or on /dev/null to see what
+//! bash and its processes cost on any storage.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+use engine::clock::{Clock, RealClock};
+use results::{JobError, Latency, PhaseRecord};
+use run::Control;
+
+use crate::Problem;
+use crate::workplace::reason;
+
+/// The page's loops.
+pub(super) const WRITE_LOOP: &str = "for i in {0..1000}; do echo 'test' > \"test${i}.txt\"; done";
+pub(super) const READ_LOOP: &str = "for i in {0..1000}; do cat \"test${i}.txt\" > /dev/null; done";
+
+/// Files of the loops.
+pub(super) const FILES: u32 = 1001;
+
+/// Bytes of each.
+pub(super) const SIZE_BYTES: u64 = 5;
+
+/// The same without any storage. Starting cat is slow and even: a part of the 1,001 tells.
+const EMPTY_WRITE: (&str, u32) = ("for i in {0..1000}; do echo 'test' > /dev/null; done", FILES);
+const EMPTY_READ: (&str, u32) = ("for i in {0..200}; do cat /dev/null > /dev/null; done", 201);
+
+/// Between two looks at bash, ns.
+const LOOK_NS: u64 = 20_000_000;
+
+/// What a loop did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Looped {
+    /// By bash's own `time`, ns.
+    pub(super) elapsed_ns: u64,
+    /// Of bash and its processes, ns.
+    pub(super) cpu_ns: u64,
+    /// Lines of complaint: one per iteration that failed.
+    pub(super) complaints: Vec<String>,
+}
+
+/// The words that run a loop.
+pub(super) fn words(script: &str) -> Vec<String> {
+    ["bash", "-c", script].map(str::to_string).to_vec()
+}
+
+/// What bash and its processes take for the page's loops on any storage, ns: writing, and reading.
+pub(super) fn cost_ns(control: &Control) -> Result<[u64; 2], Problem> {
+    let cost = |(script, iterations): (&str, u32)| {
+        let looped = run(script, Path::new("/"), control)?;
+        Ok(looped.elapsed_ns * u64::from(FILES) / u64::from(iterations))
+    };
+    Ok([cost(EMPTY_WRITE)?, cost(EMPTY_READ)?])
+}
+
+/// Runs a loop in a directory.
+///
+/// # Errors
+/// When there is no bash, or the loop was ended before its time.
+pub(super) fn run(script: &str, directory: &Path, control: &Control) -> Result<Looped, Problem> {
+    let mut child = Command::new("bash")
+        .args(["-c", &format!("TIMEFORMAT='%R %U %S'; time {script}")])
+        .env("LC_ALL", "C")
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        // A Ctrl-C is ours to pass on: it ends the loop and not one cat.
+        .process_group(0)
+        .spawn()
+        .map_err(|error| {
+            Problem::new(format!("cannot run bash: {}", reason(&error)))
+                .with_next("install bash: the published loops are written for it")
+        })?;
+    let complaints = child.stderr.take().map(listen);
+    let ended = wait(&mut child, control);
+    let text = complaints.and_then(|thread| thread.join().ok()).unwrap_or_default();
+    match ended {
+        Ok(true) => measured(&text),
+        Ok(false) => Err(Problem::new("the shell loop was stopped")),
+        Err(error) => Err(Problem::new(format!("cannot wait for bash: {}", reason(&error)))),
+    }
+}
+
+/// Reads to the end, so that bash never waits for us.
+fn listen(mut stderr: ChildStderr) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What came until an error is what there is.
+        let _ = stderr.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// Whether it ended by itself.
+fn wait(child: &mut Child, control: &Control) -> std::io::Result<bool> {
+    let clock = RealClock::shared();
+    loop {
+        if child.try_wait()?.is_some() {
+            return Ok(true);
+        }
+        if control.stopped() {
+            child.kill()?;
+            child.wait()?;
+            return Ok(false);
+        }
+        clock.sleep_until_ns(clock.now_ns() + LOOK_NS);
+    }
+}
+
+/// Takes bash's times, its last line, from its complaints.
+fn measured(text: &str) -> Result<Looped, Problem> {
+    let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
+    let times: Vec<f64> = lines.pop().unwrap_or_default().split(' ').filter_map(|word| word.parse().ok()).collect();
+    let [real_s, user_s, system_s] = times[..] else {
+        return Err(Problem::new(format!("bash told no times: {}", text.trim_end())));
+    };
+    let ns = |seconds: f64| (seconds * 1e9).round() as u64;
+    Ok(Looped { elapsed_ns: ns(real_s), cpu_ns: ns(user_s + system_s), complaints: lines })
+}
+
+/// A loop over the page's files as the record of a phase, of which so many went wrong.
+pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&str>) -> PhaseRecord {
+    let failed = failures.max(u32::try_from(looped.complaints.len()).unwrap_or(FILES)).min(FILES);
+    let done = u64::from(FILES - failed);
+    let text = looped.complaints.first().cloned();
+    let error = (failed > 0).then(|| JobError {
+        code: rustix::io::Errno::IO.raw_os_error(),
+        function: "bash".to_string(),
+        text: text.unwrap_or_else(|| format!("{failed} files are missing or of another size")),
+    });
+    PhaseRecord {
+        name: name.to_string(),
+        operations: done,
+        failures: u64::from(failed),
+        error,
+        threads: 1,
+        bytes: Some(done * SIZE_BYTES),
+        elapsed_ns: looped.elapsed_ns,
+        cpu_ns: looped.cpu_ns,
+        latency: Latency::default(),
+        cache: cache.map(str::to_string),
+    }
+}
+
+/// Files of the page's loop in a directory that are not there or not of the right size.
+pub(super) fn missing(directory: &Path) -> u32 {
+    let right = |index: u32| {
+        let metadata = directory.join(format!("test{index}.txt")).metadata();
+        metadata.is_ok_and(|metadata| metadata.len() == SIZE_BYTES)
+    };
+    (0..FILES).map(|index| u32::from(!right(index))).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loops_write_and_read_the_published_files() {
+        let place = tempfile::tempdir().unwrap();
+        let control = Control::default();
+        let wrote = run(WRITE_LOOP, place.path(), &control).unwrap();
+        assert!(wrote.complaints.is_empty(), "{wrote:?}");
+        assert_eq!(missing(place.path()), 0);
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1001);
+        std::fs::remove_file(place.path().join("test7.txt")).unwrap();
+        let read = run(READ_LOOP, place.path(), &control).unwrap();
+        assert_eq!(read.complaints.len(), 1, "{read:?}");
+        let record = record("shell-read", read, 0, None);
+        assert_eq!((record.operations, record.failures), (1000, 1));
+        assert!(record.error.unwrap().text.contains("test7.txt"));
+    }
+
+    #[test]
+    fn a_stopped_study_ends_the_loop() {
+        let control = Control::default();
+        control.stop();
+        let error = run("while :; do :; done", Path::new("/"), &control).unwrap_err();
+        assert!(error.what.contains("stopped"), "{error}");
+    }
+
+    #[test]
+    fn times_are_the_last_line() {
+        let looped = measured("bash: line 1: test3.txt: No space left on device\n1.250 0.500 0.250\n").unwrap();
+        assert_eq!((looped.elapsed_ns, looped.cpu_ns, looped.complaints.len()), (1_250_000_000, 750_000_000, 1));
+        assert!(measured("killed\n").is_err());
+    }
+}

@@ -1,0 +1,228 @@
+//! One phase after the other in one directory: which names there are by now, and what each phase's row says.
+
+use std::path::PathBuf;
+
+use results::evidence::WireCounters;
+use results::quantity::number;
+use results::{PhaseRecord, Row, Severity};
+
+use super::Options;
+use super::caches::{Arranged, Caches};
+use super::operations::{Ground, Item};
+use super::phases::{Acts, Phase, READ, WRITE};
+use super::shell;
+use super::tree::{Family, Tree};
+use super::workers::{Outcome, Task, perform};
+use crate::Problem;
+use crate::study::{Asking, planned_row};
+use crate::watch::Step;
+
+/// Listings of a readdir phase, at least.
+const LISTINGS: u32 = 100;
+
+pub(super) struct Suite {
+    root: PathBuf,
+    target: usize,
+    caches: Caches,
+    options: Options,
+    tree: Tree,
+    ground: Ground,
+    /// Numbers of the names that are there, by family.
+    there: [Vec<u32>; Family::COUNT],
+    /// Phases that were cut short: `rename after 17 of 1,001`.
+    cuts: Vec<String>,
+}
+
+impl Suite {
+    /// Makes the files' directories.
+    pub(super) fn new(root: PathBuf, target: usize, caches: Caches, options: Options) -> Result<Suite, Problem> {
+        let tree = Tree::new(options.depth, options.files);
+        tree.make(&root)?;
+        let ground = Ground::open(&root, options.size_bytes)?;
+        Ok(Suite { root, target, caches, options, tree, ground, there: Default::default(), cuts: Vec::new() })
+    }
+
+    pub(super) fn mount(&self) -> Option<&probe::Mount> {
+        self.caches.mount.as_ref()
+    }
+
+    /// Runs a phase and keeps its row, and one for the part of it that is timed by itself: the index of the first.
+    pub(super) fn run(&mut self, asking: &mut Asking<'_>, phase: &Phase) -> Result<usize, Problem> {
+        let items = self.items(phase.acts);
+        let title = match phase.acts {
+            // They differ, if at all, by one or two of each family.
+            Acts::Lists => {
+                format!("readdir, {} names", number(items.iter().map(|item| item.expected).max().unwrap_or(0) as f64))
+            }
+            _ => phase.title.to_string(),
+        };
+        let mut row = planned_row(self.target, phase.pattern, &title, 0, self.command(phase));
+        let step = asking.begin_step(self.target, &title);
+        let mut part = None;
+        if items.is_empty() && !asking.stopped() {
+            let text = format!("{} did not run: nothing that it works on could be made before", phase.title);
+            asking.note("phase-without-files", Severity::Caution, text);
+        } else if !asking.stopped() {
+            part = self.run_on(items, asking, phase, &step, &mut row)?;
+        }
+        asking.end_step(&step, row);
+        let index = asking.study.rows.len() - 1;
+        // It ran with the other: it is no step of its own.
+        asking.study.rows.extend(part);
+        Ok(index)
+    }
+
+    /// Fills the row; the row of the part.
+    fn run_on(
+        &mut self,
+        mut items: Vec<Item>,
+        asking: &mut Asking<'_>,
+        phase: &Phase,
+        step: &Step,
+        row: &mut Row,
+    ) -> Result<Option<Row>, Problem> {
+        let limit_ns = phase.limited.then_some(u64::from(self.options.limit_s) * 1_000_000_000);
+        let place = (self.root.as_path(), &self.ground.root);
+        let cache = match self.caches.arrange(phase.cache, place, &mut items, limit_ns, &asking.control) {
+            Arranged::Ready(cache) => cache,
+            Arranged::Impossible(reason) => {
+                row.phase =
+                    Some(PhaseRecord { name: phase.pattern.into(), cache: Some(reason), ..PhaseRecord::default() });
+                return Ok(None);
+            }
+        };
+        let task = Task {
+            ground: &self.ground,
+            perform: phase.perform,
+            has_part: phase.part.is_some(),
+            threads: self.options.threads,
+            items,
+            limit_ns,
+            control: asking.control.clone(),
+        };
+        let before = self.wire();
+        let outcome = perform(&task, step, asking.watcher)?;
+        let planned = task.items.len();
+        if outcome.cut {
+            let attempted = outcome.done.len() as u64 + outcome.failures;
+            self.cuts.push(format!("{} after {} of {}", phase.title, number(attempted as f64), number(planned as f64)));
+        }
+        let record = self.record(phase, &outcome, cache);
+        if let (Some(before), Some(after)) = (before, self.wire()) {
+            row.findings = findings::of_phase(&record, &before, &after);
+        }
+        let part = phase.part.map(|(pattern, title)| {
+            let latency = outcome.part.clone();
+            let phase = PhaseRecord { name: pattern.into(), latency, bytes: None, error: None, ..record.clone() };
+            Row { phase: Some(phase), ..planned_row(self.target, pattern, title, 0, Vec::new()) }
+        });
+        row.phase = Some(record);
+        self.remember(phase.acts, outcome);
+        Ok(part)
+    }
+
+    fn record(&self, phase: &Phase, outcome: &Outcome, cache: Option<String>) -> PhaseRecord {
+        let operations = outcome.done.len() as u64;
+        PhaseRecord {
+            name: phase.pattern.to_string(),
+            operations,
+            failures: outcome.failures,
+            error: outcome.error.clone(),
+            threads: self.options.threads,
+            bytes: phase.moves_data.then_some(operations * self.options.size_bytes),
+            elapsed_ns: outcome.elapsed_ns(),
+            cpu_ns: outcome.cpu_ns,
+            latency: outcome.latency.clone(),
+            cache,
+        }
+    }
+
+    /// The shell loop that does the same, for the phases that have one.
+    fn command(&self, phase: &Phase) -> Vec<String> {
+        match phase.pattern {
+            _ if !self.options.is_published() => Vec::new(),
+            name if name == WRITE.pattern => shell::words(shell::WRITE_LOOP),
+            name if name == READ.pattern => shell::words(shell::READ_LOOP),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What the phase will work on.
+    fn items(&self, acts: Acts) -> Vec<Item> {
+        let size_bytes = self.options.size_bytes;
+        let item = |family: Family, index: u32| Item {
+            index,
+            name: self.tree.name(family, index),
+            other: self.other(family, index),
+            expected: size_bytes,
+        };
+        match acts {
+            Acts::Makes(family) => (0..self.options.files).map(|index| item(family, index)).collect(),
+            Acts::Uses(family) | Acts::Removes(family) => {
+                self.there[family as usize].iter().map(|index| item(family, *index)).collect()
+            }
+            Acts::Turns(from, into) => {
+                let renamed = |index: &u32| Item { other: Some(self.tree.name(into, *index)), ..item(from, *index) };
+                self.there[from as usize].iter().map(renamed).collect()
+            }
+            Acts::Lists => self.listings(),
+        }
+    }
+
+    /// Each directory that holds files, again and again.
+    fn listings(&self) -> Vec<Item> {
+        let leaves = self.tree.leaves();
+        let mut names = vec![0u64; leaves as usize];
+        for index in self.there.iter().flatten() {
+            names[(index % leaves) as usize] += 1;
+        }
+        let listing = |index: u32| Item {
+            index,
+            name: self.tree.directory(index),
+            other: None,
+            expected: names[(index % leaves) as usize],
+        };
+        (0..LISTINGS.max(leaves)).map(listing).collect()
+    }
+
+    /// The second name of an operation.
+    fn other(&self, family: Family, index: u32) -> Option<std::ffi::CString> {
+        match family {
+            Family::Entered => Some(self.tree.directory(index)),
+            // It need not lead anywhere: nobody follows it.
+            Family::Link => Some(Tree::new(0, 1).name(Family::Test, index)),
+            _ => None,
+        }
+    }
+
+    /// Which names are there after it.
+    fn remember(&mut self, acts: Acts, mut outcome: Outcome) {
+        outcome.done.sort_unstable();
+        let done = outcome.done;
+        let gone = |there: &mut Vec<u32>| there.retain(|index| done.binary_search(index).is_err());
+        match acts {
+            Acts::Makes(family) => self.there[family as usize] = done,
+            Acts::Removes(family) => gone(&mut self.there[family as usize]),
+            Acts::Turns(from, into) => {
+                gone(&mut self.there[from as usize]);
+                self.there[into as usize] = done;
+            }
+            Acts::Uses(_) | Acts::Lists => {}
+        }
+    }
+
+    /// What the mount has exchanged with its server; `None`: no NFS, or not visible.
+    fn wire(&self) -> Option<WireCounters> {
+        let mount = self.caches.mount.as_ref().filter(|_| self.caches.is_nfs())?;
+        probe::nfs_mount_statistics(&mount.mount_point).ok()
+    }
+
+    /// Notes which phases were cut short.
+    pub(super) fn tell_cuts(&self, asking: &mut Asking<'_>) {
+        if !self.cuts.is_empty() {
+            let list = self.cuts.join(", ");
+            let text = format!("stopped at the limit of {} s each (--limit): {list}", self.options.limit_s);
+            asking.note("phase-cut", Severity::Caution, text);
+        }
+    }
+}

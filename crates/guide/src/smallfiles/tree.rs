@@ -1,0 +1,131 @@
+//! Where the small files are, and what they are called.
+
+use std::ffi::CString;
+use std::fs;
+use std::path::Path;
+
+use crate::Problem;
+use crate::workplace::reason;
+
+/// Families of names: each phase that makes something uses its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// `test7.txt`: the files of the published rule.
+    Test,
+    /// Empty files.
+    Empty,
+    /// Empty files with a new name.
+    Moved,
+    /// Files that were synced one by one.
+    Synced,
+    /// Empty files whose directory was synced after each.
+    Entered,
+    /// Directories.
+    Directory,
+    /// Symbolic links.
+    Link,
+}
+
+impl Family {
+    pub(super) const COUNT: usize = 7;
+
+    /// What comes before and after the number.
+    fn affixes(self) -> (&'static str, &'static str) {
+        match self {
+            // The page's own spelling.
+            Family::Test => ("test", ".txt"),
+            Family::Empty => ("empty", ""),
+            Family::Moved => ("moved", ""),
+            Family::Synced => ("synced", ""),
+            Family::Entered => ("entered", ""),
+            Family::Directory => ("directory", ""),
+            Family::Link => ("link", ""),
+        }
+    }
+}
+
+/// A binary tree of directories; the files are spread evenly over those at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tree {
+    depth: u32,
+    leaves: u32,
+}
+
+impl Tree {
+    /// So deep, with no more ends than there are files.
+    pub(super) fn new(depth: u32, files: u32) -> Tree {
+        let ends = 1u32.checked_shl(depth).unwrap_or(u32::MAX);
+        Tree { depth, leaves: ends.min(files).max(1) }
+    }
+
+    /// Directories that hold files.
+    pub(super) fn leaves(&self) -> u32 {
+        self.leaves
+    }
+
+    /// The directory of a file, relative to the root: empty, or ending with a slash.
+    fn prefix(&self, index: u32) -> String {
+        let leaf = index % self.leaves;
+        (0..self.depth).rev().map(|level| format!("d{}/", leaf >> level & 1)).collect()
+    }
+
+    /// The directory of a file as a name for a system call: `.` is the root.
+    pub(super) fn directory(&self, index: u32) -> CString {
+        let prefix = self.prefix(index);
+        text(if prefix.is_empty() { ".".to_string() } else { prefix.trim_end_matches('/').to_string() })
+    }
+
+    /// A name, relative to the root.
+    pub(super) fn name(&self, family: Family, index: u32) -> CString {
+        let (before, after) = family.affixes();
+        text(format!("{}{before}{index}{after}", self.prefix(index)))
+    }
+
+    /// Makes the directories under `root`, and `root` itself.
+    pub(super) fn make(&self, root: &Path) -> Result<(), Problem> {
+        for leaf in 0..self.leaves {
+            let directory = root.join(self.prefix(leaf));
+            fs::create_dir_all(&directory).map_err(|error| {
+                Problem::new(format!("cannot make the directory {}: {}", directory.display(), reason(&error)))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn text(text: String) -> CString {
+    CString::new(text).expect("letters, digits, dots and slashes hold no zero byte")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_depth_everything_lies_in_one_directory_under_the_published_names() {
+        let tree = Tree::new(0, 1001);
+        assert_eq!((tree.leaves(), tree.directory(5).as_c_str()), (1, c"."));
+        assert_eq!(tree.name(Family::Test, 0).as_c_str(), c"test0.txt");
+        assert_eq!(tree.name(Family::Test, 1000).as_c_str(), c"test1000.txt");
+    }
+
+    #[test]
+    fn files_are_spread_evenly_over_the_ends_of_the_tree() {
+        let tree = Tree::new(2, 10);
+        let directories: Vec<_> = (0..5).map(|index| tree.directory(index).into_string().unwrap()).collect();
+        assert_eq!(directories, ["d0/d0", "d0/d1", "d1/d0", "d1/d1", "d0/d0"]);
+        assert_eq!(tree.name(Family::Empty, 6).as_c_str(), c"d1/d0/empty6");
+    }
+
+    #[test]
+    fn no_directory_is_made_for_files_that_are_not_there() {
+        let tree = Tree::new(5, 3);
+        let place = tempfile::tempdir().unwrap();
+        tree.make(place.path()).unwrap();
+        assert_eq!(tree.leaves(), 3);
+        for index in 0..3 {
+            assert!(place.path().join(tree.directory(index).to_str().unwrap()).is_dir());
+        }
+        assert_eq!(tree.directory(2), tree.directory(5));
+    }
+}

@@ -1,0 +1,123 @@
+//! From one study to a later one, as a table; and the history of one figure.
+
+use results::quantity::{latency, number};
+use results::{Change, Measure, Shown, Study};
+
+use super::table::{Form, Table};
+
+/// The changes between two studies: `base` and `new` are what they are called.
+pub fn changes(found: &[Change], base: &str, new: &str, columns: usize) -> String {
+    let form = Form::Text { columns };
+    let mut table = Table::new(&["pattern", "<figure", "base", "new", "change", "interval", "<"]);
+    let mut last = String::new();
+    for change in found {
+        let name = match &change.target {
+            Some(target) => format!("{target} {}", change.pattern),
+            None => change.pattern.clone(),
+        };
+        let shown_name = if name == last { String::new() } else { name.clone() };
+        last = name;
+        table.row(vec![
+            shown_name,
+            title(change.measure).to_string(),
+            figure(change.measure, change.base),
+            figure(change.measure, change.new),
+            format!("{:+.1} %", change.percent()),
+            change.interval.map_or("-".to_string(), |interval| {
+                format!("{:+.1} to {:+.1} %", (interval.low - 1.0) * 100.0, (interval.high - 1.0) * 100.0)
+            }),
+            meaning(change).to_string(),
+        ]);
+    }
+    let mut text = format!("base: {base}\nnew:  {new}\n\n{}\n", table.shown(form));
+    text.push_str(&form.paragraph(&summary(found)));
+    text
+}
+
+/// The changes as one JSON document.
+pub fn changes_json(found: &[Change], base: &str, new: &str, obstacles: &[String]) -> String {
+    let rows: Vec<_> = found
+        .iter()
+        .map(|change| {
+            serde_json::json!({
+                "target": change.target,
+                "pattern": change.pattern,
+                "figure": change.measure.word(),
+                "base": change.base,
+                "new": change.new,
+                "change_percent": change.percent(),
+                "interval_ratio": change.interval,
+                "p_value": change.p_value,
+                "shown": meaning(change),
+                "trust": change.trust.word(),
+            })
+        })
+        .collect();
+    format!("{}\n", serde_json::json!({ "base": base, "new": new, "obstacles": obstacles, "changes": rows }))
+}
+
+fn title(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Rate => "MB/s",
+        Measure::Iops => "IOPS",
+        Measure::P50 => "p50",
+        Measure::P99 => "p99",
+        Measure::Cpu => "CPU %",
+    }
+}
+
+/// A figure in the unit of its title.
+fn figure(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::Rate => number(value / 1e6),
+        Measure::P50 | Measure::P99 => latency(value),
+        Measure::Iops | Measure::Cpu => number(value),
+    }
+}
+
+fn meaning(change: &Change) -> &'static str {
+    if change.trust == results::Trust::Invalid {
+        return "invalid";
+    }
+    match change.shown {
+        Shown::Better => "better",
+        Shown::Worse => "WORSE",
+        Shown::NotShown => "no change shown",
+        Shown::Unknown => "one round",
+    }
+}
+
+fn summary(found: &[Change]) -> String {
+    let count = |shown: Shown| found.iter().filter(|change| change.shown == shown).count();
+    let (worse, better) = (count(Shown::Worse), count(Shown::Better));
+    let mut text = match (worse, better) {
+        (0, 0) => "No figure changed as far as the rounds can show.".to_string(),
+        _ => format!("{worse} figures are worse and {better} better, by more than chance and more than 2 %."),
+    };
+    if count(Shown::Unknown) > 0 {
+        text.push_str(" Figures of one round each have no interval: run more rounds to know what is chance.");
+    }
+    text
+}
+
+/// One line per study: the course of the main figures of the patterns that all have.
+pub fn history(studies: &[Study], columns: usize) -> String {
+    let Some(first) = studies.first() else { return String::new() };
+    let patterns = first.patterns();
+    let mut headers = vec!["run".to_string()];
+    headers.extend(patterns.iter().map(|pattern| format!("{pattern} IOPS")));
+    headers.push("<trust".to_string());
+    let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+    let mut table = Table::new(&headers);
+    for study in studies {
+        let mut cells = vec![study.id.clone()];
+        for pattern in &patterns {
+            let values: Vec<f64> =
+                study.repeats(0, pattern).filter_map(|row| Measure::Iops.of(&row.figures()?)).collect();
+            cells.push(results::statistics::median(&values).map_or("-".to_string(), number));
+        }
+        cells.push(study.rows.iter().map(results::Row::trust).max().unwrap_or_default().word().to_string());
+        table.row(cells);
+    }
+    table.shown(Form::Text { columns })
+}
