@@ -24,8 +24,9 @@ fn of_target(study: &Study, target: usize) -> Vec<String> {
     let mut sentences: Vec<String> = limits
         .into_iter()
         .map(|(limiter, patterns, evidence)| {
-            let what = if limiter == Limiter::Cache { "answered" } else { "limits" };
-            format!("{name}: {} {what} {} ({evidence}).", limiter.word(), list(&patterns))
+            let are = if patterns.len() == 1 { "is" } else { "are" };
+            let what = if limiter == Limiter::Cache { "answered" } else { "limited" };
+            format!("{name}: {} {are} {what} by {} ({evidence}).", list(&patterns), limiter.word())
         })
         .collect();
     if !unknown.is_empty() && unknown.len() < study.patterns().len() {

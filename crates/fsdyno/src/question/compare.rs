@@ -6,7 +6,7 @@ use clap::Args;
 use guide::compare::{Options, compare, expectation};
 use guide::study::Place;
 
-use super::{Shared, answer, size};
+use super::{Diff, Shared, answer, size};
 
 /// Which of several storages is faster: five patterns on each, in rounds that take turns.
 #[derive(Debug, Args)]
@@ -42,8 +42,18 @@ pub(crate) struct Compare {
     shared: Shared,
 }
 
+/// Whether the word means a kept run and not a place: it has no name before a path, and no directory is there.
+fn is_run(word: &str) -> bool {
+    !word.contains('=') && !std::path::Path::new(word).is_dir() && (!word.contains('/') || word.ends_with(".json"))
+}
+
 impl Compare {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
+        if let [base, new] = &self.places[..] {
+            if is_run(base) && is_run(new) {
+                return Diff::between(base, new, &self.shared).run();
+            }
+        }
         let options = Options {
             rounds: self.rounds,
             size_bytes: self.size,

@@ -114,6 +114,12 @@ impl Condition {
 }
 
 impl Diff {
+    /// The same for `compare RUN RUN`.
+    pub(super) fn between(base: &str, new: &str, shared: &super::Shared) -> Diff {
+        let (base, new) = (base.to_string(), new.to_string());
+        Diff { base, new, fail_if: Vec::new(), force: false, json: shared.json, store: shared.store.clone() }
+    }
+
     pub(crate) fn run(self) -> ExitCode {
         ended(self.compare())
     }

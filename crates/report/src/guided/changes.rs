@@ -24,7 +24,7 @@ pub fn changes(found: &[Change], base: &str, new: &str, columns: usize) -> Strin
             figure(change.measure, change.new),
             format!("{:+.1} %", change.percent()),
             change.interval.map_or("-".to_string(), |interval| {
-                format!("{:+.1} to {:+.1} %", (interval.low - 1.0) * 100.0, (interval.high - 1.0) * 100.0)
+                format!("{:+.1}..{:+.1} %", (interval.low - 1.0) * 100.0, (interval.high - 1.0) * 100.0)
             }),
             meaning(change).to_string(),
         ]);
@@ -83,19 +83,25 @@ fn meaning(change: &Change) -> &'static str {
         Shown::Better => "better",
         Shown::Worse => "WORSE",
         Shown::NotShown => "no change shown",
-        Shown::Unknown => "one round",
+        Shown::Unknown => "too few rounds",
     }
 }
 
 fn summary(found: &[Change]) -> String {
     let count = |shown: Shown| found.iter().filter(|change| change.shown == shown).count();
     let (worse, better) = (count(Shown::Worse), count(Shown::Better));
+    let judged = found.len() - count(Shown::Unknown);
     let mut text = match (worse, better) {
+        _ if judged == 0 => String::new(),
         (0, 0) => "No figure changed as far as the rounds can show.".to_string(),
-        _ => format!("{worse} figures are worse and {better} better, by more than chance and more than 2 %."),
+        _ => format!(
+            "{worse} figures are worse and {better} better, each outside its 95 % interval and by more than 2 %; of {judged} \
+             figures about {:.0} would be so by chance alone.",
+            (judged as f64 * 0.05).ceil()
+        ),
     };
     if count(Shown::Unknown) > 0 {
-        text.push_str(" Figures of one round each have no interval: run more rounds to know what is chance.");
+        text.push_str(" Fewer than five rounds on a side cannot show what is chance: run more.");
     }
     text
 }

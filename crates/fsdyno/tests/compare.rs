@@ -1,0 +1,139 @@
+//! Two directories compared, the kept run shown, compared with a later one, and named: as the README does it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use results::Study;
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        for name in ["one", "two"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        Place { folder }
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
+        command.args(words).env("XDG_DATA_HOME", self.folder.path().join("home")).current_dir(self.folder.path());
+        command.output().unwrap()
+    }
+
+    fn compare(&self, more: &[&str]) -> Output {
+        let mut words = vec!["compare", "first=one", "second=two", "--size=8m", "--runtime=1", "-q"];
+        words.extend(more);
+        self.run(&words)
+    }
+
+    fn studies(&self) -> Vec<Study> {
+        let mut paths: Vec<_> = fs::read_dir(self.folder.path().join("home/fsdyno"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+            .collect();
+        paths.sort();
+        paths.iter().map(|path| Study::from_json(&fs::read_to_string(path).unwrap()).unwrap()).collect()
+    }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn is_empty(directory: &Path) -> bool {
+    fs::read_dir(directory).unwrap().next().is_none()
+}
+
+#[test]
+fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
+    let place = Place::new();
+    let output = place.compare(&["--rounds=5"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let table = stdout(&output);
+    for words in
+        ["× first", "IOPS", "p50 / p99 read", "CPU %", "MB per CPU-s", "trust", "up to 5 rounds that took turns"]
+    {
+        assert!(table.contains(words), "{words} is missing:\n{table}");
+    }
+    assert!(is_empty(&place.folder.path().join("one")) && is_empty(&place.folder.path().join("two")));
+
+    let study = place.studies().remove(0);
+    let turns: Vec<(u32, &str, usize)> =
+        study.rows.iter().map(|row| (row.round, row.pattern.as_str(), row.target)).collect();
+    assert_eq!(turns.len(), 5 * 5 * 2);
+    assert_eq!(turns[..4], [(0, "write", 0), (0, "write", 1), (0, "read", 0), (0, "read", 1)], "A B A B");
+    assert_eq!(turns[10], (1, "write", 0));
+    // What is written is durable within the time that counts.
+    let writes = study.rows.iter().filter(|row| row.pattern.contains("write"));
+    for row in writes {
+        assert!(row.command.iter().any(|word| word == "--end_fsync=1"), "{:?}", row.command);
+        assert!(row.figures().unwrap().total.durable_bytes_per_s.is_some());
+    }
+
+    // The same again, and what changed.
+    assert_eq!(place.compare(&["--rounds=5"]).status.code(), Some(0));
+    let ids: Vec<String> = place.studies().into_iter().map(|study| study.id).collect();
+    let changed = place.run(&["diff", &ids[0], &ids[1]]);
+    assert_eq!(changed.status.code(), Some(0), "{}", stderr(&changed));
+    assert!(stdout(&changed).contains("first randread"), "{}", stdout(&changed));
+    assert_eq!(
+        stdout(&place.run(&["compare", &ids[0], &ids[1]])),
+        stdout(&changed),
+        "two runs after compare mean diff"
+    );
+    let json = stdout(&place.run(&["diff", &ids[0], &ids[1], "--json"]));
+    assert!(json.lines().count() == 1 && json.contains("\"change_percent\""), "{json}");
+
+    // A name for the first, and conditions for scripts.
+    assert_eq!(place.run(&["baseline", "set", "good", &ids[0]]).status.code(), Some(0));
+    let absurd = place.run(&["diff", "good", "last", "--fail-if", "any.iops > -100%", "--force"]);
+    let judged = stdout(&absurd).contains("WORSE") || stdout(&absurd).contains("better");
+    assert_eq!(absurd.status.code(), Some(i32::from(judged)), "only a change that the rounds show can fail");
+    let misspelt = place.run(&["diff", "good", "last", "--fail-if", "randread.iosp < -5%"]);
+    assert_eq!(misspelt.status.code(), Some(2));
+    assert!(stderr(&misspelt).contains("is none of rate, iops, p50, p99, cpu"), "{}", stderr(&misspelt));
+    let history = stdout(&place.run(&["history"]));
+    assert!(ids.iter().all(|id| history.contains(id)), "{history}");
+}
+
+#[test]
+fn another_plan_is_not_compared_unless_forced() {
+    let place = Place::new();
+    place.compare(&["--rounds=1"]);
+    place.compare(&["--rounds=1", "--iodepth=4"]);
+    let ids: Vec<String> = place.studies().into_iter().map(|study| study.id).collect();
+    let refused = place.run(&["diff", &ids[0], &ids[1]]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("cannot be compared") && stderr(&refused).contains("--force"));
+    let forced = place.run(&["diff", &ids[0], &ids[1], "--force"]);
+    assert_eq!(forced.status.code(), Some(0));
+    let text = stdout(&forced);
+    assert!(text.contains("forced although") && text.contains("too few rounds"), "{text}");
+}
+
+#[test]
+fn places_that_cannot_be_compared_are_refused() {
+    let place = Place::new();
+    let cases: [(&[&str], &str); 4] = [
+        (&["compare", "first=one"], "at least two places"),
+        (&["compare", "a=one", "a=two"], "two places are called a"),
+        (&["compare", "a=one", "b=missing"], "missing does not exist"),
+        (&["compare", "a=one", "b=two", "--expect", "b=nfs"], "was expected to be nfs"),
+    ];
+    for (words, reason) in cases {
+        let output = place.run(words);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(stderr(&output).contains(reason), "{words:?}: {}", stderr(&output));
+    }
+    assert!(is_empty(&place.folder.path().join("one")) && is_empty(&place.folder.path().join("two")));
+}
