@@ -30,46 +30,17 @@ pub fn lines(run: &RunRecord, version: Version) -> String {
 }
 
 fn line(run: &RunRecord, row: &JobRecord, group: &Group, version: Version) -> String {
+    // The format is fixed: what a record gains has no place here.
     let JobRecord {
         name,
         description,
-        thread_number: _,
         group: group_number,
-        members: _,
-        group_reporting: _,
-        clone: _,
-        pid: _,
         setup,
-        options: _,
-        started_ms: _,
-        error: _,
-        eta_s: _,
-        read: _,
-        write: _,
-        trim: _,
-        sync: _,
-        final_sync_ns: _,
-        close_ns: _,
-        job_runtime_ms: _,
-        user_ns: _,
-        system_ns: _,
         context_switches,
         major_faults,
         minor_faults,
-        depth_levels: _,
-        submit_sizes: _,
-        complete_sizes: _,
-        latency_ns_counts: _,
-        latency_us_counts: _,
-        latency_ms_counts: _,
         survived_errors,
-        latency_depth: _,
-        steady_state: _,
-        engine_ways: _,
-        timed_one_in: _,
-        sampled_latency: _,
-        plan: _,
-        latency_series: _,
+        ..
     } = row;
     let mut fields = Fields(Vec::new());
     fields.add(version as u32);

@@ -76,11 +76,7 @@ impl JobRecord {
             other.sampled_latency.as_ref(),
             ios,
             other_ios,
-            |mine, others| {
-                for (mine, other) in mine.iter_mut().zip(others.iter()) {
-                    mine.merge(other);
-                }
-            },
+            |mine, others| mine.iter_mut().zip(others.iter()).for_each(|(mine, other)| mine.merge(other)),
         );
         read.merge(&other.read);
         write.merge(&other.write);

@@ -80,21 +80,21 @@ pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: 
     write_distribution(out, "  IO depths    ", &DEPTH_LABELS, &shares.depth);
     write_distribution(out, "     submit    ", &CALL_LABELS, &shares.submit);
     write_distribution(out, "     complete  ", &CALL_LABELS, &shares.complete);
-    let issued = directions.map(|direction| direction.ios);
-    let short = directions.map(|direction| direction.short_ios);
-    let dropped = directions.map(|direction| direction.dropped_ios);
-    out.push_str(&format!(
-        "     issued rwts: total={},{} short={},0 dropped={},0\n",
-        commas(issued),
-        sync.ios,
-        commas(short),
-        commas(dropped),
-    ));
+    write_issued(out, directions, sync.ios);
     write_survived(out, survived_errors.as_ref());
     write_target(out, setup, *latency_depth);
     if let Some(steady) = steady_state {
         write_steady(out, steady, Style::of(setup));
     }
+}
+
+fn write_issued(out: &mut String, directions: [&DirectionRecord; 3], syncs: u64) {
+    out.push_str(&format!(
+        "     issued rwts: total={},{syncs} short={},0 dropped={},0\n",
+        commas(directions.map(|direction| direction.ios)),
+        commas(directions.map(|direction| direction.short_ios)),
+        commas(directions.map(|direction| direction.dropped_ios)),
+    ));
 }
 
 fn commas(counts: [u64; 3]) -> String {
