@@ -2,11 +2,14 @@
 
 mod check;
 mod compare;
+mod curve;
 mod diff;
 mod live;
 mod measure;
 mod smallfiles;
 mod stored;
+mod stream;
+mod sweep;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,10 +25,12 @@ use crate::fio::{complain, print};
 
 pub(crate) use check::Check;
 pub(crate) use compare::Compare;
+pub(crate) use curve::Curve;
 pub(crate) use diff::{Baseline, Diff, History};
 pub(crate) use measure::Measure;
 pub(crate) use smallfiles::SmallFiles;
 pub(crate) use stored::{Clean, Runs, Show};
+pub(crate) use sweep::Sweep;
 
 /// Bad input, or a place that cannot be used.
 pub(crate) const UNUSABLE: u8 = 2;
@@ -48,6 +53,10 @@ pub(crate) struct Shared {
     /// Show nothing while it runs.
     #[arg(long, short)]
     pub(crate) quiet: bool,
+    /// Tell programs what happens, as one JSON object per line, in this file; `-` is standard output, and the answer then
+    /// goes to standard error.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) live: Option<PathBuf>,
     /// Keep the record in this directory [default: $XDG_DATA_HOME/fsdyno].
     #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
     pub(crate) store: Option<PathBuf>,
@@ -98,17 +107,33 @@ fn try_answer(
     if let Some(store) = &store {
         store.claim()?;
     }
+    let mut stream = open_stream(shared)?;
     let control = Arc::new(Control::default());
     let signals = SignalWatch::begin(Arc::clone(&control))
         .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
     let mut live = live::Live::new(shared.quiet);
-    let study = ask(Caller { command, control: Arc::clone(&control), watcher: &mut live });
+    let study = match &mut stream {
+        None => ask(Caller { command, control: Arc::clone(&control), watcher: &mut live }),
+        Some(stream) => {
+            stream.open(&command);
+            let mut both = stream::Both { one: &mut live, other: stream };
+            let study = ask(Caller { command, control: Arc::clone(&control), watcher: &mut both });
+            stream.close(&study);
+            study
+        }
+    };
     live.clear();
     drop(signals);
     let study = study?;
     // The record first: it holds everything, should the answer not get through.
     let kept = store.map(|store| store.keep(&study));
-    let printed = print(&shown_as(shared.json, shared.markdown, &study));
+    let shown = shown_as(shared.json, shared.markdown, &study);
+    let printed = if shared.streams_to_stdout() {
+        complain(shown.trim_end());
+        true
+    } else {
+        print(&shown)
+    };
     match kept {
         Some(Ok(_)) if !shared.quiet && !shared.json => {
             complain(&format!("kept as {} (see `fsdyno runs`)", study.id));
@@ -120,6 +145,21 @@ fn try_answer(
         _ => {}
     }
     Ok(if printed { status(&study, control.signal()) } else { UNUSABLE })
+}
+
+impl Shared {
+    fn streams_to_stdout(&self) -> bool {
+        self.live.as_deref().is_some_and(stream::is_stdout)
+    }
+}
+
+/// The live stream, if one is asked for.
+fn open_stream(shared: &Shared) -> Result<Option<stream::Stream>, Problem> {
+    if shared.json && shared.streams_to_stdout() {
+        return Err(Problem::new("--json and --live - both want standard output")
+            .with_next("stream to a file, or print the record afterwards with `fsdyno show last --json`"));
+    }
+    shared.live.as_deref().map(stream::Stream::to).transpose()
 }
 
 /// The study in the form that was asked for.

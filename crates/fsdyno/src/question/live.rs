@@ -47,6 +47,12 @@ impl Live {
 }
 
 impl guide::Watcher for Live {
+    fn outline(&mut self, text: &str) {
+        if !self.quiet {
+            complain(text);
+        }
+    }
+
     fn begin(&mut self, step: &Step) {
         self.last_ms = None;
         self.show(&heading(step));
@@ -101,6 +107,7 @@ mod tests {
             operations_per_s: Some(2031.4),
             bytes_per_s: Some(8_320_000.0),
             latency_ns_p99: Some(612_345),
+            ..LiveFigures::default()
         };
         assert_eq!(
             line(&step, &figures),

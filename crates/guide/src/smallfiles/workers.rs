@@ -14,7 +14,7 @@ use run::Control;
 
 use super::operations::{Ground, Item, Perform, Scratch};
 use crate::Problem;
-use crate::watch::{LiveFigures, LivePhase, Step, Watcher};
+use crate::watch::{Amount, Counted, LiveFigures, LivePhase, Step, Watcher};
 
 /// Between two looks at the workers.
 const LOOK: Duration = Duration::from_millis(100);
@@ -177,9 +177,12 @@ fn collect(
 }
 
 fn figures(done: u64, elapsed_ns: u64) -> LiveFigures {
+    let elapsed_ms = elapsed_ns / 1_000_000;
+    let all = Amount { operations: done, bytes: 0 };
     LiveFigures {
         phase: LivePhase::Running,
-        elapsed_ms: elapsed_ns / 1_000_000,
+        elapsed_ms,
+        counted: Some(Counted { at_ms: elapsed_ms, all, ..Counted::default() }),
         operations_per_s: (elapsed_ns > 0).then(|| done as f64 * 1e9 / elapsed_ns as f64),
         ..LiveFigures::default()
     }

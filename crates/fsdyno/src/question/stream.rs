@@ -1,0 +1,214 @@
+//! `--live`: what happens, for programs: one JSON object per line (docs/live-stream.md). What was done is told as the
+//! difference to the line before, so that a reader needs no memory, and the differences of a step add up to its row.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use guide::watch::{Amount, Counted, LiveFigures, LivePhase, Step};
+use guide::{Problem, Watcher};
+use results::{Row, Study};
+use serde_json::{Map, Value, json};
+
+use crate::fio::complain;
+
+/// Version of the lines; grows whenever a key is removed or changes meaning.
+const SCHEMA: u32 = 1;
+
+/// A line of progress at most so often, ms. Somewhat less than the second at which counts are renewed, as that second
+/// is not kept to the millisecond.
+const LEAST_MS: u64 = 900;
+
+/// The stream.
+pub(crate) struct Stream {
+    /// `None`: nobody reads any more.
+    sink: Option<Box<dyn Write>>,
+    /// Of the step: the last line of progress, ms since it began; what has been told so far.
+    told_ms: u64,
+    told: Counted,
+    told_layout_bytes: u64,
+}
+
+impl Stream {
+    /// To a file, or to stdout for `-`.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub(crate) fn to(path: &Path) -> Result<Stream, Problem> {
+        if is_stdout(path) {
+            return Ok(Stream::into(Box::new(io::stdout())));
+        }
+        let file = File::create(path).map_err(|error| {
+            Problem::new(format!("cannot write the live stream to {}: {error}", path.display()))
+                .with_next("name a file that can be written, or - for standard output")
+        })?;
+        Ok(Stream::into(Box::new(file)))
+    }
+
+    fn into(sink: Box<dyn Write>) -> Stream {
+        Stream { sink: Some(sink), told_ms: 0, told: Counted::default(), told_layout_bytes: 0 }
+    }
+
+    /// The first line.
+    pub(crate) fn open(&mut self, command: &[String]) {
+        self.line("open", json!({ "version": crate::VERSION, "command": command }));
+    }
+
+    /// The last line: what came of it.
+    pub(crate) fn close(&mut self, study: &Result<Study, Problem>) {
+        self.line(
+            "close",
+            match study {
+                Ok(study) => json!({ "study": study.id, "complete": study.complete, "rows": study.rows.len() }),
+                Err(problem) => json!({ "problem": problem.what, "next": problem.next }),
+            },
+        );
+    }
+
+    fn line(&mut self, event: &str, keys: Value) {
+        let Some(sink) = &mut self.sink else { return };
+        let mut object = Map::new();
+        object.insert("schema".to_string(), json!(SCHEMA));
+        object.insert("event".to_string(), json!(event));
+        object.insert("at_ms".to_string(), json!(run::now_ms()));
+        if let Value::Object(keys) = keys {
+            object.extend(keys);
+        }
+        let written = writeln!(sink, "{}", Value::Object(object)).and_then(|()| sink.flush());
+        if let Err(error) = written {
+            self.sink = None;
+            complain(&format!("fsdyno: the live stream ends here: {error}"));
+        }
+    }
+
+    /// What came on top of what has been told, as keys.
+    fn difference(&mut self, now: Counted) -> Map<String, Value> {
+        let told = self.told;
+        let mut keys = Map::new();
+        keys.insert("interval_ms".to_string(), json!(now.at_ms.saturating_sub(told.at_ms)));
+        let mut amount = |prefix: &str, now: Option<Amount>, told: Option<Amount>| {
+            let new = now.map(|now| now.since(told.unwrap_or_default()));
+            keys.insert(format!("{prefix}operations"), json!(new.map(|new| new.operations)));
+            keys.insert(format!("{prefix}bytes"), json!(new.map(|new| new.bytes)));
+        };
+        amount("", Some(now.all), Some(told.all));
+        amount("read_", now.read, told.read);
+        amount("write_", now.write, told.write);
+        // A look that a stuck worker did not answer in time falls behind: what has been told stays told.
+        self.told = Counted {
+            at_ms: told.at_ms.max(now.at_ms),
+            all: larger(told.all, now.all),
+            read: now.read.map(|read| larger(told.read.unwrap_or_default(), read)),
+            write: now.write.map(|write| larger(told.write.unwrap_or_default(), write)),
+            latency: None,
+        };
+        keys
+    }
+}
+
+/// Whether the path means standard output.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn larger(one: Amount, other: Amount) -> Amount {
+    Amount { operations: one.operations.max(other.operations), bytes: one.bytes.max(other.bytes) }
+}
+
+impl Watcher for Stream {
+    fn outline(&mut self, text: &str) {
+        self.line("outline", json!({ "text": text }));
+    }
+
+    fn begin(&mut self, step: &Step) {
+        (self.told_ms, self.told, self.told_layout_bytes) = (0, Counted::default(), 0);
+        let Step { target, title, number, of } = step;
+        self.line("step_begin", json!({ "step": number, "steps": of, "target": target, "title": title }));
+    }
+
+    fn progress(&mut self, step: &Step, figures: &LiveFigures) {
+        let waited_ms = |now: u64, then: u64| now.saturating_sub(then) >= LEAST_MS;
+        let due = match figures.counted {
+            Some(counted) => waited_ms(counted.at_ms, self.told.at_ms),
+            // Counts come with the first full second.
+            None => figures.phase != LivePhase::Running && waited_ms(figures.elapsed_ms, self.told_ms),
+        };
+        if !due {
+            return;
+        }
+        self.told_ms = figures.elapsed_ms;
+        let mut keys = Map::new();
+        keys.insert("step".to_string(), json!(step.number));
+        keys.insert("phase".to_string(), json!(figures.phase.word()));
+        keys.insert("elapsed_ms".to_string(), json!(figures.elapsed_ms));
+        keys.insert("seconds_left".to_string(), json!(figures.seconds_left));
+        if let Some(bytes) = figures.layout_bytes {
+            keys.insert("layout_bytes".to_string(), json!(bytes.saturating_sub(self.told_layout_bytes)));
+            self.told_layout_bytes = bytes.max(self.told_layout_bytes);
+        }
+        if let Some(counted) = figures.counted {
+            keys.extend(self.difference(counted));
+            keys.insert("latency_ns_p50".to_string(), json!(counted.latency.map(|latency| latency.p50_ns)));
+            keys.insert("latency_ns_p99".to_string(), json!(counted.latency.map(|latency| latency.p99_ns)));
+        }
+        self.line("progress", Value::Object(keys));
+    }
+
+    fn message(&mut self, text: &str) {
+        self.line("message", json!({ "text": text }));
+    }
+
+    fn end(&mut self, step: &Step, row: &Row) {
+        let mut keys = Map::new();
+        keys.insert("step".to_string(), json!(step.number));
+        keys.insert("target".to_string(), json!(step.target));
+        keys.insert("pattern".to_string(), json!(row.pattern));
+        keys.insert("round".to_string(), json!(row.round));
+        keys.insert("trust".to_string(), json!(row.trust()));
+        let findings: Vec<&str> = row.findings.iter().map(|finding| finding.id.as_str()).collect();
+        keys.insert("findings".to_string(), json!(findings));
+        if let Some(whole) = Counted::of_row(row) {
+            keys.extend(self.difference(whole));
+            keys.insert("total_ms".to_string(), json!(whole.at_ms));
+            keys.insert("total_operations".to_string(), json!(whole.all.operations));
+            keys.insert("total_bytes".to_string(), json!(whole.all.bytes));
+        }
+        self.line("step_end", Value::Object(keys));
+    }
+}
+
+/// Two watchers who see the same.
+pub(crate) struct Both<'a> {
+    pub(crate) one: &'a mut dyn Watcher,
+    pub(crate) other: &'a mut dyn Watcher,
+}
+
+impl Watcher for Both<'_> {
+    fn outline(&mut self, text: &str) {
+        self.one.outline(text);
+        self.other.outline(text);
+    }
+
+    fn begin(&mut self, step: &Step) {
+        self.one.begin(step);
+        self.other.begin(step);
+    }
+
+    fn progress(&mut self, step: &Step, figures: &LiveFigures) {
+        self.one.progress(step, figures);
+        self.other.progress(step, figures);
+    }
+
+    fn message(&mut self, text: &str) {
+        self.one.message(text);
+        self.other.message(text);
+    }
+
+    fn end(&mut self, step: &Step, row: &Row) {
+        self.one.end(step, row);
+        self.other.end(step, row);
+    }
+}
+
+#[cfg(test)]
+mod tests;
