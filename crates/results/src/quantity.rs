@@ -16,6 +16,11 @@ pub fn number(value: f64) -> String {
     grouped(&format!("{value:.digits$}"))
 }
 
+/// A count, with all its digits: `1,001`.
+pub fn count(count: u64) -> String {
+    grouped(&count.to_string())
+}
+
 /// Puts a comma between each three digits before the point.
 fn grouped(text: &str) -> String {
     let (whole, rest) = text.find('.').map_or((text, ""), |point| text.split_at(point));
@@ -70,6 +75,11 @@ mod tests {
             .collect();
         assert_eq!(shown, ["0", "0.123", "1.00", "10.0", "12.3", "100", "123", "1,234", "1,234,567", "-1,500"]);
         assert_eq!(number(f64::NAN), "?");
+    }
+
+    #[test]
+    fn counts_keep_all_their_digits() {
+        assert_eq!([count(0), count(7), count(1001), count(12_345_678)], ["0", "7", "1,001", "12,345,678"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The published rule: 1,001 small files written in under 10 s, and read in under 10 s.
 
+use results::quantity::count;
 use results::{
     Bound, Confidence, Interval, PhaseRecord, Requirement, RequirementKind, Study, TestOrigin, Verdict, VerdictRow,
 };
@@ -10,7 +11,7 @@ use super::shell;
 pub(super) const LIMIT_S: f64 = 10.0;
 
 const PROFILE: &str = "gitlab-smallfiles";
-const SOURCE: &str = "GitLab documentation, Filesystem Performance Benchmarking";
+const SOURCE: &str = "GitLab documentation, Filesystem performance benchmarking";
 const READ_ON: &str = "2026-11";
 
 /// Two-sided 95 % of a normal distribution, in deviations.
@@ -54,13 +55,14 @@ fn answer(requirement: Requirement, phase: &PhaseRecord, applies: bool) -> Verdi
     let interval = interval(phase, elapsed_s);
     let attempted = phase.operations + phase.failures;
     let limit = requirement.threshold;
+    let files = count(shell::FILES.into());
     let (verdict, reason) = if !applies {
         let text = "the rule is about 1,001 files of 5 bytes in one directory, one after the other";
         (Verdict::NotApplicable, text.to_string())
     } else if attempted < u64::from(shell::FILES) {
-        (Verdict::Inconclusive, format!("it was stopped after {attempted} of {} files", shell::FILES))
+        (Verdict::Inconclusive, format!("it was stopped after {} of {files} files", count(attempted)))
     } else if phase.failures > 0 {
-        (Verdict::Inconclusive, format!("{} of {} files failed", phase.failures, shell::FILES))
+        (Verdict::Inconclusive, format!("{} of {files} files failed", count(phase.failures)))
     } else if interval.is_some_and(|interval| interval.contains(limit)) {
         (Verdict::Inconclusive, "the limit lies within what another run might take".to_string())
     } else if elapsed_s < limit {

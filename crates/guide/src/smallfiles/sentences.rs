@@ -1,7 +1,7 @@
 //! The answer in sentences.
 
 use probe::Mount;
-use results::quantity::{latency, number};
+use results::quantity::{count, latency, number};
 use results::{LatencyFigures, PhaseRecord, Study, Verdict};
 
 use super::rule::LIMIT_S;
@@ -23,9 +23,9 @@ fn rule(study: &Study) -> Option<String> {
     let (write, read) = (phase_of(study, "write")?, phase_of(study, "read")?);
     let done = format!(
         "{} files were written in {} and {} read back in {}",
-        number(write.operations as f64),
+        count(write.operations),
         seconds(write.elapsed_ns),
-        number(read.operations as f64),
+        count(read.operations),
         seconds(read.elapsed_ns)
     );
     let verdict = study.verdicts.first()?;
@@ -47,7 +47,7 @@ fn loops(study: &Study, shell_ns: Option<[u64; 2]>) -> Option<String> {
          here on /dev/null)",
         seconds(write_ns),
         seconds(read_ns),
-        number(f64::from(shell::FILES))
+        count(shell::FILES.into())
     );
     let took = |pattern| phase_of(study, pattern).map(|phase| seconds(phase.elapsed_ns));
     Some(match (took("shell-write"), took("shell-read")) {

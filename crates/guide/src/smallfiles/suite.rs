@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use results::evidence::WireCounters;
-use results::quantity::number;
+use results::quantity::count;
 use results::{PhaseRecord, Row, Severity};
 
 use super::Options;
@@ -52,7 +52,7 @@ impl Suite {
         let title = match phase.acts {
             // They differ, if at all, by one or two of each family.
             Acts::Lists => {
-                format!("readdir, {} names", number(items.iter().map(|item| item.expected).max().unwrap_or(0) as f64))
+                format!("readdir, {} names", count(items.iter().map(|item| item.expected).max().unwrap_or(0)))
             }
             _ => phase.title.to_string(),
         };
@@ -105,7 +105,7 @@ impl Suite {
         let planned = task.items.len();
         if outcome.cut {
             let attempted = outcome.done.len() as u64 + outcome.failures;
-            self.cuts.push(format!("{} after {} of {}", phase.title, number(attempted as f64), number(planned as f64)));
+            self.cuts.push(format!("{} after {} of {}", phase.title, count(attempted), count(planned as u64)));
         }
         let record = self.record(phase, &outcome, cache);
         if let (Some(before), Some(after)) = (before, self.wire()) {
@@ -189,7 +189,7 @@ impl Suite {
     fn other(&self, family: Family, index: u32) -> Option<std::ffi::CString> {
         match family {
             Family::Entered => Some(self.tree.directory(index)),
-            // It need not lead anywhere: nobody follows it.
+            // The file beside it.
             Family::Link => Some(Tree::new(0, 1).name(Family::Test, index)),
             _ => None,
         }

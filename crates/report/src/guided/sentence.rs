@@ -1,6 +1,6 @@
 //! A row in a few words.
 
-use results::quantity::{bytes_per_s, count_per_s, latency, number};
+use results::quantity::{bytes_per_s, count, count_per_s, latency, number};
 use results::{LatencyFigures, PhaseRecord, Row, Trust};
 
 /// What a row found, on part of a line: rate, latency, trust; or the error.
@@ -30,8 +30,8 @@ fn of_phase(row: &Row, phase: &PhaseRecord) -> String {
         let reason = phase.cache.as_ref().map(|reason| format!(": {reason}"));
         return format!("did not run{}", reason.unwrap_or_default());
     }
-    let failed = first_error(row)
-        .map(|error| format!("{} of {} failed: {error}", number(phase.failures as f64), number(attempted as f64)));
+    let failed =
+        first_error(row).map(|error| format!("{} of {} failed: {error}", count(phase.failures), count(attempted)));
     let rate = phase.rate_per_s().map(|rate| format!("{}/s", number(rate)));
     let found = LatencyFigures::of(&phase.latency).as_ref().map(percentiles);
     [failed, rate, found, doubt(row)].into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -1,6 +1,6 @@
 //! The tables of `smallfiles`: the published rule, then the phases.
 
-use results::quantity::{bytes, latency, number};
+use results::quantity::{bytes, count, latency, number};
 use results::{Figures, LatencyFigures, PhaseRecord, Row, Study, Trust, VerdictRow};
 
 use super::sentence::first_error;
@@ -55,7 +55,7 @@ fn files(phase: &PhaseRecord) -> String {
         0..1000 => format!(" of {each} bytes"),
         _ => format!(" of {}", bytes(each as f64)),
     });
-    format!("{} files{}", number(attempted as f64), size.unwrap_or_default())
+    format!("{} files{}", count(attempted), size.unwrap_or_default())
 }
 
 fn phases(study: &Study, form: Form) -> Option<String> {
@@ -85,7 +85,7 @@ fn measured(row: &Row, phase: &PhaseRecord, figures: &Figures) -> Vec<String> {
         figures.total.latency.as_ref().map_or("-".to_string(), |found| latency(pick(found) as f64))
     };
     let rate = phase.rate_per_s().map_or("-".to_string(), number);
-    let failed = number(phase.failures as f64);
+    let failed = count(phase.failures);
     let mark = if row.trust() == Trust::Ok { String::new() } else { format!(", {}", row.trust().word()) };
     cells(row, [&rate, &time(|found| found.p50_ns), &time(|found| found.p99_ns), &failed, &format!("{cache}{mark}")])
 }
@@ -95,7 +95,7 @@ fn failures(study: &Study, form: Form) -> Option<String> {
     let line = |row: &Row| {
         let failed = row.phase.as_ref()?.failures;
         let error = first_error(row)?;
-        Some(form.paragraph(&format!("{}: {} failed, the first with {error}", row.title, number(failed as f64))))
+        Some(form.paragraph(&format!("{}: {} failed, the first with {error}", row.title, count(failed))))
     };
     let lines: String = study.rows.iter().filter_map(line).collect();
     (!lines.is_empty()).then_some(lines)

@@ -100,7 +100,7 @@ fn study() -> Study {
     ];
     study.verdicts = vec![
         verdict(0, Verdict::Fail, 176.0, Some(-1660.0), "176.000 s is not under 10 s"),
-        verdict(2, Verdict::Inconclusive, 3.118, None, "1 of 1001 files failed"),
+        verdict(2, Verdict::Inconclusive, 3.118, None, "1 of 1,001 files failed"),
         verdict(3, Verdict::Fail, 176.0, Some(-1660.0), "176.000 s is not under 10 s"),
     ];
     study.sentences = vec!["1,001 files were written in 176 s.".into()];
@@ -115,12 +115,71 @@ fn study() -> Study {
 
 #[test]
 fn the_text_of_a_slow_mount_that_fails_in_part() {
-    insta::assert_snapshot!(text(&study(), 80), @"");
+    insta::assert_snapshot!(text(&study(), 80), @r#"
+    /mnt/git
+
+    1,001 files of 5 bytes   time limit   margin verdict
+    write                   176 s  10 s -1,660 % FAIL
+    read                   3.12 s  10 s        - INCONCLUSIVE
+    read, shell loop        176 s  10 s -1,660 % FAIL
+
+    read: 1 of 1,001 files failed.
+
+    phase                     ops/s     p50     p99 failed cache
+    write                      5.69  171 ms  902 ms      0
+    write: its close           5.69  152 ms  801 ms      0
+    read                        321 3.10 ms 8.98 ms      1 hot
+    stat, hot               500,500 1.00 µs 2.01 µs      0 hot, caution
+    stat, cold                    -       -       -      - needs --drop-caches
+    create+fsync: its fsync     145 6.13 ms 23.5 ms      0
+    readlink                      -       -       -      - did not run
+
+    read: 1 failed, the first with close: Input/output error
+
+    1,001 files were written in 176 s.
+
+    caution: stat, hot: 1,001 operations and 3 requests to the server
+      next: run it cold (more: fsdyno explain attribute-cache)
+
+    note: stopped at the limit of 3 s each (--limit): create+fsync of dir after 438
+    of 1,001
+    "#);
 }
 
 #[test]
 fn the_same_in_markdown() {
-    insta::assert_snapshot!(markdown(&study()), @"");
+    insta::assert_snapshot!(markdown(&study()), @r#"
+    **/mnt/git**
+
+    | 1,001 files of 5 bytes |   time | limit |   margin | verdict      |
+    |------------------------|--------|-------|----------|--------------|
+    | write                  |  176 s |  10 s | -1,660 % | FAIL         |
+    | read                   | 3.12 s |  10 s |        - | INCONCLUSIVE |
+    | read, shell loop       |  176 s |  10 s | -1,660 % | FAIL         |
+
+    read: 1 of 1,001 files failed.
+
+
+    | phase                   |   ops/s |     p50 |     p99 | failed | cache               |
+    |-------------------------|---------|---------|---------|--------|---------------------|
+    | write                   |    5.69 |  171 ms |  902 ms |      0 |                     |
+    | write: its close        |    5.69 |  152 ms |  801 ms |      0 |                     |
+    | read                    |     321 | 3.10 ms | 8.98 ms |      1 | hot                 |
+    | stat, hot               | 500,500 | 1.00 µs | 2.01 µs |      0 | hot, caution        |
+    | stat, cold              |       - |       - |       - |      - | needs --drop-caches |
+    | create+fsync: its fsync |     145 | 6.13 ms | 23.5 ms |      0 |                     |
+    | readlink                |       - |       - |       - |      - | did not run         |
+
+    read: 1 failed, the first with close: Input/output error
+
+
+    1,001 files were written in 176 s.
+
+
+    - caution: stat, hot: 1,001 operations and 3 requests to the server Next: run it cold
+
+    note: stopped at the limit of 3 s each (--limit): create+fsync of dir after 438 of 1,001
+    "#);
 }
 
 #[test]
@@ -134,5 +193,10 @@ fn no_line_is_wider_than_the_terminal() {
 fn a_phase_in_a_few_words() {
     let rows = study().rows;
     let words: Vec<String> = [0, 2, 5, 7].iter().map(|index| summary(&rows[*index])).collect();
-    insta::assert_snapshot!(words.join("\n"), @"");
+    insta::assert_snapshot!(words.join("\n"), @r#"
+    5.69/s, p50 171 ms, p99 902 ms
+    1 of 1,001 failed: close: Input/output error, 321/s, p50 3.10 ms, p99 8.98 ms
+    did not run: needs --drop-caches
+    did not run
+    "#);
 }
