@@ -8,6 +8,9 @@ use crate::requests::Requests;
 /// So many times the floor is away from it.
 const AWAY: f64 = 2.0;
 
+/// More than chance: so many times the capacity.
+const MORE: f64 = 1.05;
+
 /// A load that was offered, and what came of it.
 struct Load {
     percent: u32,
@@ -54,6 +57,7 @@ pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
     )];
     sentences.extend(floor(&loads));
     sentences.extend(saturation(&loads));
+    sentences.extend(more_than_capacity(&loads, capacity));
     sentences
 }
 
@@ -86,22 +90,48 @@ fn floor(loads: &[Load]) -> Option<String> {
 /// From which load on the storage falls behind.
 fn saturation(loads: &[Load]) -> Option<String> {
     let last = loads.last()?;
-    let Some(behind) = loads.iter().find(|load| !load.kept_up()) else {
-        return Some(format!(
+    // Who serves more at a heavier load was only held up for a while.
+    let served_later =
+        |index: usize| loads[index + 1..].iter().any(|load| load.achieved_per_s > loads[index].offered_per_s);
+    let late: Vec<usize> = (0..loads.len()).filter(|index| !loads[*index].kept_up()).collect();
+    let held_up: Vec<String> =
+        late.iter().filter(|index| served_later(**index)).map(|index| format!("{} %", loads[*index].percent)).collect();
+    let mut text = match late.iter().find(|index| !served_later(**index)).map(|index| &loads[*index]) {
+        None => format!(
             "Even {} % of it was served: {} of the {} offered.",
             last.percent,
             number(last.achieved_per_s),
             count_per_s(last.offered_per_s)
-        ));
+        ),
+        Some(behind) => format!(
+            "At {} % the storage falls behind: {} of the {} offered were served. The queue grows as long as such a load \
+             lasts, so that response times from there on tell how long one looked ({} s), not how fast the storage is.",
+            behind.percent,
+            number(behind.achieved_per_s),
+            count_per_s(behind.offered_per_s),
+            number(behind.elapsed_s)
+        ),
     };
-    Some(format!(
-        "At {} % the storage falls behind: {} of the {} offered were served. The queue grows as long as such a load \
-         lasts, so that response times from there on tell how long one looked ({} s), not how fast the storage is.",
-        behind.percent,
-        number(behind.achieved_per_s),
-        count_per_s(behind.offered_per_s),
-        number(behind.elapsed_s)
-    ))
+    if !held_up.is_empty() {
+        let loads = held_up.join(", ");
+        text.push_str(&format!(
+            " At {loads} it was held up for a while, as it served more at a heavier load: its rate varies."
+        ));
+    }
+    Some(text)
+}
+
+/// More than the capacity was served: the closed loop has not found it.
+fn more_than_capacity(loads: &[Load], capacity: f64) -> Option<String> {
+    let best = loads.iter().max_by(|one, other| one.achieved_per_s.total_cmp(&other.achieved_per_s))?;
+    (best.achieved_per_s > capacity * MORE).then(|| {
+        format!(
+            "More than that capacity was served in the open loop, {} at {} %: the real one is higher, and the loads are \
+             smaller shares of it than they say.",
+            count_per_s(best.achieved_per_s),
+            best.percent
+        )
+    })
 }
 
 #[cfg(test)]
@@ -152,6 +182,18 @@ mod tests {
         let text = floor(&loads).unwrap();
         assert!(text.contains("the median stays within 2 times its 100 µs up to 90 %"), "{text}");
         assert_eq!(saturation(&loads).unwrap(), "Even 90 % of it was served: 36,000 of the 36,000 IOPS offered.");
+    }
+
+    #[test]
+    fn a_stall_at_a_lighter_load_is_no_saturation() {
+        let loads = [load(75, 28_000.0, 200, 900), load(100, 39_500.0, 300, 900), load(120, 45_000.0, 300, 900)];
+        let text = saturation(&loads).unwrap();
+        assert!(text.starts_with("At 120 % the storage falls behind: 45,000 of the 48,000 IOPS"), "{text}");
+        assert!(
+            text.ends_with("At 75 % it was held up for a while, as it served more at a heavier load: its rate varies.")
+        );
+        assert!(more_than_capacity(&loads, 40_000.0).unwrap().contains("45,000 IOPS at 120 %: the real one is higher"));
+        assert_eq!(more_than_capacity(&loads, 44_000.0), None);
     }
 
     #[test]
