@@ -54,7 +54,8 @@ fn shown(study: &Study, form: Form) -> String {
 /// What was asked, of what.
 fn heading(study: &Study, form: Form) -> String {
     let mut text = String::new();
-    for target in &study.targets {
+    // A fio run that was saved by itself has no name and no place.
+    for target in study.targets.iter().filter(|target| !target.path.is_empty()) {
         let mount = target.storage.mount.value();
         let on = mount.map(|mount| format!(": {} on {}", mount.fstype, mount.source)).unwrap_or_default();
         let named = if target.name == target.path { String::new() } else { format!("{} = ", target.name) };

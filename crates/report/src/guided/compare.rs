@@ -5,7 +5,7 @@ use results::quantity::{latency, number};
 use results::{Study, Trust};
 
 use super::table::{Form, Table};
-use crate::summary::{Cell, Grid, Lane, Line, Metric};
+use crate::summary::{Cell, Grid, Lane, Line, Metric, Ratio};
 
 /// The five patterns in the order in which people read them; others follow.
 const ORDER: [&str; 5] = ["read", "write", "randread", "randwrite", "randrw"];
@@ -64,17 +64,23 @@ fn add(table: &mut Table, line: &Line<'_>, baseline: &str) {
         table.row(all);
     };
     row("MB/s", each(&|cell| Some(number(cell.value(metric)? / 1e6))));
-    let times: Vec<String> =
-        line.cells.iter().enumerate().map(|(index, cell)| times(cell, line, index, metric)).collect();
-    row(&format!("× {baseline}"), times);
+    let against = |show: &dyn Fn(&Ratio) -> String| -> Vec<String> {
+        let of_cell = |(index, cell): (usize, &Cell<'_>)| match cell.ratio(&line.cells[0], metric) {
+            _ if index == 0 => String::new(),
+            Some(ratio) => show(&ratio),
+            None => "-".to_string(),
+        };
+        line.cells.iter().enumerate().map(of_cell).collect()
+    };
+    row(&format!("× {baseline}"), against(&|ratio| number(ratio.value)));
+    row("  interval", against(&interval));
     row("IOPS", each(&|cell| cell.value(Metric::Iops).map(number)));
     for lane in [Lane::Read, Lane::Write] {
-        let percentiles = each(&|cell| {
-            let (p50, p99) = (cell.value(Metric::P50(lane))?, cell.value(Metric::P99(lane))?);
-            Some(format!("{} / {}", latency(p50), latency(p99)))
-        });
-        if percentiles.iter().any(|cell| cell != "-") {
-            row(&format!("p50 / p99 {}", lane.word()), percentiles);
+        for (name, metric) in [("p50", Metric::P50(lane)), ("p99", Metric::P99(lane))] {
+            let percentiles = each(&|cell| cell.value(metric).map(latency));
+            if percentiles.iter().any(|cell| cell != "-") {
+                row(&format!("{name} {}", lane.word()), percentiles);
+            }
         }
     }
     row("CPU %", each(&|cell| cell.value(Metric::Cpu).map(number)));
@@ -82,17 +88,11 @@ fn add(table: &mut Table, line: &Line<'_>, baseline: &str) {
     row("trust", line.cells.iter().map(trust).collect());
 }
 
-/// The cell as a multiple of the baseline, with its interval.
-fn times(cell: &Cell<'_>, line: &Line<'_>, index: usize, metric: Metric) -> String {
-    if index == 0 {
-        return "1".to_string();
-    }
-    let Some(ratio) = cell.ratio(&line.cells[0], metric) else { return "-".to_string() };
+/// Where a multiple of the baseline lies.
+fn interval(ratio: &Ratio) -> String {
     match ratio.interval {
-        Some(interval) => {
-            format!("{} ({}-{})", number(ratio.value), number(interval.low), number(interval.high))
-        }
-        None => format!("{} (no interval)", number(ratio.value)),
+        Some(interval) => format!("{}..{}", number(interval.low), number(interval.high)),
+        None => "none".to_string(),
     }
 }
 

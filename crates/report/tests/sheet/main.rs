@@ -6,3 +6,4 @@ mod exports;
 mod fixture;
 mod odd;
 mod page;
+mod texts;
