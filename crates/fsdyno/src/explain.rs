@@ -42,7 +42,8 @@ fn list() -> String {
 
 fn tell(story: &Story) -> String {
     let Story { id, trap, title, happens, seen, advice, documented } = story;
-    let parts = [("What happens", happens), ("How it is seen", seen), ("What to do", advice), ("Documented", documented)];
+    let parts =
+        [("What happens", happens), ("How it is seen", seen), ("What to do", advice), ("Documented", documented)];
     let told: String = parts.iter().map(|(heading, text)| format!("\n{heading}\n{}", paragraph(text))).collect();
     format!("{id} ({trap}): {title}\n{told}")
 }

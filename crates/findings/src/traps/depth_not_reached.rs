@@ -15,11 +15,12 @@ pub(crate) const STORY: Story = Story {
     title: "The queue was not as deep as asked for",
     happens: "Engines of synchronous calls carry one request at a time, whatever iodepth says. libaio does the same \
               without direct I/O: io_submit returns when the request is done. The report then shows 32 requests in \
-              flight, while the device saw one, and a completion latency that is 32 times the time of one request. \
+              flight, while the device saw one, and a completion latency that is up to 32 times the time of one. \
               Direct writes that make a file grow are done one after the other too.",
     seen: "Before the run, from the options. After it, from the device's average queue depth and from the submission \
-           latency: where submitting takes as long as the request, slat times iodepth is clat. Invalid when both say \
-           so: the depth was below a quarter of what was asked for.",
+           latency: where submitting is the whole of a request, slat times the number of I/Os is the time of the run. \
+           Invalid when both say so: the depth was below a quarter of what was asked for, and submitting took 70 % of \
+           the time.",
     advice: "Add --direct=1 to libaio, or use --ioengine=io_uring, which keeps its depth without direct I/O too. For \
              synchronous engines use --numjobs to have several requests at once.",
     documented: "fio documentation, iodepth and libaio; io_submit(2); fio issues 226, 376, 512, 812",
@@ -27,8 +28,8 @@ pub(crate) const STORY: Story = Story {
 
 /// The device saw less than this share of the depth.
 const DEPTH_SHARE: f64 = 0.25;
-/// slat times depth over clat: 1 when submitting is all there is. Truly asynchronous submission stays below 0.3.
-const IDENTITY: std::ops::Range<f64> = 0.7..1.4;
+/// The share of the workers' time spent in submitting: all of it when submitting is the whole of a request.
+const SUBMITTING: f64 = 0.7;
 /// A submission that waits for a device; one that only queues takes a few us.
 const BLOCKED_SLAT_NS: f64 = 10_000.0;
 
@@ -53,7 +54,7 @@ fn conflict(row: &Row<'_>) -> Option<Finding> {
         (
             format!(
                 "iodepth={depth} with libaio and without direct I/O: io_submit returns when the request is done, so \
-                 that one request is in flight and clat is {depth} times the time of one"
+                 that one request is in flight and clat is up to {depth} times the time of one"
             ),
             "add --direct=1, or use --ioengine=io_uring".to_owned(),
         )
@@ -80,16 +81,16 @@ fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let seen = device.depth(flow.seconds)?;
     let asked = row.depth_asked() as f64;
     let (slat, clat) = (row.slat_ns()?, row.clat_ns()?);
-    let identity = IDENTITY.contains(&(slat * depth / clat));
+    let submitting = slat * row.ios() as f64 / (row.runtime_ms() as f64 * 1e6 * row.workers.len() as f64);
     let waits = slat >= BLOCKED_SLAT_NS || row.buffered();
-    if seen >= asked * DEPTH_SHARE || !identity || !waits {
+    if seen >= asked * DEPTH_SHARE || submitting < SUBMITTING || !waits {
         return None;
     }
     let cause = format!(
         "asked for depth {asked}, {} saw {seen:.1}: submitting took {} of the time; a request took {}, not the {} of \
          clat",
         device.name,
-        percent((slat * depth / clat).min(1.0)),
+        percent(submitting.min(1.0)),
         time(slat),
         time(clat)
     );

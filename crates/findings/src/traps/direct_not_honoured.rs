@@ -13,7 +13,7 @@ pub(crate) const ID: &str = "direct-not-honoured";
 pub(crate) const STORY: Story = Story {
     id: ID,
     trap: "T5",
-    title: "Direct I/O was accepted, and something answered from memory all the same",
+    title: "Direct I/O was accepted, and memory answered all the same",
     happens: "Some filesystems accept O_DIRECT at open and go through a cache: ZFS through its ARC, fscrypt and data \
               journalling through the page cache, FUSE as its daemon decides. Below a loop device the backing file's \
               own page cache can answer. The number is then a cache's, though direct=1 was given.",

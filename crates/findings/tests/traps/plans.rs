@@ -19,7 +19,8 @@ fn a_depth_that_cannot_be() {
 
 #[test]
 fn the_run_shows_the_depth() {
-    let job = latencies(queued(reader("job"), "libaio", 32), 39_900, 1_285_000);
+    let mut job = latencies(queued(reader("job"), "libaio", 32), 39_900, 1_285_000);
+    job.read.ios = 250_000;
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     vda(&mut record).weighted_ms = 10_000;

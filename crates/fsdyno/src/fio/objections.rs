@@ -42,9 +42,8 @@ impl Objections {
             return;
         }
         let same = |one: &Finding, other: &Finding| one.id == other.id && one.job == other.job;
-        let known = |finding: &Finding| {
-            self.told.iter().any(|told| same(told, finding) && told.severity >= finding.severity)
-        };
+        let known =
+            |finding: &Finding| self.told.iter().any(|told| same(told, finding) && told.severity >= finding.severity);
         let new: Vec<Finding> =
             found.into_iter().filter(|finding| finding.severity > Severity::Info && !known(finding)).collect();
         lines(&new).iter().for_each(|line| complain(line));
