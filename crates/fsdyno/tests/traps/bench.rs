@@ -1,0 +1,121 @@
+//! A directory on the disk that holds the build, and command lines run in it.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use results::evidence::{Seen, StorageClass};
+use results::{Finding, RunRecord, Severity};
+
+/// Size of the test files, MiB: an 80th of the memory of a small machine, and read in a second.
+pub(crate) const FILE_MIB: u64 = 64;
+
+/// The tests share one device: one at a time.
+static DEVICE: Mutex<()> = Mutex::new(());
+
+/// A directory of the test, and the device for itself.
+pub(crate) struct Bench {
+    directory: tempfile::TempDir,
+    _device: MutexGuard<'static, ()>,
+}
+
+/// What a command line gave.
+pub(crate) struct Ran {
+    pub(crate) record: RunRecord,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Bench {
+    /// On a block filesystem with direct I/O whose device can be watched; else the reason is printed.
+    #[expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
+    pub(crate) fn new() -> Option<Bench> {
+        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+        // A test that failed has done no harm to the device.
+        let device = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+        let bench = Bench { directory, _device: device };
+        let unusable = bench.unusable();
+        if let Some(reason) = &unusable {
+            eprintln!("skipped: {reason}");
+        }
+        unusable.is_none().then_some(bench)
+    }
+
+    fn unusable(&self) -> Option<String> {
+        let ran = self.run("--name=look --filename=look --rw=write --bs=4k --size=64k --direct=1");
+        if let Some(error) = &ran.record.jobs[0].error {
+            return Some(format!("no direct I/O in the build directory: {}", error.text));
+        }
+        match ran.record.storages.first() {
+            Some(storage) if storage.class == StorageClass::Block => {}
+            other => return Some(format!("the build directory is no block filesystem: {other:?}")),
+        }
+        match &ran.record.ledger.as_ref()?.samples.last()?.devices {
+            Seen::Value(devices) if devices.is_empty() => Some("no device behind the build directory".to_owned()),
+            Seen::Value(_) => None,
+            Seen::NotVisible(reason) => Some(reason.clone()),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Runs a command line of the fio face to its end.
+    #[track_caller]
+    pub(crate) fn run(&self, words: &str) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
+        command.arg("fio").args(words.split_whitespace()).arg("--record=record.json");
+        let output = command.current_dir(self.directory.path()).output().expect("the program runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        let saved = std::fs::read_to_string(self.path("record.json"));
+        let saved = saved.unwrap_or_else(|error| panic!("{words}: no record: {error}\n{stderr}"));
+        let record = RunRecord::from_json(&saved).unwrap_or_else(|error| panic!("{words}: {error}"));
+        Ran { record, stdout, stderr }
+    }
+
+    /// A file of random data, on the disk and not in memory.
+    #[track_caller]
+    pub(crate) fn file(&self, name: &str) {
+        let ran = self.run(&format!(
+            "--name=fill --filename={name} --rw=write --bs=1m --size={FILE_MIB}m --end_fsync=1 --findings=off"
+        ));
+        assert_eq!(ran.record.jobs[0].error, None);
+        // The next job that invalidates the cache drops its pages: they are clean.
+    }
+}
+
+impl Ran {
+    /// The finding of this kind.
+    #[track_caller]
+    pub(crate) fn one(&self, id: &str) -> &Finding {
+        self.find(id).unwrap_or_else(|| panic!("no {id} in {:#?}\n{}", self.record.findings, self.stderr))
+    }
+
+    pub(crate) fn find(&self, id: &str) -> Option<&Finding> {
+        self.record.findings.iter().find(|finding| finding.id == id)
+    }
+
+    /// The trap was seen, is said on stderr, and the number it speaks against is printed all the same.
+    #[track_caller]
+    pub(crate) fn caught(&self, id: &str, severity: Severity) {
+        assert_eq!(self.one(id).severity, severity, "{:#?}", self.one(id));
+        assert!(self.stderr.contains(&format!("[{id}]")), "{}", self.stderr);
+        assert!(self.stderr.contains("  next: "), "{}", self.stderr);
+        assert!(self.stdout.contains("IOPS="), "{}", self.stdout);
+    }
+
+    /// Neither this trap nor anything invalid. Cautions about the machine are its neighbours' doing.
+    #[track_caller]
+    pub(crate) fn honest(&self, id: &str) {
+        let against: Vec<&Finding> = self
+            .record
+            .findings
+            .iter()
+            .filter(|finding| finding.id == id || finding.severity == Severity::Invalid)
+            .collect();
+        assert!(against.is_empty(), "{against:#?}");
+        assert!(!self.stderr.contains(&format!("[{id}]")), "{}", self.stderr);
+    }
+}

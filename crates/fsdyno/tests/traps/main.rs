@@ -1,0 +1,10 @@
+//! The traps on a real filesystem, through the real binary: the wrong number is printed and marked, and its honest
+//! twin is not.
+#![forbid(unsafe_code)]
+
+mod bench;
+
+mod face;
+mod plans;
+mod reads;
+mod writes;
