@@ -25,6 +25,8 @@ struct Point {
     interval: Option<Interval>,
     latency: LatencyFigures,
     p99_interval: Option<Interval>,
+    /// The depth was not there.
+    not_reached: bool,
 }
 
 impl Point {
@@ -50,7 +52,13 @@ impl Point {
             interval,
             latency: total.latency.filter(|_| usable)?,
             p99_interval: p99_interval(),
+            not_reached: row.findings.iter().any(|finding| finding.id == "depth-not-reached"),
         })
+    }
+
+    /// One request was in flight.
+    fn is_alone(&self) -> bool {
+        self.depth == 1 || self.not_reached
     }
 
     fn low(&self) -> f64 {
@@ -104,7 +112,13 @@ pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
         [only] => format!(" Depth {only} is left out of this: it has no number that counts."),
         several => format!(" Depths {} are left out of this: they have no number that counts.", several.join(", ")),
     };
-    format!("{}: {}{left_out}", requests.title(), said(&points))
+    let said = if points.iter().any(|point| point.depth > 1) && points.iter().all(Point::is_alone) {
+        let engine = "one request at a time was in flight whatever the depth (see depth-not-reached)";
+        format!("no knee to be found: {engine}, so that more depth can gain nothing.")
+    } else {
+        said(&points)
+    };
+    format!("{}: {said}{left_out}", requests.title())
 }
 
 fn said(points: &[Point]) -> String {
@@ -203,6 +217,8 @@ fn blurred(earliest: &Point, latest: &Point, last: &Point) -> String {
 
 #[cfg(test)]
 mod tests {
+    use results::{DirectionRecord, Finding, JobSetup, Latency, RunRecord, Severity};
+
     use super::*;
 
     /// A closed loop around `servers` of 100 µs each, with rates known to this share.
@@ -222,6 +238,7 @@ mod tests {
                     interval: (known_to > 0.0).then_some(interval),
                     latency: LatencyFigures { count: 10_000, mean_ns, p99_ns, ..LatencyFigures::default() },
                     p99_interval: Some(p99_interval),
+                    not_reached: false,
                 }
             })
             .collect()
@@ -266,6 +283,52 @@ mod tests {
         assert!(said(&points(8.0, 0.01, 2)).contains("too few"));
         let text = said(&points(8.0, 0.0, 64));
         assert!(text.starts_with("the knee is at depth 8") && text.ends_with("how much their rate varies."), "{text}");
+    }
+
+    /// A row of 3 s whose rate is the same in each tenth of a second.
+    fn row(depth: u32, servers: u32) -> Row {
+        let iops = u64::from(depth.min(servers)) * 10_000;
+        let mut lat = Latency::with_histogram();
+        (0..1000).for_each(|_| lat.record(u64::from(depth) * 1_000_000_000 / iops));
+        let mut read = DirectionRecord {
+            ios: 3 * iops,
+            bytes: 3 * iops * 4096,
+            runtime_ms: 3000,
+            lat,
+            ..DirectionRecord::default()
+        };
+        (1..=30).for_each(|window| read.iops_samples.record(iops, window * 100));
+        let pattern = format!("randread-4k-qd{depth}");
+        let mut run = RunRecord::new("fsdyno", 0);
+        run.jobs.push(JobRecord { read, ..JobRecord::new(&pattern, 1, JobSetup::default()) });
+        Row { pattern, ..Study::of_run(run).rows.remove(0) }
+    }
+
+    fn finding(id: &str, severity: Severity) -> Finding {
+        Finding { id: id.into(), severity, job: None, numbers: Vec::new(), cause: String::new(), next: String::new() }
+    }
+
+    #[test]
+    fn a_study_is_read_from_its_rows() {
+        let requests = Requests::parse("randread", "4k").unwrap();
+        let mut study = Study::of_run(RunRecord::new("fsdyno", 0));
+        study.rows = [64, 1, 2, 4, 8, 16, 32].map(|depth| row(depth, 8)).to_vec();
+        let text = sentence(&study, &requests);
+        assert!(text.starts_with("4k random read: the knee is at depth 8: 80,000 IOPS at a mean of 100 µs."), "{text}");
+        assert!(!text.contains("too short"), "the tenths of a second give intervals: {text}");
+        // What answers another question does not count, and neither do other kinds of requests.
+        study.rows[0].findings.push(finding("page-cache", Severity::Invalid));
+        study.rows.push(Row { pattern: "randread-64k-qd128".into(), ..row(128, 1000) });
+        let text = sentence(&study, &requests);
+        assert!(
+            text.contains("up to depth 32")
+                && text.ends_with("Depth 64 is left out of this: it has no number that counts."),
+            "{text}"
+        );
+        for row in &mut study.rows {
+            row.findings = vec![finding("depth-not-reached", Severity::Caution)];
+        }
+        assert!(sentence(&study, &requests).contains("no knee to be found: one request at a time"));
     }
 
     #[test]

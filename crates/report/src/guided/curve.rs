@@ -32,7 +32,7 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
 }
 
 fn of_loads(loads: &[(u32, &Row)], form: Form) -> String {
-    let headers = ["load", "offered/s", "achieved/s", "p50", "p99", "p99.9", "service p99", "<queue", "<trust"];
+    let headers = ["load", "offered/s", "achieved/s", "p50", "p99", "p99.9", "service p99", "<kept up", "<trust"];
     let mut table = Table::new(&headers);
     for (percent, row) in loads {
         let cells = match first_error(row) {
@@ -58,9 +58,9 @@ fn measured(row: &Row) -> Option<Vec<String>> {
     let time = |pick: fn(&LatencyFigures) -> Option<u64>| {
         response.as_ref().and_then(pick).map_or("-".to_string(), |ns| latency(ns as f64))
     };
-    let queue = match offered.map(|offered| load_was_served(offered, total.iops, figures.elapsed_s)) {
-        Some(true) => "served",
-        Some(false) => "grows",
+    let kept_up = match offered.map(|offered| load_was_served(offered, total.iops, figures.elapsed_s)) {
+        Some(true) => "yes",
+        Some(false) => "no",
         None => "-",
     };
     Some(vec![
@@ -70,7 +70,7 @@ fn measured(row: &Row) -> Option<Vec<String>> {
         time(|response| Some(response.p99_ns)),
         time(|response| response.p999_ns),
         total.latency.map_or("-".to_string(), |service| latency(service.p99_ns as f64)),
-        queue.to_string(),
+        kept_up.to_string(),
         row.trust().word().to_string(),
     ])
 }
