@@ -120,6 +120,11 @@ impl Sampler {
         self.need(Order::End(stage, waits));
     }
 
+    /// Whether a file of the run may wait for a server or a daemon.
+    pub(crate) fn may_wait(&self) -> bool {
+        matches!(self.place, Place::Apart(_))
+    }
+
     /// What has been seen so far.
     pub(crate) fn so_far(&self) -> Ledger {
         lock(&self.ledger).clone()

@@ -156,6 +156,16 @@ fn a_file_that_was_never_written_says_so() {
             assert_eq!(before.examined_bytes, Some(8 * MIB));
         }
     }
+    let twice = run_words(&format!(
+        "--name=w --filename={path} --rw=write --bs=1m --size=8m --end_fsync=1 --name=r --filename={path} --rw=read \
+         --bs=64k --size=8m --stonewall",
+        path = path.display()
+    ));
+    let file = ledger(&twice).files.first().expect("the file was looked at");
+    if let Some(unwritten) = before.unwritten_bytes {
+        let at = |stage: u32| file.before_stage(stage).value().and_then(|state| state.unwritten_bytes);
+        assert_eq!((at(0), at(1)), (Some(unwritten), Some(0)), "the second stage reads what the first wrote");
+    }
     written(&path, 8);
     let record = run_words(&format!("--name=r --filename={} --rw=read --bs=64k --size=8m", path.display()));
     let Some(before) = file_of(ledger(&record), &path).0.value() else { panic!("{record:?}") };

@@ -35,7 +35,9 @@ const ALL_DELIVERED: f64 = 0.95;
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (stage, row, flow) in evidence.flows().filter(|(_, row, _)| row.reads()) {
-        let states: Vec<&FileState> = evidence.files(row).filter_map(|file| file.before.value()).collect();
+        let number = row.workers.first().map_or(0, |worker| worker.plan.stage);
+        let files = evidence.files(row);
+        let states: Vec<&FileState> = files.filter_map(|file| file.before_stage(number).value()).collect();
         let Some((total, never)) = never_written(&states) else { continue };
         let share = never as f64 / total as f64;
         let asked = flow.application.bytes[READ];

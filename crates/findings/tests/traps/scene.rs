@@ -174,7 +174,12 @@ fn first_look() -> LedgerSample {
 /// A file of the run before and after it: size, written bytes, allocated bytes.
 pub(crate) fn file(record: &mut RunRecord, path: &str, state: FileState) {
     let ledger = record.ledger.get_or_insert_with(Ledger::default);
-    ledger.files.push(FileEvidence { path: path.into(), before: Seen::Value(state), after: Seen::Value(state) });
+    ledger.files.push(FileEvidence {
+        path: path.into(),
+        before: Seen::Value(state),
+        after: Seen::Value(state),
+        ..FileEvidence::default()
+    });
 }
 
 /// Findings that count: ids and severities of everything above information.

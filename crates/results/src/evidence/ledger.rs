@@ -2,6 +2,8 @@
 //! the difference of two samples is what happened between them. A layer that cannot be read is not visible, with the
 //! reason, and never 0.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::Seen;
@@ -202,8 +204,18 @@ pub struct FileEvidence {
     pub path: String,
     /// Before the first I/O (layout done).
     pub before: Seen<FileState>,
+    /// Before the first I/O of each later stage that uses it, by stage: what the stages before made of it.
+    #[serde(default)]
+    pub before_later: BTreeMap<u32, Seen<FileState>>,
     /// After the last.
     pub after: Seen<FileState>,
+}
+
+impl FileEvidence {
+    /// Its state before the first I/O of a stage.
+    pub fn before_stage(&self, stage: u32) -> &Seen<FileState> {
+        self.before_later.get(&stage).unwrap_or(&self.before)
+    }
 }
 
 /// State of a file.

@@ -4,7 +4,7 @@
 //! nothing: what would (an open file of a FUSE mount, whose daemon and kernel cache by open files; a block device,
 //! whose last close flushes it) is looked at without, or not at all.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,7 @@ struct Looked {
     manner: Manner,
     open: Result<OpenFile, String>,
     before: Option<Seen<FileState>>,
+    before_later: BTreeMap<u32, Seen<FileState>>,
     after: Seen<FileState>,
 }
 
@@ -78,13 +79,16 @@ impl Files {
         self.left_out
     }
 
-    /// Opens the files of a stage and looks at those that no stage before had. `first`: no I/O has been done at all,
-    /// so that a flush disturbs nothing.
+    /// Opens the files of a stage and looks at them. `first`: no I/O has been done at all, so that a flush disturbs
+    /// nothing.
     pub(super) fn begin_stage(&mut self, stage: u32, first: bool, fstype_of: impl Fn(&Path) -> Option<String>) {
         for file in self.looked.iter_mut().filter(|file| file.stages.contains(&stage)) {
             file.manner = manner(&file.path, fstype_of(&file.path).as_deref());
-            let state = file.begin(first);
-            file.before.get_or_insert(state.into());
+            let state = file.begin(first).into();
+            match file.before {
+                None => file.before = Some(state),
+                Some(_) => drop(file.before_later.insert(stage, state)),
+            }
         }
     }
 
@@ -125,6 +129,7 @@ impl Files {
         let evidence = |file: &Looked| FileEvidence {
             path: file.path.to_string_lossy().into_owned(),
             before: file.before.clone().unwrap_or_default(),
+            before_later: file.before_later.clone(),
             after: file.after.clone(),
         };
         self.looked.iter().map(evidence).collect()
@@ -153,6 +158,7 @@ impl Looked {
             manner: Manner::Unopened,
             open: Err("no stage runs".to_owned()),
             before: None,
+            before_later: BTreeMap::new(),
             after: Seen::default(),
         }
     }
