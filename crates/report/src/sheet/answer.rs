@@ -1,7 +1,7 @@
 //! What was found out, first: sentences, verdicts, and the comparison at a glance.
 
 use maud::{Markup, html};
-use results::{Bound, Confidence, Question, RequirementKind, Trust, Verdict, VerdictRow};
+use results::{Bound, Confidence, Question, TestOrigin, Trust, Verdict, VerdictRow};
 
 use super::chart::ratios::{self, Dot, Group};
 use super::place::{Place, scrolling};
@@ -24,6 +24,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
             }
             @if !study.verdicts.is_empty() { (verdicts(&study.verdicts)) }
             (at_a_glance(grid, place))
+            (super::load::figure(grid, place))
         },
     )
 }
@@ -73,11 +74,12 @@ fn at_a_glance(grid: &Grid<'_>, place: &Place) -> Markup {
     };
     let groups: Vec<Group> = grid.lines.iter().filter_map(group).collect();
     let Some(baseline) = grid.targets.first() else { return html! {} };
-    let Some(chart) = ratios::chart(&place.id("glance"), baseline, &groups) else { return html! {} };
+    let what = if grid.lines.iter().all(Line::is_phase) { "Operations per second" } else { "Throughput" };
+    let Some(chart) = ratios::chart(&place.id("glance"), what, baseline, &groups) else { return html! {} };
     html! {
-        figure {
+        figure.glance {
             (scrolling("Chart: throughput as a multiple of the baseline", chart))
-            figcaption { "Throughput of each pattern as a multiple of " strong { (baseline) }
+            figcaption { (what) " as a multiple of " strong { (baseline) }
                 ": median of the rounds run beside each other, and the interval in which it lies." }
         }
     }
@@ -88,7 +90,7 @@ fn verdicts(rows: &[VerdictRow]) -> Markup {
         "Verdicts",
         html! {
             table.verdicts {
-                caption { "Each requirement, what was measured, and the answer" }
+                caption { span { "Each requirement, what was measured, and the answer." } }
                 thead { tr {
                     th scope="col" { "Verdict" }
                     th scope="col" { "Requirement" }
@@ -117,12 +119,11 @@ fn verdict(row: &VerdictRow) -> Markup {
         Bound::AtLeast => format!("≥ {} {}", number(requirement.threshold), requirement.unit),
         Bound::Gate => "yes".to_owned(),
     };
-    let kind = match requirement.kind {
-        RequirementKind::VendorRequirement => "vendor requirement",
-        RequirementKind::VendorExample => "vendor example",
-        RequirementKind::ObservedLoad => "observed load",
-        RequirementKind::OurBand => "our own band",
-        RequirementKind::ProviderPromise => "provider's promise",
+    let test = match row.origin {
+        TestOrigin::Vendor => "the vendor's test",
+        TestOrigin::Equivalent => "the vendor's procedure, done natively",
+        TestOrigin::Ours => "the test is our choice",
+        TestOrigin::Sound => "a sounder test beside the vendor's",
     };
     let known = match requirement.confidence {
         Confidence::A => "the vendor's own text",
@@ -142,10 +143,11 @@ fn verdict(row: &VerdictRow) -> Markup {
                     small.interval { (number(interval.low)) "–" (number(interval.high)) }
                 }
             }
-            td.num { (asked) }
+            td.num { (asked) @if let Some(derivation) = &requirement.derivation { br; small { (derivation) } } }
             td.num { @match row.margin_percent { Some(margin) => (percent(margin)), None => span.muted { "–" } } }
-            td { (row.reason) }
-            td { (requirement.source) " " small { (requirement.read_on) " · " (kind) " · " (known) } }
+            td { (row.reason)
+                @for caveat in &row.caveats { br; small { (caveat) } } }
+            td { (requirement.source) " " small { (requirement.read_on) " · " (requirement.kind.word()) " · " (known) " · " (test) } }
         }
     }
 }

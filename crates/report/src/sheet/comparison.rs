@@ -19,14 +19,55 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
         if several { "Comparison" } else { "Figures" },
         html! {
             (scrolling("Figures of all patterns and targets", html! {
-                table.comparison {
-                    caption { (caption(grid)) }
-                    (header(grid))
-                    @for line in &lines { (group(line, grid, place)) }
-                }
+                @if several {
+                    table.comparison {
+                        caption { span { (caption(grid)) } }
+                        (header(grid))
+                        @for line in &lines { (group(line, grid, place)) }
+                    }
+                } @else { (of_one_target(&lines, grid, place)) }
             }))
         },
     )
+}
+
+/// With one target, a line for each pattern and a column for each figure.
+fn of_one_target(lines: &[&Line<'_>], grid: &Grid<'_>, place: &Place) -> Markup {
+    let metrics: Vec<Metric> =
+        Metric::ALL.into_iter().filter(|metric| lines.iter().any(|line| line.metrics().contains(metric))).collect();
+    html! {
+        table.figures {
+            caption { span { (caption(grid)) } }
+            thead { tr {
+                th scope="col" { "Pattern" }
+                th scope="col" { "Trust" }
+                @for metric in &metrics {
+                    th.num scope="col" { (metric.title()) @if let Some(unit) = unit(*metric) { small { ", " (unit) } } }
+                }
+            } }
+            tbody {
+                @for line in lines { @for cell in &line.cells { tr {
+                    th scope="row" { (shortened(&line.title, 80)) }
+                    td { (status(cell, 0, grid, place)) }
+                    @for metric in &metrics { (figure_with_interval(cell, *metric, super::answer::headline(line))) }
+                } } }
+            }
+        }
+    }
+}
+
+fn figure_with_interval(cell: &Cell<'_>, metric: Metric, headline: Metric) -> Markup {
+    html! {
+        td class=(if cell.trust() == Trust::Invalid { "num void" } else { "num" }) {
+            @match cell.value(metric) {
+                Some(value) => { (shown(metric, value)) }
+                None => { span.muted { (missing(cell)) } }
+            }
+            @if let Some(interval) = cell.interval(metric).filter(|_| metric == headline) {
+                small.interval { (between(&shown(metric, interval.low), &shown(metric, interval.high))) }
+            }
+        }
+    }
 }
 
 fn caption(grid: &Grid<'_>) -> String {
@@ -122,7 +163,7 @@ fn figure(cell: &Cell<'_>, metric: Metric, target: usize) -> Markup {
         }
         @if target == 0 {
             td.interval { @if let Some(interval) = cell.interval(metric) {
-                (shown(metric, interval.low)) "–" (shown(metric, interval.high))
+                (between(&shown(metric, interval.low), &shown(metric, interval.high)))
             } }
         }
     }
@@ -146,6 +187,14 @@ fn multiple(cell: &Cell<'_>, baseline: &Cell<'_>, metric: Metric) -> Markup {
 
 fn missing(cell: &Cell<'_>) -> &'static str {
     if cell.repeats.is_empty() { "–" } else { "not measured" }
+}
+
+/// Both ends, the unit once where it is the same: `905–930 µs`.
+fn between(low: &str, high: &str) -> String {
+    match (low.split_once('\u{a0}'), high.split_once('\u{a0}')) {
+        (Some((bare, unit)), Some((_, other))) if unit == other => format!("{bare}–{high}"),
+        _ => format!("{low}–{high}"),
+    }
 }
 
 /// The unit of a row, where all its cells have the same.

@@ -33,7 +33,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
                             (shortened(name, 120))
                             @if index == 0 && storages.len() > 1 { " " small { "baseline" } }
                         }))
-                        (card(storage))
+                        @if **storage == Storage::default() { p.missing { "Nobody looked what it is." } } @else { (card(storage)) }
                     }
                 }
             }

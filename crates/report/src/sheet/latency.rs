@@ -40,7 +40,7 @@ fn whole_distribution(line: &Line<'_>, grid: &Grid<'_>, id: &str) -> Markup {
             None => { p.missing { "Distribution of latency: no latencies were kept." } }
             Some(chart) => {
                 figure.distribution {
-                    div.beside {
+                    div.beside.stacked[curves.len() > 4] {
                         (scrolling("Chart: distribution of latency", chart))
                         (scrolling("Percentiles of latency", percentiles(&curves)))
                     }

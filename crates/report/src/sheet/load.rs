@@ -1,77 +1,80 @@
 //! Sweeps and load curves: latency against throughput, one point per depth or offered load.
 
 use maud::{Markup, html};
-use results::Question;
+use results::{JobRecord, Question};
 
-use super::chart::points::{self, Path, Point};
+use super::chart::points::{self, Asked, Axis, Path, Point};
 use super::place::{Place, scrolling};
-use crate::quantity::{binary_bytes, shortened};
-use crate::summary::{Cell, Grid, Lane, Line, Metric};
+use crate::quantity::shortened;
+use crate::summary::{Cell, Grid, Lane, Metric};
 
 /// Fewer points are no curve.
 const POINTS_MIN: usize = 3;
 
-pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
-    let (title, asked) = match grid.study.question {
-        Question::Curve => ("Response time under load", "load"),
-        Question::Sweep => ("Latency against throughput", "depth"),
+pub(super) fn figure(grid: &Grid<'_>, place: &Place) -> Markup {
+    let (title, asked, word) = match grid.study.question {
+        Question::Curve => ("Response time under load", Asked::Load, "load"),
+        Question::Sweep => ("Latency against throughput", Asked::Depth, "qd"),
         _ => return html! {},
     };
-    let paths = paths(grid);
-    let Some(chart) = points::chart(&place.id("load-chart"), title, asked, &paths) else { return html! {} };
-    place.section(
-        "load",
-        title,
-        html! {
-            figure {
-                (scrolling("Chart: latency against throughput", chart))
-                figcaption { "Each point is one " (asked) ", written beside it: solid p99, dashed p50. Where a line turns upward, more "
-                    (asked) " only means more waiting." }
-            }
-        },
-    )
+    let axis = axis(grid);
+    let Some(chart) = points::chart(&place.id("load-chart"), title, asked, axis, &paths(grid, word, axis)) else {
+        return html! {};
+    };
+    html! {
+        figure {
+            (scrolling("Chart: latency against throughput", chart))
+            figcaption { strong { (title) "." } " Each point is one " (asked.word()) ", written beside it: solid p99, dashed p50. Where "
+                "a line turns upward, more " (asked.word()) " only means more waiting." }
+        }
+    }
 }
 
-/// One path per target and per what is the same in its points.
-fn paths(grid: &Grid<'_>) -> Vec<Path> {
-    let mut paths: Vec<(usize, String, Path)> = Vec::new();
-    for line in &grid.lines {
-        for (target, cell) in line.cells.iter().enumerate() {
-            let Some((same, point)) = point(grid.study.question, line, cell) else { continue };
-            match paths.iter_mut().find(|(of, known, _)| *of == target && *known == same) {
-                Some((_, _, path)) => path.points.push(point),
-                None => {
-                    let name = match grid.targets.len() {
-                        1 => same.clone(),
-                        _ => format!("{} {same}", shortened(&grid.targets[target], 12)),
-                    };
-                    let colour = paths.len();
-                    paths.push((target, same, Path { name, colour, points: vec![point] }));
-                }
+/// With one block size, people think in IOPS; several compare in bytes.
+fn axis(grid: &Grid<'_>) -> Axis {
+    let mut blocks = grid.cells().filter_map(|(_, _, cell)| block_bytes(cell.repeats.first()?.merged.as_ref()?));
+    let first = blocks.next();
+    if blocks.all(|block| Some(block) == first) { Axis::Iops } else { Axis::Megabytes }
+}
+
+/// The largest block of what it does, bytes.
+fn block_bytes(job: &JobRecord) -> Option<u32> {
+    let direction = [job.read.ios, job.write.ios].into_iter().position(|ios| ios > 0)?;
+    Some(job.setup.block_sizes[direction].1)
+}
+
+/// One path per target and kind of request, by depth or load; `word` is what stands before their number.
+fn paths(grid: &Grid<'_>, word: &str, axis: Axis) -> Vec<Path> {
+    let mut found: Vec<(usize, &str, Path)> = Vec::new();
+    for (line, target, cell) in grid.cells() {
+        let Some((kind, number)) = cell.repeats.first().and_then(|repeat| repeat.row.numbered(word)) else { continue };
+        let Some(point) = point(number, cell, axis) else { continue };
+        match found.iter_mut().find(|(of, known, _)| *of == target && *known == kind) {
+            Some((_, _, path)) => path.points.push(point),
+            None => {
+                let name = line.title.split(", ").next().unwrap_or(&line.title);
+                let name = match grid.targets.len() {
+                    1 => name.to_owned(),
+                    _ => format!("{} {name}", shortened(&grid.targets[target], 12)),
+                };
+                let colour = found.len();
+                found.push((target, kind, Path { name, colour, points: vec![point] }));
             }
         }
     }
-    paths.into_iter().map(|(_, _, path)| path).filter(|path| path.points.len() >= POINTS_MIN).collect()
+    let mut paths: Vec<Path> = found.into_iter().map(|(_, _, path)| path).collect();
+    paths.retain(|path| path.points.len() >= POINTS_MIN);
+    paths.iter_mut().for_each(|path| path.points.sort_by_key(|point| point.number));
+    paths
 }
 
-/// What the point has in common with others, and the point.
-fn point(question: Question, line: &Line<'_>, cell: &Cell<'_>) -> Option<(String, Point)> {
+fn point(number: u32, cell: &Cell<'_>, axis: Axis) -> Option<Point> {
     let merged = cell.repeats.first()?.merged.as_ref()?;
     let lane = if merged.read.ios > 0 { Lane::Read } else { Lane::Write };
-    let block = merged.setup.block_sizes[usize::from(lane == Lane::Write)].1;
-    let same = format!("{} {}", merged.setup.access, binary_bytes(block.into()));
-    let label = match question {
-        Question::Sweep => (merged.setup.depth * merged.members.max(1)).to_string(),
-        // The last word of the pattern is what differs: `randread-4k-load80`.
-        _ => line.pattern.rsplit(['-', ' ']).next().unwrap_or(&line.pattern).trim_start_matches("load").to_owned(),
-    };
-    Some((
-        same,
-        Point {
-            label,
-            iops: cell.value(Metric::Iops)?,
-            p50_ns: cell.value(Metric::P50(lane))?,
-            p99_ns: cell.value(Metric::P99(lane))?,
-        },
-    ))
+    Some(Point {
+        number,
+        rate: cell.value(if axis == Axis::Iops { Metric::Iops } else { Metric::Throughput })?,
+        p50_ns: cell.value(Metric::P50(lane))?,
+        p99_ns: cell.value(Metric::P99(lane))?,
+    })
 }

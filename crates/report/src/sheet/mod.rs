@@ -25,7 +25,6 @@ use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use results::{Question, Study};
 
-use crate::calendar::moment;
 use crate::quantity::{binary_bytes, shortened};
 use crate::summary::Grid;
 use place::Place;
@@ -79,7 +78,6 @@ fn study(grid: &Grid<'_>, place: &Place) -> Markup {
         (findings::section(grid, place))
         (identity::section(grid, place))
         (comparison::section(grid, place))
-        (load::section(grid, place))
         (phases::section(grid, place))
         (pattern::sections(grid, place))
         (commands::section(grid, place))
@@ -133,7 +131,7 @@ fn facts(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
     .collect();
     html! {
         dl.facts {
-            div { dt { "Run" } dd { (moment(study.started_ms, zone)) " to " (moment(study.ended_ms, zone)) } }
+            div { dt { "Run" } dd { (crate::calendar::span(study.started_ms, study.ended_ms, zone)) } }
             div { dt { "Machine" } dd {
                 @if machine.is_empty() { "not recorded" } @else { (machine.join(" · ")) }
             } }

@@ -75,7 +75,7 @@ fn in_figures(cell: &Cell<'_>) -> String {
 /// Names for the charts, with the trust where it is not ok.
 fn names(line: &Line<'_>, grid: &Grid<'_>) -> Vec<String> {
     let name = |(target, cell): (usize, &Cell<'_>)| match cell.trust() {
-        Trust::Invalid => format!("{} ✕", shortened(&grid.targets[target], 12)),
+        Trust::Invalid => format!("{} (invalid)", shortened(&grid.targets[target], 10)),
         _ => shortened(&grid.targets[target], 14),
     };
     line.cells.iter().enumerate().map(name).collect()
@@ -91,12 +91,12 @@ fn through_the_run(line: &Line<'_>, grid: &Grid<'_>, id: &str) -> Markup {
         figure.time {
             (scrolling("Chart: throughput through the run", html! { div.static-chart { (chart) } }))
             script type="application/json" data-series=(id) { (PreEscaped(data(&series, &names))) }
-            figcaption { strong { "Throughput through the run." } " " (about(&series, line)) }
+            figcaption { strong { "Throughput through the run." } " " (about(&series, line, grid)) }
         }
     }
 }
 
-fn about(series: &Series, line: &Line<'_>) -> String {
+fn about(series: &Series, line: &Line<'_>, grid: &Grid<'_>) -> String {
     let mut words = Vec::new();
     if !series.medians.is_empty() {
         words.push("Thin lines are the rounds, the thick line is their median.".to_owned());
@@ -111,6 +111,7 @@ fn about(series: &Series, line: &Line<'_>) -> String {
     if ramp_ms > 0 {
         words.push(format!("A warm-up of {} came before and is not counted.", duration(ramp_ms as f64 * 1e6)));
     }
+    words.extend(last_syncs(series, grid));
     let throttled = series.marks.iter().filter(|mark| mark.kind == MarkKind::Throttled).count();
     if throttled > 0 {
         words.push("Triangles mark seconds in which the processor limit of the control group held the run.".to_owned());
@@ -118,6 +119,20 @@ fn about(series: &Series, line: &Line<'_>) -> String {
         words.push("Whether a processor limit held the run is not visible.".to_owned());
     }
     words.join(" ")
+}
+
+/// How long the sync after the last write took, the longest of each target.
+fn last_syncs(series: &Series, grid: &Grid<'_>) -> Option<String> {
+    let longest = |target: usize| {
+        let mine = series.marks.iter().filter(|mark| mark.target == target && mark.kind == MarkKind::FinalSync);
+        mine.map(|mark| mark.lasted_s).reduce(f64::max)
+    };
+    let said: Vec<String> = (0..grid.targets.len())
+        .filter_map(|target| {
+            Some(format!("{} {}", shortened(&grid.targets[target], 40), duration(longest(target)? * 1e9)))
+        })
+        .collect();
+    (!said.is_empty()).then(|| format!("The sync after the last write took up to: {}.", said.join(", ")))
 }
 
 /// The same numbers for the script, MB/s. Nothing in it can end the element: `<` is written as an escape.
@@ -160,8 +175,8 @@ fn depth_and_cpu(line: &Line<'_>, grid: &Grid<'_>, id: &str) -> Markup {
         @if !cells.is_empty() {
             (scrolling("Depth and CPU", html! {
                 table.depth {
-                    caption { strong { "Depth and CPU." } " Of the round in the middle by throughput. Depth: the share of the "
-                        "requests that were submitted with so many in flight, ours included." }
+                    caption { span { strong { "Depth and CPU." } " Of the round in the middle by throughput. Depth: the share of the "
+                        "requests that were submitted with so many in flight, ours included." } }
                     thead { tr {
                         th scope="col" { "Target" }
                         th.num scope="col" { "Depth asked" }
@@ -203,8 +218,10 @@ fn depth_row(target: usize, repeat: &Repeat<'_>, grid: &Grid<'_>, id: &str, most
                 &merged.depth_levels, &super::chart::colour(target))) } }
             td.num { @match device_depth(repeat) { Some(depth) => (number(depth)), None => span.muted { "not visible" } } }
             td.chart {
-                div.cpu-chart { (bars::cpu(&format!("{id}-c{target}"), &format!("CPU on {name}"), (user, system), most)) }
-                small { (number(user)) " % user, " (number(system)) " % system" }
+                @if merged.job_runtime_ms == 0 { span.muted { "not measured" } } @else {
+                    div.cpu-chart { (bars::cpu(&format!("{id}-c{target}"), &format!("CPU on {name}"), (user, system), most)) }
+                    small { (number(user)) " % user, " (number(system)) " % system" }
+                }
             }
             td.num { @if ios > 0 { (number(merged.context_switches as f64 / ios as f64)) } @else { span.muted { "–" } } }
         }

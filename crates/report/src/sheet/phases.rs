@@ -38,7 +38,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
 fn table(lines: &[&Line<'_>], grid: &Grid<'_>, place: &Place) -> Markup {
     html! {
         table.operations {
-            caption { "Operations per second of wall time, median of the rounds, and the latency of one operation." }
+            caption { span { "Operations per second of wall time, median of the rounds, and the latency of one operation." } }
             thead {
                 tr {
                     th scope="col" rowspan="2" { "Operation" }

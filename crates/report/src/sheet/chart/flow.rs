@@ -7,7 +7,7 @@ use super::{Frame, label, px, rectangle, svg};
 use crate::quantity::bytes;
 use crate::sheet::ledger::{Bytes, Flow, amount};
 
-const SIZE: (f64, f64) = (440.0, 178.0);
+const SIZE: (f64, f64) = (360.0, 172.0);
 const TOP: f64 = 26.0;
 /// Height of the most bytes.
 const FULL: f64 = 92.0;
@@ -124,7 +124,7 @@ fn node(column: &Column, x: f64, scale: f64) -> Markup {
                 }
             }
             Column::Cache(words) => {
-                rect class="cache" x=(px(x - 34.0)) y=(px(TOP - 4.0)) width="68" height=(px(FULL + 8.0)) rx="6" {}
+                rect class="cache" x=(px(x - 30.0)) y=(px(TOP - 4.0)) width="60" height=(px(FULL + 8.0)) rx="6" {}
                 @for (line, text) in words.iter().enumerate() {
                     (label(x, below + 15.0 * line as f64, "tick middle", text))
                 }

@@ -10,7 +10,7 @@ use super::scale::Scale;
 use super::{Frame, label, px, rule, svg};
 use crate::quantity::round_duration;
 
-const SIZE: (f64, f64) = (420.0, 220.0);
+const SIZE: (f64, f64) = (350.0, 200.0);
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = 8.0;
 const TOP: f64 = 10.0;

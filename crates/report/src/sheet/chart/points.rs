@@ -13,6 +13,43 @@ const RIGHT: f64 = 170.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 42.0;
 
+/// What differs from point to point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sheet) enum Asked {
+    /// Requests in flight.
+    Depth,
+    /// Percent of the capacity.
+    Load,
+}
+
+impl Asked {
+    pub(in crate::sheet) fn word(self) -> &'static str {
+        if self == Asked::Depth { "depth" } else { "load" }
+    }
+
+    fn label(self, number: u32) -> String {
+        if self == Asked::Depth { number.to_string() } else { format!("{number}\u{a0}%") }
+    }
+}
+
+/// What throughput is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sheet) enum Axis {
+    Iops,
+    Megabytes,
+}
+
+impl Axis {
+    /// The rate in the axis' unit.
+    fn scaled(self, rate: f64) -> f64 {
+        if self == Axis::Iops { rate } else { rate / 1e6 }
+    }
+
+    fn title(self) -> &'static str {
+        if self == Axis::Iops { "I/Os per second" } else { "throughput, MB/s" }
+    }
+}
+
 /// One line: a target and what was the same in all its points.
 pub(in crate::sheet) struct Path {
     pub(in crate::sheet) name: String,
@@ -23,21 +60,21 @@ pub(in crate::sheet) struct Path {
 /// One depth or load.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::sheet) struct Point {
-    /// What differs: `32`, `80 %`.
-    pub(in crate::sheet) label: String,
-    /// I/Os per second.
-    pub(in crate::sheet) iops: f64,
+    /// What was asked for: the depth, or the load in percent of the capacity.
+    pub(in crate::sheet) number: u32,
+    /// I/Os or bytes per second, as the axis says.
+    pub(in crate::sheet) rate: f64,
     /// Median and 99th percentile, ns.
     pub(in crate::sheet) p50_ns: f64,
     pub(in crate::sheet) p99_ns: f64,
 }
 
-/// The chart; `asked` says what the labels of the points are. `None` without a point.
-pub(in crate::sheet) fn chart(id: &str, title: &str, asked: &str, paths: &[Path]) -> Option<Markup> {
+/// The chart. `None` without a point.
+pub(in crate::sheet) fn chart(id: &str, title: &str, asked: Asked, axis: Axis, paths: &[Path]) -> Option<Markup> {
     let points = || paths.iter().flat_map(|path| &path.points);
     let low = points().map(|point| point.p50_ns).reduce(f64::min)?.max(1.0) / 1.3;
     let high = points().map(|point| point.p99_ns).reduce(f64::max)? * 1.3;
-    let most = points().map(|point| point.iops).reduce(f64::max)? * 1.05;
+    let most = points().map(|point| point.rate).reduce(f64::max)? * 1.05;
     let x = Scale::linear(0.0, most, LEFT, SIZE.0 - RIGHT);
     let y = Scale::logarithmic(low, high, SIZE.1 - BOTTOM, TOP);
     let said = |path: &Path| {
@@ -45,7 +82,9 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: &str, paths: &[Path]
             .points
             .iter()
             .map(|point| {
-                format!("{} {}: {} IOPS, p99 {}", asked, point.label, number(point.iops), duration(point.p99_ns))
+                let rate = number(axis.scaled(point.rate));
+                let unit = if axis == Axis::Iops { "IOPS" } else { "MB/s" };
+                format!("{} {}: {rate} {unit}, p99 {}", asked.word(), asked.label(point.number), duration(point.p99_ns))
             })
             .collect();
         format!("{}: {}.", path.name, points.join("; "))
@@ -58,9 +97,9 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: &str, paths: &[Path]
     Some(svg(
         &frame,
         html! {
-            (axes(&x, &y))
+            (axes(&x, &y, axis))
             @for (path, end) in paths.iter().zip(&ends) {
-                (path_of(path, &x, &y))
+                (path_of(path, asked, &x, &y))
                 (label(SIZE.0 - RIGHT + 10.0, *end, &format!("name {}", colour(path.colour)),
                     &format!("{} p99", shortened(&path.name, 20))))
             }
@@ -68,7 +107,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: &str, paths: &[Path]
     ))
 }
 
-fn axes(x: &Scale, y: &Scale) -> Markup {
+fn axes(x: &Scale, y: &Scale, axis: Axis) -> Markup {
     let (bottom, end) = (SIZE.1 - BOTTOM, SIZE.0 - RIGHT);
     html! {
         (label(LEFT - 8.0, TOP - 12.0, "axis end", "latency"))
@@ -76,26 +115,26 @@ fn axes(x: &Scale, y: &Scale) -> Markup {
             (rule((LEFT, y.at(ns)), (end, y.at(ns)), "grid"))
             (label(LEFT - 8.0, y.at(ns) + 4.0, "tick end", &round_duration(ns)))
         }
-        @for iops in x.marks(7) {
-            (rule((x.at(iops), bottom), (x.at(iops), bottom + 4.0), "grid"))
-            (label(x.at(iops), bottom + 17.0, "tick middle", &round(iops)))
+        @for rate in x.marks(7) {
+            (rule((x.at(rate), bottom), (x.at(rate), bottom + 4.0), "grid"))
+            (label(x.at(rate), bottom + 17.0, "tick middle", &round(axis.scaled(rate))))
         }
         (rule((LEFT, bottom), (end, bottom), "baseline"))
-        (label((LEFT + end) / 2.0, SIZE.1 - 8.0, "axis middle", "I/Os per second"))
+        (label((LEFT + end) / 2.0, SIZE.1 - 8.0, "axis middle", axis.title()))
     }
 }
 
-fn path_of(path: &Path, x: &Scale, y: &Scale) -> Markup {
+fn path_of(path: &Path, asked: Asked, x: &Scale, y: &Scale) -> Markup {
     let line =
-        |ns: fn(&Point) -> f64| line_path(path.points.iter().map(|point| Some((x.at(point.iops), y.at(ns(point))))));
+        |ns: fn(&Point) -> f64| line_path(path.points.iter().map(|point| Some((x.at(point.rate), y.at(ns(point))))));
     let colour = colour(path.colour);
     html! {
         path class=(format!("line dashed {colour}")) d=(line(|point| point.p50_ns)) {}
         path class=(format!("line {colour}")) d=(line(|point| point.p99_ns)) {}
         @for point in &path.points {
-            @let (at, up) = (x.at(point.iops), y.at(point.p99_ns));
+            @let (at, up) = (x.at(point.rate), y.at(point.p99_ns));
             circle class=(format!("dot {colour}")) cx=(px(at)) cy=(px(up)) r="3.5" {}
-            (label(at - 6.0, up - 7.0, &format!("mark end {colour}"), &shortened(&point.label, 12)))
+            (label(at - 6.0, up - 7.0, &format!("mark end {colour}"), &asked.label(point.number)))
         }
     }
 }

@@ -9,9 +9,9 @@ use super::{Frame, colour, label, px, rows, rule, svg};
 use crate::quantity::{ratio, round, shortened};
 use crate::summary::Ratio;
 
-const WIDTH: f64 = 880.0;
-const LEFT: f64 = 210.0;
-const RIGHT: f64 = 190.0;
+const WIDTH: f64 = 760.0;
+const LEFT: f64 = 190.0;
+const RIGHT: f64 = 160.0;
 const TOP: f64 = 34.0;
 const STEP: f64 = 22.0;
 
@@ -43,7 +43,7 @@ impl Dot {
 }
 
 /// The chart; `None` when there is nothing to compare.
-pub(in crate::sheet) fn chart(id: &str, baseline: &str, groups: &[Group]) -> Option<Markup> {
+pub(in crate::sheet) fn chart(id: &str, what: &str, baseline: &str, groups: &[Group]) -> Option<Markup> {
     let values = || {
         let ends = |dot: &Dot| {
             let interval = dot.ratio.interval;
@@ -60,7 +60,7 @@ pub(in crate::sheet) fn chart(id: &str, baseline: &str, groups: &[Group]) -> Opt
         format!("{}: {}.", group.title, dots.join("; "))
     };
     let description: Vec<String> = groups.iter().map(said).collect();
-    let title = format!("Throughput as a multiple of {}", shortened(baseline, 40));
+    let title = format!("{what} as a multiple of {}", shortened(baseline, 40));
     let frame = Frame { id, title: &title, description: &description.join(" "), size: (WIDTH, bottom + 40.0) };
     Some(svg(
         &frame,

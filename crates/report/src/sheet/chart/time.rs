@@ -66,7 +66,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, series: &Series, names: &[S
             @for line in &main { (line_of(line, series.step_s, &x, &y, "line")) }
             (throttle_marks(&series.marks, &x))
             @for (line, end) in main.iter().zip(&ends) {
-                @let text = format!("{} {}", shortened(&names[line.target], 14), number(line.mean() / 1e6));
+                @let text = format!("{} {}", shortened(&names[line.target], 20), number(line.mean() / 1e6));
                 (label(SIZE.0 - RIGHT + 8.0, *end, &format!("name {}", colour(line.target)), &text))
             }
         },
