@@ -79,8 +79,10 @@ pub fn check(
             if of_space { problem.with_next(smaller) } else { problem }
         })?;
         session.run(&open, &work)?;
-        work.close()?;
+        asking.leave(work);
     }
+    let place_of = |name: &str| options.profiles.iter().position(|asked| asked == name);
+    asking.study.verdicts.sort_by_key(|answer| place_of(&answer.requirement.profile));
     if options.shortening != Shortening::default() {
         let text = "runs or files were made shorter than the profiles say: these are not the vendors' tests";
         asking.note("shortened", Severity::Caution, text);
@@ -88,13 +90,14 @@ pub fn check(
     Ok(asking.finish())
 }
 
-/// Seconds that a profile's tests take as they are written; `None`: at least one ends by bytes.
-pub fn nominal_seconds(profile: &Profile) -> Option<u64> {
+/// Seconds that a profile's tests take as they are written, and whether some end by bytes and not by time.
+pub fn nominal_seconds(profile: &Profile) -> (u64, bool) {
     let seconds = |test: &profile::Test| match &test.work {
         Work::Line(words) => line::seconds(words),
         Work::SmallFiles => None,
     };
-    profile.tests.iter().map(seconds).sum()
+    let times: Vec<Option<u64>> = profile.tests.iter().map(seconds).collect();
+    (times.iter().flatten().sum(), times.contains(&None))
 }
 
 /// A tier that no profile knows is a mistake.

@@ -16,6 +16,13 @@ pub fn number(value: f64) -> String {
     grouped(&format!("{value:.digits$}"))
 }
 
+/// A figure as somebody wrote it, with all its digits: `10`, `2.5`, `33,415`. One of many digits is a product, and is
+/// shown as any other number.
+pub fn published(value: f64) -> String {
+    let text = value.to_string();
+    if value.is_finite() && text.len() <= 8 { grouped(&text) } else { number(value) }
+}
+
 /// A count, with all its digits: `1,001`.
 pub fn count(count: u64) -> String {
     grouped(&count.to_string())
@@ -75,6 +82,13 @@ mod tests {
             .collect();
         assert_eq!(shown, ["0", "0.123", "1.00", "10.0", "12.3", "100", "123", "1,234", "1,234,567", "-1,500"]);
         assert_eq!(number(f64::NAN), "?");
+    }
+
+    #[test]
+    fn published_figures_stay_as_they_were_written() {
+        let shown: Vec<String> =
+            [10.0, 3000.0, 0.484, 2.5, 90.0, 113.283_019].iter().map(|value| published(*value)).collect();
+        assert_eq!(shown, ["10", "3,000", "0.484", "2.5", "90", "113"]);
     }
 
     #[test]

@@ -21,9 +21,11 @@ use crate::fio::print;
 /// Exit status: 0 when nothing failed and nothing is open, 1 when a requirement failed (or a test ended with an error),
 /// 3 when none failed and one is INCONCLUSIVE, 2 when nothing could be checked.
 #[derive(Debug, Args)]
+#[command(override_usage = "fsdyno check [OPTIONS] PROFILE... PATH\n       fsdyno check --list\n       \
+                            fsdyno check --show PROFILE")]
 pub(crate) struct Check {
     /// One or more profiles, and a directory on the storage in question.
-    #[arg(value_names = ["PROFILE", "PATH"], num_args = 1.., required_unless_present_any = ["list", "show"])]
+    #[arg(value_name = "PROFILE... PATH", num_args = 0.., hide = true)]
     words: Vec<String>,
     /// List the profiles.
     #[arg(long, conflicts_with = "words")]
@@ -111,13 +113,15 @@ impl Check {
 
 fn listed(entry: &Entry) -> ListedProfile {
     let profile = &entry.profile;
+    let (seconds, ends_by_bytes) = nominal_seconds(profile);
     ListedProfile {
         name: profile.name.clone(),
         title: profile.title.clone(),
         source: profile.source.title.clone(),
         read_on: profile.source.read_on.clone(),
         kind: profile.source.kind,
-        seconds: nominal_seconds(profile),
+        seconds,
+        ends_by_bytes,
         tiers: profile.tiers().into_iter().map(str::to_string).collect(),
         path: entry.path.as_ref().map(|path| path.display().to_string()),
     }

@@ -280,4 +280,4 @@ fn phase_rate(phases: &[&PhaseRecord]) -> Estimate {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

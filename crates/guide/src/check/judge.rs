@@ -1,6 +1,6 @@
 //! From the figures of a test to the answer of a requirement.
 
-use results::quantity::number;
+use results::quantity::{number, published};
 use results::statistics::Interval;
 use results::{Bound, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
 
@@ -63,21 +63,21 @@ impl<'a> Asked<'a> {
         let Requirement { threshold, unit, per, judged_at_percent, .. } = requirement;
         let mut parts = Vec::new();
         let mut limit = Ok(*threshold);
-        let published = format!("{} {unit}", number(*threshold));
+        let figure = format!("{} {unit}", published(*threshold));
         if let Some(per) = per {
             let (count, what) = factors.count(*per);
             match count {
                 Some(count) => {
                     limit = Ok(threshold * count);
-                    parts.push(format!("{published} for each of {} {what}", number(count)));
+                    parts.push(format!("{figure} for each of {} {what}", published(count)));
                 }
                 None => limit = Err(format!("the number of {what} is not visible")),
             }
         }
         if let Some(percent) = judged_at_percent {
             limit = limit.map(|limit| limit * percent / 100.0);
-            let of = parts.pop().unwrap_or_else(|| published.clone());
-            parts.push(format!("{} % of {of}", number(*percent)));
+            let of = parts.pop().unwrap_or(figure);
+            parts.push(format!("{} % of {of}", published(*percent)));
         }
         let tier_asked = requirement.tier.is_none() || requirement.tier.as_deref() == tier;
         Asked {
@@ -175,7 +175,9 @@ impl<'a> Asked<'a> {
         answer.margin_percent = Some(margin_percent);
         let band = self.requirement.band(value).map(|band| format!("the source calls this \"{band}\""));
         answer.caveats.extend(band);
-        let basis = format!("{}, {}", found.basis, ran.reach);
+        let rounds = ran.rounds();
+        let runs = if rounds > 1 { format!(" in {rounds} runs") } else { String::new() };
+        let basis = format!("{}{runs}, {}", found.basis, ran.reach);
         if let Some(cause) = untrusted(&ran.of_test()) {
             answer.reason = format!("the figure cannot be trusted: {cause}");
             return;
@@ -214,7 +216,7 @@ impl<'a> Asked<'a> {
     fn why_inconclusive(&self, found: &Estimate, ran: &Ran<'_>) -> String {
         let rows = ran.of_test();
         let seconds: f64 = rows.iter().map(|row| super::estimate::measured_s(row)).sum();
-        let rounds = rows.iter().map(|row| row.round + 1).max().unwrap_or(0);
+        let rounds = ran.rounds();
         let times = if rounds == 1 { "once".to_string() } else { format!("{rounds} times") };
         let why = match &found.spread {
             Spread::Known(_) => "the limit lies inside the interval".to_string(),
@@ -225,7 +227,7 @@ impl<'a> Asked<'a> {
             "{why} ({}); run {times}, {} s in all, and the cap is {} s (--cap-seconds)",
             found.basis,
             number(seconds),
-            number(ran.cap_s)
+            published(ran.cap_s.ceil())
         )
     }
 }
@@ -233,6 +235,10 @@ impl<'a> Asked<'a> {
 impl<'a> Ran<'a> {
     fn of_test(&self) -> Vec<&'a Row> {
         self.indices.iter().filter_map(|index| self.rows.get(*index)).collect()
+    }
+
+    fn rounds(&self) -> u32 {
+        self.of_test().iter().map(|row| row.round + 1).max().unwrap_or(0)
     }
 }
 

@@ -185,7 +185,7 @@ impl Metric {
             Metric::Iops(flow) | Metric::Bandwidth(flow) | Metric::Latency(flow, ..) => flow,
             Metric::Sync(_) => {
                 let syncs = job.durability.fsync_every > 0 || job.durability.fdatasync_every > 0;
-                return (!syncs).then_some("its test syncs nothing (fsync= or fdatasync=)");
+                return (!syncs || !access.writes).then_some("its test syncs nothing (fsync= or fdatasync=)");
             }
             Metric::Phase(..) => return Some("its test is a fio job and not one of small files"),
         };

@@ -1,6 +1,6 @@
 //! `check`: the answers, profile by profile; and the list of profiles.
 
-use results::quantity::number;
+use results::quantity::{number, published};
 use results::{Bound, Confidence, RequirementKind, Study, TestOrigin, Verdict, VerdictRow};
 use serde_json::json;
 
@@ -42,41 +42,94 @@ const INDENT: usize = 4;
 
 fn block(rows: &[&VerdictRow], columns: usize) -> String {
     let (verdict, title) = heading(rows);
-    let mut text = wrapped(&format!("{}  {title}", verdict.word()), columns, INDENT);
-    let shared = source(rows[0]);
-    let one_source = rows.iter().all(|row| source(row) == shared);
-    let detail = |sentence: &str| wrapped(&format!("{:INDENT$}{sentence}", ""), columns, INDENT + 2);
-    // Rows that say nothing about this storage share their reason: it is told once.
-    let mut told = "";
+    let mut text = wrapped(&format!("{}: {title}", verdict.word()), columns, INDENT);
+    let mut line = |indent: usize, sentence: &str| {
+        text.push_str(&wrapped(&format!("{:indent$}{sentence}", ""), columns, indent + 2));
+    };
+    let sources = distinct(rows.iter().map(|row| source(row)));
+    let shared = shared_caveats(rows);
+    let mut left_out: Vec<&str> = Vec::new();
     for row in rows {
-        text.push_str(&wrapped(&format!("  {}", sentence(row)), columns, INDENT));
-        if row.verdict != Verdict::NotApplicable || row.reason != told {
-            text.push_str(&detail(&row.reason));
+        if row.verdict == Verdict::NotApplicable {
+            // Rows that say nothing about this storage share their reason: it is told once, with their number.
+            if !left_out.contains(&row.reason.as_str()) {
+                left_out.push(&row.reason);
+                let same =
+                    rows.iter().filter(|other| other.verdict == row.verdict && other.reason == row.reason).count();
+                let what = if same == 1 { row.requirement.title.clone() } else { format!("{same} requirements") };
+                line(2, &format!("{}: {what}: {}", row.verdict.word(), row.reason));
+            }
+            continue;
         }
-        told = &row.reason;
-        row.caveats.iter().for_each(|caveat| text.push_str(&detail(&format!("note: {caveat}"))));
-        if !one_source {
-            text.push_str(&detail(&source(row)));
-        }
+        let mark = if sources.len() > 1 { format!(" [{}]", place(&sources, &source(row))) } else { String::new() };
+        line(2, &format!("{}{mark}", sentence(row)));
+        line(INDENT, &why(row));
+        let own = row.caveats.iter().filter(|caveat| !shared.contains(caveat));
+        own.for_each(|caveat| line(INDENT, &format!("note: {caveat}")));
     }
-    if one_source {
-        text.push_str(&wrapped(&format!("  {shared}"), columns, INDENT));
+    shared.iter().for_each(|caveat| line(2, &format!("note: {caveat}")));
+    match &sources[..] {
+        [source] => line(2, &format!("source: {source}")),
+        several => {
+            let numbered = several.iter().enumerate();
+            numbered.for_each(|(index, source)| line(2, &format!("source [{}]: {source}", index + 1)));
+        }
     }
     text
+}
+
+/// Each text once, in the order of their first coming.
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    texts.for_each(|text| {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    });
+    all
+}
+
+/// Counted from 1.
+fn place(all: &[String], one: &str) -> usize {
+    1 + all.iter().position(|text| text == one).unwrap_or(0)
+}
+
+/// What must be known about every figure of a block is told once.
+fn shared_caveats<'a>(rows: &[&'a VerdictRow]) -> Vec<&'a String> {
+    let measured: Vec<&&VerdictRow> = rows.iter().filter(|row| row.measured.is_some()).collect();
+    match &measured[..] {
+        [] | [_] => Vec::new(),
+        [first, others @ ..] => {
+            let everywhere = |caveat: &&String| others.iter().all(|row| row.caveats.contains(caveat));
+            first.caveats.iter().filter(everywhere).collect()
+        }
+    }
 }
 
 /// Verdict, figure, limit and margin.
 fn sentence(row: &VerdictRow) -> String {
     let requirement = &row.requirement;
-    let mut text = format!("{}  {}", row.verdict.word(), requirement.title);
-    let figures: Vec<String> = [measured(row), limit(row), margin(row).map(|margin| format!("margin {margin}"))]
-        .into_iter()
-        .flatten()
-        .collect();
+    let mut text = format!("{}: {}", row.verdict.word(), requirement.title);
+    let margin = margin(row).map(|margin| match row.verdict {
+        Verdict::Reference => margin,
+        _ => format!("margin {margin}"),
+    });
+    let figures: Vec<String> = [measured(row), limit(row), margin].into_iter().flatten().collect();
     if !figures.is_empty() {
-        text.push_str(&format!(": {}", figures.join(", ")));
+        text.push_str(&format!(": {}", figures.join("; ")));
     }
     text
+}
+
+/// Why this answer, and whose test it rests on.
+fn why(row: &VerdictRow) -> String {
+    let test = match row.origin {
+        _ if row.requirement.bound == Bound::Gate => "",
+        TestOrigin::Vendor | TestOrigin::Sound => "",
+        TestOrigin::Equivalent => "; the vendor's procedure, done natively",
+        TestOrigin::Ours => "; the test is our choice",
+    };
+    format!("{}{test}", row.reason)
 }
 
 fn measured(row: &VerdictRow) -> Option<String> {
@@ -93,9 +146,9 @@ fn limit(row: &VerdictRow) -> Option<String> {
         Bound::AtLeast => "at least",
         Bound::Gate => return None,
     };
-    let published = if row.verdict == Verdict::Reference { "published" } else { "limit" };
+    let what = if row.verdict == Verdict::Reference { "published" } else { "limit" };
     let from = requirement.derivation.as_ref().map(|from| format!(" ({from})")).unwrap_or_default();
-    Some(format!("{published}: {side} {} {}{from}", number(requirement.threshold), requirement.unit))
+    Some(format!("{what}: {side} {} {}{from}", published(requirement.threshold), requirement.unit))
 }
 
 fn margin(row: &VerdictRow) -> Option<String> {
@@ -107,14 +160,8 @@ fn margin(row: &VerdictRow) -> Option<String> {
 /// Where the figure was read, and what it is.
 fn source(row: &VerdictRow) -> String {
     let requirement = &row.requirement;
-    let test = match row.origin {
-        _ if requirement.bound == Bound::Gate => "",
-        TestOrigin::Vendor | TestOrigin::Sound => "",
-        TestOrigin::Equivalent => "; the vendor's procedure, done natively",
-        TestOrigin::Ours => "; the test is our choice",
-    };
     format!(
-        "source: {}, read {}; {}, {}{test}",
+        "{}, read {}; {}, {}",
         requirement.source,
         requirement.read_on,
         requirement.kind.word(),
@@ -134,8 +181,7 @@ fn markdown(rows: &[&VerdictRow]) -> String {
     let (verdict, title) = heading(rows);
     let mut table = Table::new(&["<verdict", "<requirement", "<measured", "<limit", "margin", "<why", "<source"]);
     for row in rows {
-        let why: Vec<&str> =
-            std::iter::once(row.reason.as_str()).chain(row.caveats.iter().map(String::as_str)).collect();
+        let why: Vec<String> = std::iter::once(why(row)).chain(row.caveats.iter().cloned()).collect();
         table.row(vec![
             format!("**{}**", row.verdict.word()),
             row.requirement.title.clone(),
@@ -162,8 +208,10 @@ pub struct ListedProfile {
     pub read_on: String,
     /// What its figures are.
     pub kind: RequirementKind,
-    /// Seconds that its tests take as they are written; `None`: some end by bytes.
-    pub seconds: Option<u64>,
+    /// Seconds that its tests take as they are written, as far as they end by time.
+    pub seconds: u64,
+    /// Some of its tests end by bytes.
+    pub ends_by_bytes: bool,
     /// Its tiers, if it has any.
     pub tiers: Vec<String>,
     /// The file that it comes from; `None`: compiled in.
@@ -175,17 +223,19 @@ pub fn profiles(listed: &[ListedProfile], columns: usize) -> String {
     let mut text = String::new();
     for profile in listed {
         let mut about = vec![profile.kind.word().to_string()];
-        about.push(match profile.seconds {
-            None => "ends by bytes".to_string(),
-            Some(0) => "no measuring".to_string(),
-            Some(seconds) if seconds < 120 => format!("{seconds} s"),
-            Some(seconds) => format!("{} min", seconds.div_ceil(60)),
+        about.push(match (profile.seconds, profile.ends_by_bytes) {
+            (0, false) => "no measuring".to_string(),
+            (0, true) => "as long as the bytes take".to_string(),
+            (seconds, by_bytes) => {
+                let time = if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) };
+                if by_bytes { format!("{time} and more") } else { time }
+            }
         });
         if !profile.tiers.is_empty() {
             about.push(format!("tiers {}", profile.tiers.join(", ")));
         }
         about.extend(profile.path.as_ref().map(|path| format!("from {path}")));
-        text.push_str(&wrapped(&format!("{}  {}", profile.name, profile.title), columns, INDENT));
+        text.push_str(&wrapped(&format!("{}: {}", profile.name, profile.title), columns, INDENT));
         text.push_str(&wrapped(&format!("{:INDENT$}{}", "", about.join("; ")), columns, INDENT));
         let source = format!("{:INDENT$}{}, read {}", "", profile.source, profile.read_on);
         text.push_str(&wrapped(&source, columns, INDENT));
@@ -205,6 +255,7 @@ pub fn profiles_json(listed: &[ListedProfile]) -> String {
                 "read_on": profile.read_on,
                 "kind": profile.kind,
                 "seconds": profile.seconds,
+                "ends_by_bytes": profile.ends_by_bytes,
                 "tiers": profile.tiers,
                 "path": profile.path,
             })
