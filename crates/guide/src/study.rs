@@ -7,6 +7,7 @@ use results::{Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target
 use run::Control;
 
 use crate::watch::Step;
+use crate::workplace::Workplace;
 use crate::{Problem, Watcher, bench};
 
 /// The asking of one question.
@@ -102,6 +103,7 @@ impl<'a> Asking<'a> {
         self.watcher.end(step, &row);
         self.study.rows.push(row);
         self.study.ended_ms = run::now_ms();
+        self.watcher.grown(&self.study);
     }
 
     /// Runs one fio command line as a row of the study and keeps it.
@@ -125,6 +127,16 @@ impl<'a> Asking<'a> {
     /// Something that the reader must know about how it was done.
     pub fn note(&mut self, id: &str, severity: Severity, text: impl Into<String>) {
         self.study.notes.push(Note { id: id.to_string(), severity, job: None, text: text.into() });
+    }
+
+    /// Removes a work directory. What cannot be removed is told and noted: the figures stand all the same.
+    pub fn leave(&mut self, work: Workplace) {
+        if let Err(problem) = work.close() {
+            let next = problem.next.as_deref().map(|next| format!("; {next}")).unwrap_or_default();
+            let text = format!("{problem}{next}");
+            self.watcher.message(&format!("fsdyno: {text}"));
+            self.note("left-behind", Severity::Caution, text);
+        }
     }
 
     /// The study as it stands, complete unless it was stopped.

@@ -1,6 +1,6 @@
 //! What a person sees while a question is being answered.
 
-use results::{DirectionRecord, JobRecord, Row};
+use results::{DirectionRecord, JobRecord, Row, Study};
 
 /// The watcher of a study. It is told of each step, of its progress some times a second, and of its end.
 pub trait Watcher {
@@ -14,6 +14,8 @@ pub trait Watcher {
     fn message(&mut self, _text: &str) {}
     /// A step has ended with this row.
     fn end(&mut self, _step: &Step, _row: &Row) {}
+    /// The study has a row more: what is saved now outlives whatever ends the program.
+    fn grown(&mut self, _study: &Study) {}
 }
 
 /// Shows nothing.

@@ -208,6 +208,11 @@ impl Watcher for Both<'_> {
         self.one.end(step, row);
         self.other.end(step, row);
     }
+
+    fn grown(&mut self, study: &Study) {
+        self.one.grown(study);
+        self.other.grown(study);
+    }
 }
 
 #[cfg(test)]
