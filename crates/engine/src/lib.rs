@@ -14,6 +14,7 @@ mod completions;
 mod contract;
 pub mod files;
 mod null;
+pub mod process;
 mod setup;
 mod sim;
 mod slot;

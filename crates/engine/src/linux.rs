@@ -9,5 +9,6 @@ pub(crate) mod memory;
 pub(crate) mod mmap;
 pub(crate) mod pages;
 pub(crate) mod positioned;
+pub(crate) mod process;
 pub(crate) mod thread;
 pub(crate) mod uring;

@@ -51,6 +51,11 @@ impl Slots {
         self.free.push(slot);
     }
 
+    /// Which are in flight; not for the I/O path.
+    pub fn in_flight_indices(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.depth).filter(|index| !self.free.iter().any(|slot| slot.index() == *index))
+    }
+
     /// How many are in flight.
     #[inline]
     pub fn in_flight(&self) -> usize {

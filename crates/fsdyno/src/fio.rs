@@ -19,9 +19,10 @@ use results::{Note, RunRecord, Severity};
 use run::plan::Plan;
 use run::{Control, Heading, MachineSources, SignalWatch};
 
+use crate::supervisor;
 pub(crate) use formats::Formats;
-pub(crate) use output::complain;
 use objections::Objections;
+pub(crate) use output::complain;
 use output::{LiveLine, Output};
 use record_file::RecordFile;
 use screen::{ProgressRules, Screen, ScreenState};
@@ -92,7 +93,7 @@ fn tell(warnings: &[Warning]) {
     }
 }
 
-/// Plans, runs and reports. An error is the exit status; it has been told.
+/// Plans, and has it run. An error is the exit status; it has been told.
 fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
     let settings = &request.settings;
     let formats = formats_of(settings);
@@ -104,6 +105,22 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
         plan.rejections.iter().for_each(|sentence| output.error(sentence));
         return Err(REJECTED);
     }
+    let touches_files = plan.workers.iter().any(|worker| !run::plan::diskless(worker.job.submission.engine));
+    let work = || conduct(words, request, formats, output, record_file, facts, plan).unwrap_or_else(|status| status);
+    Ok(if touches_files { supervisor::supervised(work) } else { work() })
+}
+
+/// Runs the plan and reports. An error is the exit status; it has been told.
+fn conduct(
+    words: Vec<String>,
+    request: &Request,
+    formats: Formats,
+    mut output: Output,
+    record_file: Option<RecordFile>,
+    facts: HostFacts,
+    plan: Plan,
+) -> Result<u8, u8> {
+    let settings = &request.settings;
     let control = Arc::new(Control::default());
     let signals = SignalWatch::begin(Arc::clone(&control)).map_err(|error| {
         complain(&format!("fio: cannot listen to signals: {error}"));
@@ -151,9 +168,7 @@ fn conclude(
     lost: Option<std::io::Error>,
 ) -> Result<u8, u8> {
     // The record first: it holds everything, should the report not get through.
-    if let Some(file) = record_file {
-        file.save_or_complain(record);
-    }
+    let saved = record_file.is_none_or(|file| file.save_or_complain(record));
     if let Some(error) = lost {
         return Err(output_lost(&error));
     }
@@ -164,7 +179,11 @@ fn conclude(
     let failed = record.jobs.iter().filter(|job| job.error.is_some()).count();
     // fio's exit status is the number of failed jobs, as far as eight bits go.
     let status = (failed + usize::from(record.signal.is_some()) * usize::from(BY_SIGNAL)) as u8;
-    Ok(if status == 0 && failed > 0 { u8::MAX } else { status })
+    Ok(match status {
+        0 if failed > 0 => u8::MAX,
+        0 if !saved => REJECTED,
+        status => status,
+    })
 }
 
 fn output_lost(error: &std::io::Error) -> u8 {

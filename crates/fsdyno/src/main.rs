@@ -9,6 +9,7 @@ mod guided;
 mod inspect;
 mod question;
 mod report_command;
+mod supervisor;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -95,7 +95,10 @@ pub fn run_line(
     if conditions.control.stopped() {
         control.stop();
     }
-    let mut record = run::conduct(plan, heading, control, &mut relay);
+    let mut record = run::conduct(plan, heading, Arc::clone(&control), &mut relay);
+    if control.left_behind() {
+        conditions.control.leave_behind();
+    }
     record.signal = conditions.control.signal().or(record.signal);
     record.findings = findings::of_run(&record);
     Ok(record)
@@ -166,6 +169,10 @@ impl Observer for Relay<'_> {
             ..LiveFigures::default()
         };
         self.watcher.progress(self.step, &figures);
+    }
+
+    fn idle(&mut self) {
+        self.forward_stop();
     }
 
     fn message(&mut self, text: &str) {

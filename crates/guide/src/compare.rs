@@ -104,7 +104,7 @@ pub fn compare(
     let reason = run_rounds(&mut asking, &sites, options, size_bytes)?;
     asking.note("rounds", Severity::Info, reason);
     for site in sites {
-        site.work.close()?;
+        asking.leave(site.work);
     }
     asking.study.sentences = crate::limits::sentences(&asking.study);
     Ok(asking.finish())

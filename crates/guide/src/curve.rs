@@ -79,7 +79,7 @@ pub fn curve(
         let site = Site { requests: &requests, manner: &manner, file: &file, size_bytes: filled };
         take_loads(&mut asking, options, site)?;
     }
-    work.close()?;
+    asking.leave(work);
     asking.study.sentences = sentences::of(&asking.study, &requests);
     Ok(asking.finish())
 }

@@ -75,7 +75,8 @@ fn measure_in_full(asking: &mut Asking<'_>, place: &Place, options: &Options) ->
         let command = lines::full(test, &job_path(work.directory())?, options.size_bytes);
         asking.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten)?;
     }
-    work.close()
+    asking.leave(work);
+    Ok(())
 }
 
 /// Fills a file as far as a few seconds go, then measures on it.
@@ -97,5 +98,6 @@ fn measure_adapted(asking: &mut Asking<'_>, place: &Place, options: &Options, ti
         let command = lines::adapted(test, &manner, &file, filled, timing);
         asking.run_row(planned_row(0, test.pattern, test.title, 0, command), timing.stop_rule)?;
     }
-    work.close()
+    asking.leave(work);
+    Ok(())
 }

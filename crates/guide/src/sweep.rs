@@ -70,7 +70,7 @@ pub fn sweep(
         check_blocks(&groups, filled)?;
         take_points(&mut asking, options, &groups, &manner, &file, filled)?;
     }
-    work.close()?;
+    asking.leave(work);
     asking.study.sentences = groups.iter().map(|group| knee::sentence(&asking.study, group)).collect();
     Ok(asking.finish())
 }

@@ -15,7 +15,7 @@ use linux as system;
 
 pub use facts::*;
 pub use signature::signature_of;
-pub use system::{DiskWatch, Meters, Reading, ThreadWait, wait_of_this_thread};
+pub use system::{DiskWatch, Meters, Reading, ThreadWait, Waiting, wait_of_this_thread};
 
 use std::path::{Path, PathBuf};
 
@@ -30,6 +30,12 @@ pub fn mount_of(path: &Path) -> Fact<Mount> {
 /// filesystems. The path may be missing, and may be a block device itself.
 pub fn devices_of(path: &Path) -> Fact<Vec<BlockDevice>> {
     system::Look::new().devices_of(path)
+}
+
+/// What a thread of this process waits for in the kernel. Asked of a thread that is not stuck, the answer is old when
+/// it comes.
+pub fn waiting_of(thread: u32) -> Fact<Waiting> {
+    system::Look::new().waiting_of(thread)
 }
 
 /// Kernel, processors and memory. The clock is for the caller to fill in.

@@ -1,5 +1,7 @@
 //! Runs a plan: layouts first, then stage after stage, watching, collecting, ending in one record.
 
+mod patience;
+
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
@@ -12,9 +14,9 @@ use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_V
 
 use crate::account::blank_record;
 use crate::control::{Control, WorkerCell, WorkerState};
-use crate::layout_steps::{LayoutOutcome, lay_out_all};
 use crate::ledger::Sampler;
 use crate::ledger::foreign::ForeignLook;
+use crate::overdue::Watched;
 use crate::plan::{Plan, WorkerPlan};
 use crate::worker::{self, Refused, WorkerEnd};
 
@@ -24,12 +26,17 @@ const STACK_BYTES: usize = 256 * 1024;
 /// Orders and totals are looked at so often.
 const WATCH: Duration = Duration::from_millis(50);
 
+/// Interim records are asked for so often where a server or a daemon may leave a worker stuck, ns.
+const SNAPSHOTS_NS: u64 = 1_000_000_000;
+
 /// The watcher of a run: what happens reaches it as it happens, on the conductor's thread.
 pub trait Observer {
     /// A file is about to be made.
     fn layout(&mut self, _line: &str) {}
     /// How far a long layout is: bytes done, bytes in all, seconds left if known.
     fn layout_progress(&mut self, _done: u64, _total: u64, _seconds_left: Option<u64>) {}
+    /// Called some times a second while files are made and workers get ready: orders from outside can be passed on.
+    fn idle(&mut self) {}
     /// Something that the user must read at once, in fio's words where fio has any.
     fn message(&mut self, _text: &str) {}
     /// A job ended with an error.
@@ -143,6 +150,12 @@ struct Conductor<'run> {
     machine: MachineEvidence,
     /// What the threads of the running stage that have ended waited for a processor.
     waits: Vec<ThreadWait>,
+    /// One per worker.
+    watched: Vec<Watched>,
+    /// When the workers were last looked at.
+    looked_ns: u64,
+    /// When the next interim records are asked for.
+    next_snapshots_ns: u64,
 }
 
 impl<'run> Conductor<'run> {
@@ -168,6 +181,9 @@ impl<'run> Conductor<'run> {
             sampler: None,
             machine: MachineEvidence::default(),
             waits: Vec::new(),
+            watched: vec![Watched::default(); workers],
+            looked_ns: clock.now_ns(),
+            next_snapshots_ns: 0,
         }
     }
 
@@ -213,14 +229,6 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    fn lay_out(&mut self) {
-        let shared = Arc::clone(&self.shared);
-        for outcome in lay_out_all(&shared.plan, &shared.control, self.observer) {
-            let LayoutOutcome { worker, refused } = outcome;
-            self.end(worker, worker::refused_end(&shared.plan.workers[worker], refused));
-        }
-    }
-
     fn watch_disks(&self) -> Option<probe::DiskWatch> {
         let wanted = |worker: &&WorkerPlan| worker.job.reporting.disk_util && worker.refused.is_none();
         let mut paths: Vec<_> = self
@@ -251,13 +259,20 @@ impl<'run> Conductor<'run> {
         let mut early = VecDeque::new();
         // Everybody is ready, or has ended before it could be.
         while waiting_ready > 0 {
-            match self.events.recv() {
+            match self.events.recv_timeout(WATCH) {
                 Ok(Event::Ready) => waiting_ready -= 1,
-                Ok(ended @ Event::Ended(..)) => {
+                Ok(Event::Ended(index, end)) => {
                     waiting_ready -= 1;
-                    early.push_back(ended);
+                    self.shared.cells[index].set_state(WorkerState::Exited);
+                    early.push_back(Event::Ended(index, end));
                 }
-                Err(_) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.observer.idle();
+                    let lost = self.leave_the_lost(stage);
+                    awaited -= lost;
+                    waiting_ready -= lost;
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         if let Some(sampler) = &mut self.sampler {
@@ -274,12 +289,14 @@ impl<'run> Conductor<'run> {
         while awaited > 0 {
             let event = early.pop_front().map(Ok).unwrap_or_else(|| self.events.recv_timeout(WATCH));
             match event {
+                // One that was left behind has come back: too late.
+                Ok(Event::Ended(index, _)) if self.ended[index].is_some() => {}
                 Ok(Event::Ended(index, end)) => {
                     awaited -= 1;
                     self.end(index, *end);
                 }
                 Ok(Event::Ready) => {}
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => awaited -= self.leave_the_lost(stage),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.watch();
@@ -288,7 +305,8 @@ impl<'run> Conductor<'run> {
             }
         }
         let waits = std::mem::take(&mut self.waits);
-        if let Some(sampler) = &mut self.sampler {
+        // What left somebody behind would not answer the last look either.
+        if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.left_behind()) {
             sampler.end_stage(stage, waits);
         }
     }
@@ -335,6 +353,9 @@ impl<'run> Conductor<'run> {
     }
 
     fn end(&mut self, index: usize, end: WorkerEnd) {
+        if end.lost {
+            self.shared.control.leave_behind();
+        }
         for message in &end.messages {
             self.observer.message(message);
         }
@@ -363,6 +384,11 @@ impl<'run> Conductor<'run> {
         let view =
             View { plan: &self.shared.plan, cells: &self.shared.cells, elapsed_ns, started_ns: &self.started_ns };
         self.observer.watch(&view);
+        // A worker that gets stuck cannot give its last word: where that can happen it gives one each second.
+        if elapsed_ns >= self.next_snapshots_ns && self.sampler.as_ref().is_some_and(Sampler::may_wait) {
+            self.next_snapshots_ns = elapsed_ns + SNAPSHOTS_NS;
+            self.shared.control.ask_for_snapshots();
+        }
         if self.observer.wants_interim(&view) {
             let seconds_left = crate::progress::seconds_left(&view);
             self.take_snapshots();

@@ -49,6 +49,8 @@ impl WorkerState {
 pub struct Control {
     stop: AtomicBool,
     signal: AtomicI32,
+    /// A worker, or a layout, was left behind in the kernel.
+    left_behind: AtomicBool,
     /// Grows with each request for an interim record.
     snapshot_epoch: AtomicU32,
 }
@@ -84,6 +86,18 @@ impl Control {
         }
     }
 
+    /// Somebody is stuck in the kernel and was left behind: what is on the same storage may get stuck as well, so the
+    /// run ends.
+    pub fn leave_behind(&self) {
+        self.left_behind.store(true, Ordering::Relaxed);
+        self.stop();
+    }
+
+    /// Whether somebody was left behind.
+    pub fn left_behind(&self) -> bool {
+        self.left_behind.load(Ordering::Relaxed)
+    }
+
     /// Asks the workers for interim records.
     pub(crate) fn ask_for_snapshots(&self) -> u32 {
         self.snapshot_epoch.fetch_add(1, Ordering::Relaxed) + 1
@@ -114,6 +128,8 @@ pub struct WorkerCell {
     bytes: [AtomicU64; 3],
     ios: [AtomicU64; 3],
     open_files: AtomicU32,
+    /// The kernel's number of its thread; 0: it has none yet.
+    thread: AtomicU32,
     snapshot: Mutex<Option<(u32, Box<JobRecord>)>>,
 }
 
@@ -125,6 +141,7 @@ impl WorkerCell {
             bytes: Default::default(),
             ios: Default::default(),
             open_files: AtomicU32::new(0),
+            thread: AtomicU32::new(0),
             snapshot: Mutex::new(None),
         }
     }
@@ -136,6 +153,16 @@ impl WorkerCell {
 
     pub(crate) fn set_state(&self, state: WorkerState) {
         self.state.store(state as u8, Ordering::Relaxed);
+    }
+
+    /// Tells the number of the calling thread.
+    pub(crate) fn set_thread(&self, thread: u32) {
+        self.thread.store(thread, Ordering::Relaxed);
+    }
+
+    /// The kernel's number of the worker's thread, once it runs.
+    pub(crate) fn thread(&self) -> Option<u32> {
+        Some(self.thread.load(Ordering::Relaxed)).filter(|thread| *thread != 0)
     }
 
     /// Asks this worker alone to drain and report (`exitall` of a group).

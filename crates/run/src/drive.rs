@@ -29,6 +29,9 @@ const UNTIMED: u64 = u64::MAX;
 /// Longest wait in the engine before orders are read again.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 
+/// What failed when requests never came back.
+pub(crate) const DRAIN: &str = "drain";
+
 /// A request under way.
 #[derive(Clone, Copy)]
 struct Flight {

@@ -1,51 +1,73 @@
-//! The plan's layouts, one after the other, with fio's lines for them.
+//! The plan's layouts, one after the other, with fio's lines for them. They are made on a thread of their own: one that
+//! is stuck in the kernel holds up neither an order to stop nor the report.
 
-use crate::conduct::Observer;
-use crate::control::Control;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::conduct::Shared;
 use crate::layout::{LaidOut, LayoutError, LayoutRequest, Meter, Progress, lay_out};
-use crate::plan::{LayoutStep, Make, Plan};
+use crate::plan::{LayoutStep, Make};
 use crate::worker::Refused;
 
 const ENOSPC: i32 = 28;
 
-/// A worker whose files could not be made.
-pub(crate) struct LayoutOutcome {
-    pub(crate) worker: usize,
-    pub(crate) refused: Refused,
+/// The thread's stack: the buffers are on the heap.
+const STACK_BYTES: usize = 256 * 1024;
+
+/// What happens during the layouts, in order.
+pub(crate) enum News {
+    /// The layouts of a worker begin, with the thread that makes them.
+    Begins {
+        /// Its index.
+        worker: usize,
+        /// The kernel's number of the thread.
+        thread: u32,
+        /// fio's line.
+        line: String,
+    },
+    /// A chunk was made.
+    Progress(Progress),
+    /// To be read at once.
+    Message(String),
+    /// The files of this worker could not be made.
+    Failed(usize, Refused),
 }
 
-/// Makes all files of the plan; the failures, each of which ends one worker.
-pub(crate) fn lay_out_all(plan: &Plan, control: &Control, observer: &mut dyn Observer) -> Vec<LayoutOutcome> {
-    let mut failures = Vec::new();
-    for step in &plan.layouts {
-        if control.stopped() {
+/// Begins to make all files of the plan; the channel closes when that is over.
+pub(crate) fn begin(shared: Arc<Shared>) -> std::io::Result<Receiver<News>> {
+    let (news, reader) = channel();
+    std::thread::Builder::new()
+        .name("layout".to_owned())
+        .stack_size(STACK_BYTES)
+        .spawn(move || lay_out_all(&shared, &news))?;
+    Ok(reader)
+}
+
+/// Whoever reads the news may have given up on this thread: then telling them fails, and nobody misses them.
+fn lay_out_all(shared: &Shared, news: &Sender<News>) {
+    let thread = engine::thread::thread_id();
+    for step in &shared.plan.layouts {
+        if shared.control.stopped() {
             break;
         }
-        observer.layout(&line(step));
-        let made = lay_out_step(plan, step, control, observer);
+        let _ = news.send(News::Begins { worker: step.worker, thread, line: line(step) });
+        let made = lay_out_step(shared, step, news);
         if let Err(error @ LayoutError::Interrupted { .. }) = &made {
             // The run was told to end: that is no failure of the job.
-            observer.message(&message(error));
+            let _ = news.send(News::Message(message(error)));
         } else if let Err(error) = made {
             let refused = Refused { code: error.code(), function: error.function(), message: message(&error) };
-            failures.push(LayoutOutcome { worker: step.worker, refused });
+            let _ = news.send(News::Failed(step.worker, refused));
         }
     }
-    failures
 }
 
-fn lay_out_step(
-    plan: &Plan,
-    step: &LayoutStep,
-    control: &Control,
-    observer: &mut dyn Observer,
-) -> Result<(), LayoutError> {
-    let worker = &plan.workers[step.worker];
+fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<News>) -> Result<(), LayoutError> {
+    let worker = &shared.plan.workers[step.worker];
     let job = &worker.job;
     let mut unreserved = Vec::new();
     let mut watcher = |progress: Progress| {
-        let seconds_left = progress.remaining.map(|remaining| remaining.as_secs());
-        observer.layout_progress(progress.bytes_done, progress.bytes_total, seconds_left);
+        let _ = news.send(News::Progress(progress));
     };
     let mut meter = Meter::new(step.bytes(), &mut watcher);
     for (index, (path, bytes_needed, make)) in step.files.iter().enumerate() {
@@ -59,12 +81,13 @@ fn lay_out_step(
             seed: worker.workload.seed ^ (u64::from(worker.thread_number) << 32) ^ index as u64,
             create_fsync: job.files.create_fsync,
         };
-        if let LaidOut::Made { unreserved: Some(error) } = lay_out(&request, &mut meter, control.stop_flag())? {
+        if let LaidOut::Made { unreserved: Some(error) } = lay_out(&request, &mut meter, shared.control.stop_flag())? {
             unreserved.push(error);
         }
     }
     for error in unreserved {
-        observer.message(&format!("{}: note: {error}; the run may find the disk full", step.job_name));
+        let text = format!("{}: note: {error}; the run may find the disk full", step.job_name);
+        let _ = news.send(News::Message(text));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! From jobs and facts to workers: a pure function. What cannot work is refused here, before the first byte.
 
 mod files;
+mod memory;
 mod queueing;
 mod record;
 
@@ -84,6 +85,7 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
         }
         planning.add_job(job, group, stage);
     }
+    planning.plan.rejections.extend(memory::objection(&planning.plan.workers, facts.host.memory_bytes));
     planning.plan
 }
 
@@ -102,7 +104,7 @@ pub fn paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
 }
 
 /// Engines that touch no file.
-pub(crate) fn diskless(engine: EngineName) -> bool {
+pub fn diskless(engine: EngineName) -> bool {
     matches!(engine, EngineName::Null | EngineName::Sim)
 }
 

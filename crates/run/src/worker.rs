@@ -12,8 +12,8 @@ use workload::{Content, Generator, Op, OpKind};
 
 use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
-use crate::control::WorkerState;
-use crate::drive::{Account, Drive, Ended, Failure, Governor, Parts, Survival};
+use crate::control::{Control, WorkerState};
+use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Parts, Survival};
 use crate::ledger::WORKERS_LOOKED_AT;
 use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::phase::Phase;
@@ -29,24 +29,28 @@ pub(crate) struct WorkerEnd {
     pub(crate) failed: Option<(Op, i32)>,
     /// How long its thread waited for a processor.
     pub(crate) wait: Option<ThreadWait>,
+    /// Requests of it, or itself, are in the kernel for good.
+    pub(crate) lost: bool,
 }
 
 /// Runs the worker to its end. `index` counts from 0.
 pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> WorkerEnd {
     let plan = &shared.plan.workers[index];
     let cell = &shared.cells[index];
-    match prepare(plan) {
+    cell.set_thread(engine::thread::thread_id());
+    match prepare(plan, &shared.control) {
         Ok(files) => {
             let clock = RealClock::shared();
             let setup = engine_setup(plan, &files, clock);
             let task = Task { index, shared, plan, files: &files };
             let mut end = with_engine(&setup, task).unwrap_or_else(|error| {
-                refused_end(plan, Refused { code: setup_code(&error), function: "engine", message: error.to_string() })
+                let message = format!("fio: {}: {error}", plan.job.name);
+                refused_end(plan, Refused { code: setup_code(&error), function: "engine", message })
             });
             if let Some((op, code)) = end.failed {
                 end.messages.extend(engine::explain(&setup, &op, code));
             }
-            let mut end = close(plan, files, end);
+            let mut end = if end.lost { leave_open(files, end) } else { close(plan, files, end) };
             if shared.plan.workers.len() <= WORKERS_LOOKED_AT {
                 end.wait = probe::wait_of_this_thread();
             }
@@ -69,7 +73,7 @@ pub(crate) struct Refused {
 pub(crate) fn refused_end(plan: &WorkerPlan, refused: Refused) -> WorkerEnd {
     let mut record = blank_record(plan);
     record.error = Some(job_error(refused.code, refused.function));
-    WorkerEnd { record, messages: vec![refused.message], failed: None, wait: None }
+    WorkerEnd { record, messages: vec![refused.message], failed: None, wait: None, lost: false }
 }
 
 fn setup_code(error: &engine::EngineSetupError) -> i32 {
@@ -84,12 +88,12 @@ fn setup_code(error: &engine::EngineSetupError) -> i32 {
 }
 
 /// Thread attributes and open files.
-fn prepare(plan: &WorkerPlan) -> Result<Vec<OpenFile>, Refused> {
+fn prepare(plan: &WorkerPlan, control: &Control) -> Result<Vec<OpenFile>, Refused> {
     apply_process(plan)?;
     if diskless(plan.job.submission.engine) {
         return Ok(Vec::new());
     }
-    plan.files.iter().map(|file| open(plan, file)).collect()
+    plan.files.iter().map(|file| open(plan, file, control)).collect()
 }
 
 fn apply_process(plan: &WorkerPlan) -> Result<(), Refused> {
@@ -113,7 +117,7 @@ fn apply_process(plan: &WorkerPlan) -> Result<(), Refused> {
     Ok(())
 }
 
-fn open(plan: &WorkerPlan, file: &crate::plan::PlannedFile) -> Result<OpenFile, Refused> {
+fn open(plan: &WorkerPlan, file: &crate::plan::PlannedFile, control: &Control) -> Result<OpenFile, Refused> {
     let job = &plan.job;
     let writes = job.pattern.access.writes;
     let mode = OpenMode {
@@ -136,7 +140,7 @@ fn open(plan: &WorkerPlan, file: &crate::plan::PlannedFile) -> Result<OpenFile, 
         let _ = opened.advise(advice, file.start, file.length);
     }
     if job.files.pre_read {
-        pre_read(&opened, file)?;
+        pre_read(&opened, file, control)?;
     }
     Ok(opened)
 }
@@ -152,12 +156,12 @@ fn advice(plan: &WorkerPlan) -> Option<Advice> {
     }
 }
 
-/// Reads the used range once, so that it is in the cache.
-fn pre_read(opened: &OpenFile, file: &crate::plan::PlannedFile) -> Result<(), Refused> {
+/// Reads the used range once, so that it is in the cache. An order to stop cuts it short.
+fn pre_read(opened: &OpenFile, file: &crate::plan::PlannedFile, control: &Control) -> Result<(), Refused> {
     let mut buffer = vec![0; 1 << 20];
     let mut at = file.start;
     let end = file.start.saturating_add(file.length);
-    while at < end {
+    while at < end && !control.stopped() {
         let part = (end - at).min(buffer.len() as u64) as usize;
         let got = opened.read_full_at(&mut buffer[..part], at).map_err(|error| Refused {
             code: error.code,
@@ -316,9 +320,11 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut parts: Parts<'_, E, A>, 
         Ended::Finished | Ended::TimeUp | Ended::Stopped | Ended::DeviceFull => None,
         Ended::Failed(failure) => Some(failure),
     };
+    // A sync would wait for them too.
+    let lost = failure.as_ref().is_some_and(|failure| failure.function == DRAIN);
     parts.cell.set_state(WorkerState::Syncing);
     let sync_began_ns = parts.engine.clock().now_ns();
-    let syncs = final_syncs(plan, parts.files);
+    let syncs = if lost { Ok(0) } else { final_syncs(plan, parts.files) };
     let end_ns = parts.engine.clock().now_ns();
     let mut series = parts.series.take();
     if parts.phase.in_ramp() {
@@ -338,7 +344,11 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut parts: Parts<'_, E, A>, 
     let messages = failure.as_ref().map(|failure| messages(plan, failure)).unwrap_or_default();
     let failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
     record.error = failure.map(|failure| job_error(failure.code, failure.function));
-    WorkerEnd { record, messages, failed, wait: None }
+    if lost {
+        // Its end would wait for them once more; what it holds is the kernel's until the process ends.
+        std::mem::forget(parts.engine);
+    }
+    WorkerEnd { record, messages, failed: failed.filter(|_| !lost), wait: None, lost }
 }
 
 /// `end_fsync`, `fsync_on_close` and `end_syncfs`; how many syncs that were.
@@ -365,6 +375,12 @@ fn final_syncs(plan: &WorkerPlan, files: &[OpenFile]) -> Result<u32, Failure> {
         }
     }
     Ok(count)
+}
+
+/// Leaves the files to the end of the process: closing one may wait for the requests that never came back.
+fn leave_open(files: Vec<OpenFile>, end: WorkerEnd) -> WorkerEnd {
+    std::mem::forget(files);
+    end
 }
 
 /// Closes the files: an error there is an error of the job. Then `unlink`.

@@ -26,19 +26,29 @@ impl RecordFile {
     }
 
     /// Replaces the file by this record: whole or not at all.
-    pub(super) fn save(&self, record: &RunRecord) -> io::Result<()> {
+    fn save(&self, record: &RunRecord) -> io::Result<()> {
+        let written = self.write_draft(record).and_then(|()| std::fs::rename(&self.draft, &self.path));
+        if written.is_err() {
+            // The first error is the one that counts.
+            let _ = std::fs::remove_file(&self.draft);
+        }
+        written
+    }
+
+    fn write_draft(&self, record: &RunRecord) -> io::Result<()> {
         let mut file = File::create(&self.draft)?;
         file.write_all(record.to_json().as_bytes())?;
         file.write_all(b"\n")?;
-        file.sync_all()?;
-        std::fs::rename(&self.draft, &self.path)
+        file.sync_all()
     }
 
-    /// As [`RecordFile::save`]; a failure is told, and the run goes on.
-    pub(super) fn save_or_complain(&self, record: &RunRecord) {
-        if let Err(error) = self.save(record) {
+    /// Replaces the file by this record: whole or not at all. A failure is told; false then.
+    pub(super) fn save_or_complain(&self, record: &RunRecord) -> bool {
+        let saved = self.save(record);
+        if let Err(error) = &saved {
             complain(&format!("fio: cannot save the record {}: {error}", self.path.display()));
         }
+        saved.is_ok()
     }
 }
 

@@ -93,6 +93,10 @@ impl Observer for Screen<'_> {
         }
     }
 
+    fn idle(&mut self) {
+        self.tell_of_signal();
+    }
+
     fn message(&mut self, text: &str) {
         self.state.live.clear();
         self.output.error(text);

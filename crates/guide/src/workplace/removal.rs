@@ -1,12 +1,20 @@
 //! Removing what is ours, and only that: a directory of our name with our marker, without following links and
-//! without leaving its filesystem.
+//! without leaving its filesystem. Storage that does not answer holds up nobody: a thread does it, and is left behind
+//! when nothing goes any more.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use super::{MARKER, Marker, NAME, boot, reason};
 use crate::Problem;
+
+/// When nothing has gone for so long, the rest is left.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A directory that a run left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,8 +85,16 @@ fn owner(directory: &Path, others: bool) -> Result<(), Outcome> {
     if marker.host != here {
         return if others { Ok(()) } else { Err(Outcome::OtherHost(marker.host)) };
     }
-    let alive = marker.boot == boot() && Path::new(&format!("/proc/{}", marker.pid)).exists();
+    let alive = marker.boot == boot() && runs(marker.pid);
     if alive && marker.pid != std::process::id() { Err(Outcome::InUse(marker.pid)) } else { Ok(()) }
+}
+
+/// Whether the process exists and can still do anything: one that has ended may wait long for its parent to notice.
+fn runs(pid: u32) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    // The name is in parentheses and may hold any character; the state follows it.
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest.chars().next().unwrap_or(' '));
+    !matches!(state, Some('Z' | 'X'))
 }
 
 /// Entries and bytes below a directory.
@@ -99,25 +115,74 @@ fn weigh(directory: &Path) -> (u64, u64) {
 
 /// Removes a work directory: the marker last, so that a removal cut short is still recognised.
 pub(super) fn remove(directory: &Path) -> Result<(), Problem> {
-    empty(directory, &[MARKER])?;
+    in_time(directory, remove_all)
+}
+
+/// Removes what is in a directory but the names to keep. Links are removed, not followed; a filesystem mounted
+/// within is not entered.
+pub(super) fn empty(directory: &Path, keep: &'static [&'static str]) -> Result<(), Problem> {
+    in_time(directory, |directory, gone| empty_all(directory, keep, gone))
+}
+
+/// Does `work`, which counts what has gone, and gives up on it when that stands still.
+fn in_time(
+    directory: &Path,
+    work: impl FnOnce(&Path, &AtomicU64) -> Result<(), Problem> + Send + 'static,
+) -> Result<(), Problem> {
+    let gone = Arc::new(AtomicU64::new(0));
+    let (sender, receiver) = channel();
+    let (place, counter) = (directory.to_owned(), Arc::clone(&gone));
+    let thread = std::thread::Builder::new().name("removal".to_owned()).spawn(move || {
+        // Nobody waits any more if this fails.
+        let _ = sender.send(work(&place, &counter));
+    });
+    if let Err(error) = thread {
+        return Err(Problem::new(format!("cannot start a thread: {}", reason(&error))).with_next(by_hand(directory)));
+    }
+    let mut before = 0;
+    loop {
+        match receiver.recv_timeout(PATIENCE) {
+            Ok(outcome) => return outcome,
+            Err(RecvTimeoutError::Timeout) if gone.load(Ordering::Relaxed) > before => {
+                before = gone.load(Ordering::Relaxed);
+            }
+            Err(_) => {
+                let seconds = PATIENCE.as_secs();
+                let text = format!("cannot remove {}: no answer for {seconds} s", directory.display());
+                return Err(Problem::new(text).with_next(by_hand(directory)));
+            }
+        }
+    }
+}
+
+fn by_hand(directory: &Path) -> String {
+    format!("remove it by hand, or run `fsdyno clean {}`", parent(directory).display())
+}
+
+fn remove_all(directory: &Path, gone: &AtomicU64) -> Result<(), Problem> {
+    empty_all(directory, &[MARKER], gone)?;
     let failed = |error: std::io::Error| {
-        Problem::new(format!("cannot remove {}: {}", directory.display(), reason(&error)))
-            .with_next(format!("remove it by hand, or run `fsdyno clean {}`", parent(directory).display()))
+        Problem::new(format!("cannot remove {}: {}", directory.display(), reason(&error))).with_next(by_hand(directory))
     };
+    let marker = fs::read(directory.join(MARKER)).ok();
     match fs::remove_file(directory.join(MARKER)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
         _ => {}
     }
-    fs::remove_dir(directory).map_err(failed)
+    fs::remove_dir(directory).map_err(|error| {
+        if let Some(marker) = marker {
+            // Something has appeared in it: NFS and FUSE keep open files under other names. It is still ours.
+            let _ = fs::write(directory.join(MARKER), marker);
+        }
+        failed(error)
+    })
 }
 
 fn parent(directory: &Path) -> &Path {
     directory.parent().unwrap_or(directory)
 }
 
-/// Removes what is in a directory but the names to keep. Links are removed, not followed; a filesystem mounted
-/// within is not entered.
-pub(super) fn empty(directory: &Path, keep: &[&str]) -> Result<(), Problem> {
+fn empty_all(directory: &Path, keep: &[&str], gone: &AtomicU64) -> Result<(), Problem> {
     let failed = |place: &Path, error: &std::io::Error| {
         Problem::new(format!("cannot remove {}: {}", place.display(), reason(error)))
     };
@@ -136,11 +201,12 @@ pub(super) fn empty(directory: &Path, keep: &[&str]) -> Result<(), Problem> {
         if !metadata.is_dir() {
             fs::remove_file(&place).map_err(|error| failed(&place, &error))?;
         } else if metadata.dev() == device {
-            empty(&place, &[])?;
+            empty_all(&place, &[], gone)?;
             fs::remove_dir(&place).map_err(|error| failed(&place, &error))?;
         } else {
             return Err(Problem::new(format!("{} is another filesystem, which is left alone", place.display())));
         }
+        gone.fetch_add(1, Ordering::Relaxed);
     }
     Ok(())
 }

@@ -11,9 +11,11 @@ pub(crate) use machine::host_name;
 mod mounts;
 mod paths;
 mod usage;
+mod waiting;
 
 pub use counters::DiskWatch;
 pub use ledger::{Meters, Reading, ThreadWait, wait_of_this_thread};
+pub use waiting::Waiting;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -44,6 +46,10 @@ impl Look {
 
     pub(crate) fn mount_of(&self, path: &Path) -> Fact<Mount> {
         mounts::mount_of(self, path)
+    }
+
+    pub(crate) fn waiting_of(&self, thread: u32) -> Fact<Waiting> {
+        waiting::waiting_of(self, thread)
     }
 
     pub(crate) fn devices_of(&self, path: &Path) -> Fact<Vec<BlockDevice>> {

@@ -7,11 +7,13 @@ use engine::clock::Clock;
 use engine::{Completion, Engine, Queued};
 use workload::{Op, OpKind};
 
-use super::{Account, Drive, Ended, Failure, PATIENCE, UNTIMED};
+use super::{Account, DRAIN, Drive, Ended, Failure, PATIENCE, UNTIMED};
+use crate::overdue::NO_ANSWER;
 use crate::recorder::Stamps;
 
-/// Waits for stuck requests after the end this often before giving up on them ([`PATIENCE`] each).
-const DRAIN_WAITS_MAX: u32 = 600;
+/// Waits for stuck requests after the end this often before giving up on them ([`PATIENCE`] each): less than the
+/// conductor waits for a worker, so that it is the worker who tells which requests they are.
+const DRAIN_WAITS_MAX: u32 = 250;
 
 /// A submission may be refused this often in a row, with a wait of up to [`PATIENCE`] after each.
 const REFUSALS_MAX: u32 = 300;
@@ -362,6 +364,18 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
     }
 
+    /// The end of a worker whose requests never came back, with the oldest of them.
+    #[cold]
+    fn lost(&self) -> Ended {
+        let flights = self.slots.in_flight_indices().map(|index| &self.flights[index]);
+        let op = flights.min_by_key(|flight| flight.start_ns).map(|flight| flight.op);
+        let detail = Some(match self.slots.in_flight() {
+            1 => "a request never came back".to_owned(),
+            count => format!("{count} requests never came back, the oldest of them"),
+        });
+        Ended::Failed(Failure { code: NO_ANSWER, function: DRAIN, op, detail })
+    }
+
     /// Brings back everything in flight. The requests are the kernel's until they come: waiting is bounded, and
     /// what never comes is an error, not a hang.
     pub(super) fn drain<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
@@ -389,8 +403,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 let _ = self.parts.engine.cancel();
             }
             if waits > DRAIN_WAITS_MAX {
-                let detail = format!("{} requests never came back", self.slots.in_flight());
-                return Err(Ended::Failed(Failure { code: 110, function: "drain", op: None, detail: Some(detail) }));
+                return Err(self.lost());
             }
         }
     }

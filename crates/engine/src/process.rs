@@ -1,0 +1,33 @@
+//! A second process, for work that may get stuck in the kernel: a process whose thread is stuck there cannot end, but
+//! another one can.
+
+pub use crate::system::process::{divide, signal, wait_for};
+
+/// Which of the two processes goes on here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The one that there was, with the number of the new one.
+    Old(u32),
+    /// The new one.
+    New,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself.
+    Status(u8),
+    /// By this signal.
+    Signal(u8),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beside_other_threads_nothing_is_divided() {
+        // The test harness has a thread of its own.
+        assert!(divide().unwrap_err().to_string().contains("other threads"));
+    }
+}

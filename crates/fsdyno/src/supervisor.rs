@@ -1,0 +1,89 @@
+//! Two processes: one does the work, and the one that was called waits for it. A thread that is stuck in the kernel
+//! keeps its process from ending, whatever is done to it; the process that was called ends all the same.
+
+use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::os::fd::IntoRawFd;
+use std::time::Duration;
+
+use engine::process::{Ended, Side, divide, wait_for};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::fio::complain;
+
+/// A worker process that has given its status and is not gone after so long is stuck.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// SIGKILL.
+const KILL: u8 = 9;
+
+/// The status of a process that a signal ended: this and the signal's number.
+const BY_SIGNAL: u8 = 128;
+
+/// Does the work in a process of its own; its exit status. `work` must begin before any thread does.
+pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
+    let divided = std::io::pipe().and_then(|pipe| Ok((pipe, divide()?)));
+    match divided {
+        Ok(((reader, writer), Side::New)) => {
+            drop(reader);
+            let status = work();
+            say_farewell(writer, status);
+            status
+        }
+        Ok(((reader, writer), Side::Old(child))) => {
+            drop(writer);
+            wait(child, reader)
+        }
+        Err(error) => {
+            complain(&format!("note: no second process: {error}; should storage never answer, this one cannot end"));
+            work()
+        }
+    }
+}
+
+/// The last deed of the process that does the work. Whoever reads its output sees the end of it even if the process
+/// cannot end.
+fn say_farewell(mut writer: PipeWriter, status: u8) {
+    let _ = std::io::stdout().flush();
+    if let Ok(nothing) = std::fs::File::options().read(true).write(true).open("/dev/null") {
+        // What cannot be closed stays open: only a reader of a stuck process would notice.
+        let _ = rustix::stdio::dup2_stdin(&nothing);
+        let _ = rustix::stdio::dup2_stdout(&nothing);
+        let _ = rustix::stdio::dup2_stderr(&nothing);
+    }
+    // Nobody waits if this fails.
+    let _ = writer.write_all(&[status]);
+    // Left to the kernel, which closes it with the last thread.
+    let _ = writer.into_raw_fd();
+}
+
+fn wait(child: u32, mut reader: PipeReader) -> u8 {
+    let relay = run::SignalRelay::begin(child);
+    if let Err(error) = &relay {
+        complain(&format!("note: cannot listen to signals: {error}; process {child} does the work"));
+    }
+    let mut status = [0];
+    if reader.read_exact(&mut status).is_ok() && !closes(&reader) {
+        complain(&format!(
+            "note: process {child} is stuck in the kernel and is left behind; it ends when the storage answers"
+        ));
+        return status[0];
+    }
+    match wait_for(child) {
+        Ok(Ended::Status(status)) => status,
+        Ok(Ended::Signal(signal)) => {
+            let why = if signal == KILL { " (by somebody, or by the kernel for want of memory)" } else { "" };
+            complain(&format!(
+                "fsdyno: the work was ended by signal {signal}{why}; only what was saved before is kept"
+            ));
+            BY_SIGNAL.saturating_add(signal)
+        }
+        Err(_) => status[0],
+    }
+}
+
+/// Whether the other end closes soon: the kernel does that when the last thread has ended.
+fn closes(reader: &PipeReader) -> bool {
+    let timeout = Timespec { tv_sec: FAREWELL.as_secs() as i64, tv_nsec: 0 };
+    let mut ends = [PollFd::new(reader, PollFlags::IN)];
+    poll(&mut ends, Some(&timeout)).is_ok_and(|count| count > 0)
+}

@@ -1,0 +1,193 @@
+//! What a thread of this process waits for in the kernel, seen from outside: a thread that is stuck cannot tell.
+
+use std::path::PathBuf;
+
+use super::{Look, read_text};
+use crate::{Fact, NotVisible};
+
+/// A system call that a thread is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// What it does, in a word: `read`, `write`, `fsync`, `close`.
+    pub operation: String,
+    /// The file, where the call is about one.
+    pub file: Option<PathBuf>,
+    /// First byte, where the call names it.
+    pub offset: Option<u64>,
+    /// Bytes, where the call names them.
+    pub length: Option<u64>,
+}
+
+impl std::fmt::Display for Waiting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.operation)?;
+        if let Some(file) = &self.file {
+            write!(f, " of {}", file.display())?;
+        }
+        if let Some(offset) = self.offset {
+            write!(f, " at offset {offset}")?;
+        }
+        self.length.map_or(Ok(()), |length| write!(f, ", {length} bytes"))
+    }
+}
+
+/// What a call's arguments mean.
+#[derive(Clone, Copy)]
+enum Arguments {
+    /// Descriptor, buffer, length, offset.
+    Transfer,
+    /// Descriptor, vectors and their number, offset.
+    Vectors,
+    /// Descriptor, offset, length.
+    Range,
+    /// Descriptor, mode, offset, length.
+    Space,
+    /// Descriptor.
+    File,
+    /// Nothing about one file.
+    Other,
+}
+
+/// The calls that a worker can be stuck in: number, word, arguments.
+#[cfg(target_arch = "x86_64")]
+const CALLS: &[(u32, &str, Arguments)] = &[
+    (0, "read", Arguments::File),
+    (1, "write", Arguments::File),
+    (3, "close", Arguments::File),
+    (17, "read", Arguments::Transfer),
+    (18, "write", Arguments::Transfer),
+    (295, "read", Arguments::Vectors),
+    (296, "write", Arguments::Vectors),
+    (327, "read", Arguments::Vectors),
+    (328, "write", Arguments::Vectors),
+    (26, "msync", Arguments::Other),
+    (74, "fsync", Arguments::File),
+    (75, "fdatasync", Arguments::File),
+    (77, "ftruncate", Arguments::File),
+    (2, "open", Arguments::Other),
+    (257, "open", Arguments::Other),
+    (87, "unlink", Arguments::Other),
+    (263, "unlink", Arguments::Other),
+    (208, "libaio's wait for requests", Arguments::Other),
+    (209, "libaio's submission", Arguments::Other),
+    (333, "libaio's wait for requests", Arguments::Other),
+    (221, "fadvise", Arguments::Range),
+    (277, "sync_file_range", Arguments::Range),
+    (285, "fallocate", Arguments::Space),
+    (306, "syncfs", Arguments::File),
+    (426, "io_uring_enter", Arguments::Other),
+];
+
+/// See above.
+#[cfg(target_arch = "aarch64")]
+const CALLS: &[(u32, &str, Arguments)] = &[
+    (63, "read", Arguments::File),
+    (64, "write", Arguments::File),
+    (57, "close", Arguments::File),
+    (67, "read", Arguments::Transfer),
+    (68, "write", Arguments::Transfer),
+    (69, "read", Arguments::Vectors),
+    (70, "write", Arguments::Vectors),
+    (286, "read", Arguments::Vectors),
+    (287, "write", Arguments::Vectors),
+    (227, "msync", Arguments::Other),
+    (82, "fsync", Arguments::File),
+    (83, "fdatasync", Arguments::File),
+    (46, "ftruncate", Arguments::File),
+    (56, "open", Arguments::Other),
+    (35, "unlink", Arguments::Other),
+    (4, "libaio's wait for requests", Arguments::Other),
+    (2, "libaio's submission", Arguments::Other),
+    (292, "libaio's wait for requests", Arguments::Other),
+    (223, "fadvise", Arguments::Range),
+    (84, "sync_file_range", Arguments::Range),
+    (47, "fallocate", Arguments::Space),
+    (267, "syncfs", Arguments::File),
+    (426, "io_uring_enter", Arguments::Other),
+];
+
+/// Numbers are not known here: the wait is told by number.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+const CALLS: &[(u32, &str, Arguments)] = &[];
+
+/// What the thread waits for. Asked of a thread that is not stuck, the answer is old when it comes.
+pub(crate) fn waiting_of(look: &Look, thread: u32) -> Fact<Waiting> {
+    let place = look.proc.join(format!("self/task/{thread}/syscall"));
+    let text = read_text(&place)?;
+    let mut waiting = parse(&text).ok_or_else(|| NotVisible::new(place.display(), text.trim()))?;
+    waiting.1.file = waiting.0.and_then(|fd| std::fs::read_link(look.proc.join(format!("self/fd/{fd}"))).ok());
+    Ok(waiting.1)
+}
+
+/// The call's number and its six arguments in hexadecimal; `-1` outside of a call; `running`.
+fn parse(text: &str) -> Option<(Option<u64>, Waiting)> {
+    let mut words = text.split_whitespace();
+    let number: i64 = words.next()?.parse().ok()?;
+    let arguments: Vec<u64> =
+        words.map_while(|word| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()).take(6).collect();
+    let waiting = |operation: &str| Waiting { operation: operation.to_owned(), file: None, offset: None, length: None };
+    if number < 0 {
+        // In the kernel without having called it.
+        return Some((None, waiting("an access to mapped memory")));
+    }
+    let Some((_, word, kind)) = CALLS.iter().find(|(known, ..)| i64::from(*known) == number) else {
+        return Some((None, waiting(&format!("system call {number}"))));
+    };
+    let argument = |index: usize| arguments.get(index).copied();
+    let (file, offset, length) = match kind {
+        Arguments::Transfer => (argument(0), argument(3), argument(2)),
+        Arguments::Vectors => (argument(0), argument(3), None),
+        Arguments::Range => (argument(0), argument(1), argument(2)),
+        Arguments::Space => (argument(0), argument(2), argument(3)),
+        Arguments::File => (argument(0), None, None),
+        Arguments::Other => (None, None, None),
+    };
+    Some((file, Waiting { offset, length, ..waiting(word) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_read_is_told_with_its_file_and_place() {
+        let (fd, waiting) = parse("17 0x5 0x7f7c3c000000 0x1000 0x80000 0x0 0x0 0x7ffd 0x7f7c\n").unwrap();
+        assert_eq!(fd, Some(5));
+        let waiting = Waiting { file: Some("/data/a".into()), ..waiting };
+        assert_eq!(waiting.to_string(), "read of /data/a at offset 524288, 4096 bytes");
+    }
+
+    #[test]
+    fn what_is_no_call_is_not_taken_for_one() {
+        assert_eq!(parse("running\n"), None);
+        assert_eq!(parse("-1 0x7ffd 0x7f7c\n").unwrap().1.to_string(), "an access to mapped memory");
+        assert_eq!(parse("9999 0x1\n").unwrap().1.to_string(), "system call 9999");
+    }
+
+    #[test]
+    fn a_thread_that_waits_is_seen_waiting() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let (tell, told) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+            let _ = std::io::Read::read(&mut &reader, &mut [0]);
+        });
+        let thread_id = told.recv().unwrap();
+        let seen = loop {
+            match waiting_of(&Look::new(), thread_id) {
+                // Not there yet.
+                Ok(waiting) if waiting.operation.starts_with("system call") => {}
+                Err(reason) if reason.to_string().contains("running") => {}
+                seen => break seen,
+            }
+            std::thread::yield_now();
+        };
+        std::io::Write::write_all(&mut writer, b"x").unwrap();
+        thread.join().unwrap();
+        match seen {
+            Ok(waiting) => assert_eq!(waiting.operation, "read"),
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! How the conductor waits: for layouts and for workers, but for neither for ever.
+
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+
+use engine::clock::Clock;
+
+use super::{Conductor, WATCH};
+use crate::layout_steps::{self, News};
+use crate::overdue::{self, Found, WatchedLayout};
+use crate::worker::{self, Refused};
+
+const EAGAIN: i32 = 11;
+
+impl Conductor<'_> {
+    pub(super) fn lay_out(&mut self) {
+        if self.shared.plan.layouts.is_empty() {
+            return;
+        }
+        let news = match layout_steps::begin(Arc::clone(&self.shared)) {
+            Ok(news) => news,
+            Err(error) => return self.refuse_layouts(&error),
+        };
+        let mut watched = WatchedLayout::default();
+        let mut current = None;
+        loop {
+            match news.recv_timeout(WATCH) {
+                Ok(news) => {
+                    watched.lives();
+                    self.tell_of_layout(news, &mut current);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.observer.idle();
+                    let step_ns = self.step_ns();
+                    let found = watched.look(step_ns, &self.shared.control);
+                    if current.is_some_and(|(index, thread)| self.layout_is_lost(found, index, thread)) {
+                        return;
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn layout_is_lost(&mut self, found: Found, index: usize, thread: u32) -> bool {
+        let plan = &self.shared.plan.workers[index];
+        match found {
+            Found::Well => false,
+            Found::Silent => {
+                self.observer.message(&overdue::sentence_of_layout(plan, thread));
+                false
+            }
+            Found::Lost(silent_ns) => {
+                let end = worker::refused_end(plan, overdue::layout_left_behind(plan, thread, silent_ns));
+                self.shared.control.leave_behind();
+                self.end(index, end);
+                true
+            }
+        }
+    }
+
+    fn refuse_layouts(&mut self, error: &std::io::Error) {
+        let workers: Vec<usize> = self.shared.plan.layouts.iter().map(|step| step.worker).collect();
+        for index in workers {
+            let message = format!("fio: cannot start a thread for the layout: {error}");
+            let refused = Refused { code: error.raw_os_error().unwrap_or(EAGAIN), function: "thread", message };
+            self.end(index, worker::refused_end(&self.shared.plan.workers[index], refused));
+        }
+    }
+
+    fn tell_of_layout(&mut self, news: News, current: &mut Option<(usize, u32)>) {
+        match news {
+            News::Begins { worker, thread, line } => {
+                *current = Some((worker, thread));
+                self.observer.layout(&line);
+            }
+            News::Progress(progress) => {
+                let seconds_left = progress.remaining.map(|remaining| remaining.as_secs());
+                self.observer.layout_progress(progress.bytes_done, progress.bytes_total, seconds_left);
+            }
+            News::Message(text) => self.observer.message(&text),
+            News::Failed(worker, refused) => {
+                self.end(worker, worker::refused_end(&self.shared.plan.workers[worker], refused));
+            }
+        }
+    }
+
+    /// ns since the last call.
+    fn step_ns(&mut self) -> u64 {
+        let now_ns = self.clock.now_ns();
+        now_ns.saturating_sub(std::mem::replace(&mut self.looked_ns, now_ns))
+    }
+
+    /// Ends those workers of the stage that were to end long ago and do not answer, and tells of those that complete
+    /// nothing; how many were ended.
+    pub(super) fn leave_the_lost(&mut self, stage: u32) -> usize {
+        let step_ns = self.step_ns();
+        let now_ns = self.looked_ns - self.began_ns;
+        let shared = Arc::clone(&self.shared);
+        let mut lost = 0;
+        for (index, (plan, cell)) in shared.plan.workers.iter().zip(&shared.cells).enumerate() {
+            if plan.stage != stage || self.ended[index].is_some() {
+                continue;
+            }
+            let ran_ns = self.started_ns[index].map_or(0, |started_ns| now_ns.saturating_sub(started_ns));
+            match self.watched[index].look(step_ns, plan, cell, &shared.control, ran_ns) {
+                Found::Well => {}
+                Found::Silent => self.observer.message(&overdue::sentence_of_silence(plan, cell)),
+                Found::Lost(overdue_ns) => {
+                    let end = overdue::left_behind(plan, cell, cell.snapshot_since(0), ran_ns / 1_000_000, overdue_ns);
+                    cell.stop();
+                    self.end(index, end);
+                    lost += 1;
+                }
+            }
+        }
+        lost
+    }
+}

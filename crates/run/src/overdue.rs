@@ -1,0 +1,303 @@
+//! Workers that are stuck in the kernel: noticed, told, and in the end left behind. A run must end although a server,
+//! a daemon or a disk never answers.
+//!
+//! Time is counted in the conductor's own looks, not by the wall: a machine that stood still asks nobody to hurry.
+
+use job::Direction;
+use probe::Waiting;
+use results::{DirectionRecord, JobError, JobRecord};
+
+use crate::account::blank_record;
+use crate::control::{Control, Published, WorkerCell, WorkerState};
+use crate::plan::WorkerPlan;
+use crate::worker::{Refused, WorkerEnd};
+
+/// A worker that is to end and does not answer for so long is left behind, ns; larger requests have longer.
+pub(crate) const PATIENCE_NS: u64 = 30_000_000_000;
+
+/// So much longer for each MiB that can be in flight, ns.
+const PATIENCE_PER_MIB_NS: u64 = 1_000_000_000;
+
+/// A worker that completes nothing for so long is told of, once, ns.
+pub(crate) const SILENCE_NS: u64 = 30_000_000_000;
+
+/// One look counts at most so much, ns.
+pub(crate) const STEP_NS_MAX: u64 = 200_000_000;
+
+/// ETIMEDOUT.
+pub(crate) const NO_ANSWER: i32 = 110;
+
+/// One worker under watch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Watched {
+    /// How long it has been to end, ns.
+    overdue_ns: u64,
+    /// How long its totals have not changed while it ran, ns.
+    silent_ns: u64,
+    seen: Published,
+    told: bool,
+}
+
+/// A layout under watch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WatchedLayout {
+    silent_ns: u64,
+    told: bool,
+}
+
+impl WatchedLayout {
+    /// It has made something.
+    pub(crate) fn lives(&mut self) {
+        self.silent_ns = 0;
+    }
+
+    /// One look, `step_ns` after the one before, without any news.
+    pub(crate) fn look(&mut self, step_ns: u64, control: &Control) -> Found {
+        self.silent_ns += step_ns.min(STEP_NS_MAX);
+        match self.silent_ns >= SILENCE_NS {
+            true if control.stopped() => Found::Lost(self.silent_ns),
+            true if !self.told => {
+                self.told = true;
+                Found::Silent
+            }
+            _ => Found::Well,
+        }
+    }
+}
+
+/// The sentence about a layout that makes nothing.
+pub(crate) fn sentence_of_layout(plan: &WorkerPlan, thread: u32) -> String {
+    let waiting = probe::waiting_of(thread).ok();
+    let seconds = SILENCE_NS / 1_000_000_000;
+    format!("{}: the layout has made nothing for {seconds} s; it is {}", plan.job.name, place(waiting.as_ref()))
+}
+
+/// The end of a worker whose layout is left behind.
+pub(crate) fn layout_left_behind(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> Refused {
+    let waiting = probe::waiting_of(thread).ok();
+    let seconds = silent_ns / 1_000_000_000;
+    let message = format!(
+        "fio: {}: the layout is stuck {}: no answer for {seconds} s (errno {NO_ANSWER}). It is left behind, and so is \
+         its half-made file",
+        plan.job.name,
+        place(waiting.as_ref()),
+    );
+    Refused { code: NO_ANSWER, function: "layout", message }
+}
+
+/// What a look at a worker found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Nothing to say.
+    Well,
+    /// It has completed nothing for long.
+    Silent,
+    /// It was to end and has not, for so many ns.
+    Lost(u64),
+}
+
+impl Watched {
+    /// One look, `step_ns` after the one before. `ran_ns`: since it left its gate.
+    pub(crate) fn look(
+        &mut self,
+        step_ns: u64,
+        plan: &WorkerPlan,
+        cell: &WorkerCell,
+        control: &Control,
+        ran_ns: u64,
+    ) -> Found {
+        let step_ns = step_ns.min(STEP_NS_MAX);
+        let state = cell.state();
+        let ordered = control.stopped() || cell.stopped();
+        let to_end = match state {
+            // A sync of much data may take minutes and looks the same from here: only a person gives up on it.
+            WorkerState::Syncing => control.signal().is_some(),
+            WorkerState::Ramp | WorkerState::Running => ordered || time_is_up(plan, ran_ns),
+            // It opens its files.
+            WorkerState::Created => ordered,
+            // It waits for the others, or has ended.
+            _ => false,
+        };
+        self.overdue_ns = if to_end { self.overdue_ns + step_ns } else { 0 };
+        if self.overdue_ns >= patience_ns(plan) {
+            return Found::Lost(self.overdue_ns);
+        }
+        let seen = cell.published();
+        let at_work = matches!(state, WorkerState::Ramp | WorkerState::Running) && !is_paced(plan);
+        // One that is to end is told of when that fails.
+        if seen != self.seen || !at_work || to_end {
+            (self.seen, self.silent_ns) = (seen, 0);
+            return Found::Well;
+        }
+        self.silent_ns += step_ns;
+        if self.silent_ns < SILENCE_NS || self.told {
+            return Found::Well;
+        }
+        self.told = true;
+        Found::Silent
+    }
+}
+
+fn time_is_up(plan: &WorkerPlan, ran_ns: u64) -> bool {
+    let extent = &plan.job.extent;
+    extent.runtime_ns > 0 && ran_ns > extent.start_delay_ns.1 + extent.ramp_ns + extent.runtime_ns
+}
+
+/// A slow schedule is no silence.
+fn is_paced(plan: &WorkerPlan) -> bool {
+    let pacing = &plan.job.pacing;
+    let rated = |d| pacing.rate[d].is_some() || pacing.rate_iops[d].is_some();
+    pacing.think_ns > 0 || Direction::ALL.into_iter().any(rated)
+}
+
+fn patience_ns(plan: &WorkerPlan) -> u64 {
+    let in_flight_mib = (u64::from(plan.block_bytes_max) * plan.queueing.depth as u64) >> 20;
+    PATIENCE_NS + in_flight_mib.saturating_mul(PATIENCE_PER_MIB_NS)
+}
+
+/// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not say.
+fn waiting(cell: &WorkerCell) -> Option<Waiting> {
+    probe::waiting_of(cell.thread()?).ok()
+}
+
+fn place(waiting: Option<&Waiting>) -> String {
+    waiting.map_or_else(|| "where is not visible".to_owned(), |waiting| format!("in {waiting}"))
+}
+
+/// The sentence about a worker that completes nothing.
+pub(crate) fn sentence_of_silence(plan: &WorkerPlan, cell: &WorkerCell) -> String {
+    format!(
+        "{}: worker {} has completed nothing for {} s; it is {}",
+        plan.job.name,
+        plan.thread_number,
+        SILENCE_NS / 1_000_000_000,
+        place(waiting(cell).as_ref()),
+    )
+}
+
+/// The end of a worker that is left behind: its last word, with an error that says where it is stuck.
+pub(crate) fn left_behind(
+    plan: &WorkerPlan,
+    cell: &WorkerCell,
+    snapshot: Option<JobRecord>,
+    ran_ms: u64,
+    overdue_ns: u64,
+) -> WorkerEnd {
+    let waiting = waiting(cell);
+    let seconds = overdue_ns / 1_000_000_000;
+    let mut record = snapshot.unwrap_or_else(|| from_totals(plan, cell.published(), ran_ms));
+    record.error = Some(JobError {
+        code: NO_ANSWER,
+        function: waiting.as_ref().map_or_else(|| "stuck".to_owned(), |waiting| waiting.operation.clone()),
+        text: format!("no answer for {seconds} s"),
+    });
+    let message = format!(
+        "fio: {}: worker {} is stuck {}: no answer for {seconds} s after it was to end (errno {NO_ANSWER}). It is left \
+         behind; its figures are those of its last sign of life",
+        plan.job.name,
+        plan.thread_number,
+        place(waiting.as_ref()),
+    );
+    WorkerEnd { record, messages: vec![message], failed: None, wait: None, lost: true }
+}
+
+/// What is known of a worker that never gave an interim record: how much, not how fast each.
+fn from_totals(plan: &WorkerPlan, totals: Published, ran_ms: u64) -> JobRecord {
+    let mut record = blank_record(plan);
+    let [read, write, trim] = [0, 1, 2].map(|direction| DirectionRecord {
+        bytes: totals.bytes[direction],
+        ios: totals.ios[direction],
+        runtime_ms: if totals.ios[direction] > 0 { ran_ms.max(1) } else { 0 },
+        ..DirectionRecord::default()
+    });
+    (record.read, record.write, record.trim) = (read, write, trim);
+    record.job_runtime_ms = ran_ms;
+    record
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use job::Outcome;
+
+    const STEP_NS: u64 = 100_000_000;
+
+    fn plan(words: &str) -> WorkerPlan {
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        let Outcome::Run(request) = job::parse_command_line(&words, &mut crate::MachineSources) else {
+            panic!("{words:?} is a job")
+        };
+        crate::plan::plan(&request.jobs, &probe::HostFacts::default(), 0).workers.remove(0)
+    }
+
+    /// Seconds until it is lost, in looks; `None`: not within an hour.
+    fn seconds_until_lost(plan: &WorkerPlan, cell: &WorkerCell, control: &Control) -> Option<u64> {
+        let mut watched = Watched::default();
+        (1..36_000).find_map(|look| match watched.look(STEP_NS, plan, cell, control, look * STEP_NS) {
+            Found::Lost(ns) => Some(ns / 1_000_000_000),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn one_that_is_to_end_has_thirty_seconds_and_more_for_large_requests() {
+        let (cell, control) = (WorkerCell::new(), Control::default());
+        cell.set_state(WorkerState::Running);
+        let lost_after = |words: &str, control: &Control| seconds_until_lost(&plan(words), &cell, control);
+        let small = "--name=a --ioengine=null --size=1m";
+        assert_eq!(lost_after(small, &control), None, "it may run as long as it likes");
+        let timed = format!("{small} --time_based --runtime=100 --ramp_time=10");
+        let mut watched = Watched::default();
+        let timed = plan(&timed);
+        assert_eq!(watched.look(STEP_NS, &timed, &cell, &control, 110_000_000_000), Found::Well);
+        assert_eq!(seconds_until_lost(&timed, &cell, &control), Some(30), "counted from the end of its time");
+        control.stop();
+        assert_eq!(lost_after(small, &control), Some(30));
+        assert_eq!(lost_after("--name=a --ioengine=null --size=1g --bs=4m --iodepth=4", &control), Some(46));
+    }
+
+    #[test]
+    fn a_sync_is_waited_for_until_somebody_gives_up_on_it() {
+        let (cell, control) = (WorkerCell::new(), Control::default());
+        let plan = plan("--name=a --ioengine=null --size=1m");
+        cell.set_state(WorkerState::Syncing);
+        control.stop();
+        assert_eq!(seconds_until_lost(&plan, &cell, &control), None);
+        control.stop_by_signal(2);
+        assert_eq!(seconds_until_lost(&plan, &cell, &control), Some(30));
+    }
+
+    #[test]
+    fn a_machine_that_stood_still_makes_nobody_overdue() {
+        let (cell, control) = (WorkerCell::new(), Control::default());
+        cell.set_state(WorkerState::Running);
+        let plan = plan("--name=a --ioengine=null --size=1m");
+        control.stop();
+        let mut watched = Watched::default();
+        assert_eq!(watched.look(3_600_000_000_000, &plan, &cell, &control, 0), Found::Well);
+    }
+
+    #[test]
+    fn silence_is_told_once_and_not_of_a_slow_schedule() {
+        let (cell, control) = (WorkerCell::new(), Control::default());
+        cell.set_state(WorkerState::Running);
+        let told = |words: &str| {
+            let (plan, mut watched) = (plan(words), Watched::default());
+            (0..1000).filter(|_| watched.look(STEP_NS, &plan, &cell, &control, 0) == Found::Silent).count()
+        };
+        assert_eq!(told("--name=a --ioengine=null --size=1m"), 1);
+        assert_eq!(told("--name=a --ioengine=null --size=1m --rate_iops=1"), 0);
+    }
+
+    #[test]
+    fn what_is_known_of_a_lost_worker_is_kept() {
+        let (plan, cell) = (plan("--name=a --ioengine=null --size=1m"), WorkerCell::new());
+        cell.publish(Published { bytes: [8192, 0, 0], ios: [2, 0, 0], open_files: 1 });
+        let end = left_behind(&plan, &cell, None, 1500, 31_000_000_000);
+        let read = &end.record.read;
+        assert_eq!((read.bytes, read.ios, read.runtime_ms, end.record.write.runtime_ms), (8192, 2, 1500, 0));
+        let error = end.record.error.unwrap();
+        assert_eq!((error.code, error.text.as_str()), (NO_ANSWER, "no answer for 31 s"));
+        assert!(end.lost && end.messages[0].contains("worker 1 is stuck"), "{:?}", end.messages);
+    }
+}
