@@ -81,13 +81,12 @@ pub(crate) fn answer(
     command: Vec<String>,
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> ExitCode {
-    match try_answer(shared, command, ask) {
-        Ok(status) => ExitCode::from(status),
-        Err(problem) => {
+    ExitCode::from(crate::supervisor::supervised(|| {
+        try_answer(shared, command, ask).unwrap_or_else(|problem| {
             tell(&problem);
-            ExitCode::from(UNUSABLE)
-        }
-    }
+            UNUSABLE
+        })
+    }))
 }
 
 /// The problem and its next step, on stderr.
