@@ -74,7 +74,7 @@ fn one_step() -> Vec<Value> {
     {
         stream.progress(&step, &running(elapsed_ms, Some(looked)));
     }
-    stream.progress(&step, &running(6100, Some(counted(0, 0))));
+    stream.progress(&step, &running(6100, Some(counted(3000, 500))));
     stream.message("something");
     stream.end(&step, &row(4321));
     stream.close(&Err(Problem::new("no").with_next("yes")));
@@ -91,11 +91,15 @@ fn lines_are_about_a_second_apart_and_tell_differences() {
     let progress = of(&lines, "progress");
     let told: Vec<(u64, &str)> =
         progress.iter().map(|line| (line["elapsed_ms"].as_u64().unwrap(), line["phase"].as_str().unwrap())).collect();
-    assert_eq!(told, [(950, "layout"), (2100, "layout"), (3100, "warm-up"), (4100, "running"), (5100, "running")]);
+    assert_eq!(
+        told,
+        [(950, "layout"), (2100, "layout"), (3100, "warm-up"), (4100, "running"), (5100, "running"), (6100, "running")]
+    );
     assert_eq!((&progress[0]["layout_bytes"], &progress[1]["layout_bytes"]), (&json!(950_000), &json!(1_150_000)));
     assert_eq!(progress[2].get("operations"), None, "nothing counts in the warm-up");
     assert_eq!((&progress[4]["operations"], &progress[4]["interval_ms"]), (&json!(1100), &json!(990)));
     assert_eq!(progress[4]["latency_ns_p99"], 900_000);
+    assert_eq!(progress[5]["operations"], 0, "a look that fell behind takes nothing back");
 }
 
 #[test]
