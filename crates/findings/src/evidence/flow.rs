@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use results::evidence::{
-    DeviceCounters, DeviceIdentity, LayerCounters, Ledger, LedgerSample, NfsOperation, ProcessCounters, StorageClass,
+    DeviceCounters, DeviceIdentity, DevicePlace, LayerCounters, Ledger, LedgerSample, NfsOperation, ProcessCounters,
+    StorageClass,
 };
 
 use super::Row;
@@ -18,6 +19,8 @@ pub(crate) struct Flow<'r> {
     pub(crate) application: LayerCounters,
     /// The devices behind the rows' files together; `None`: not visible, none, or not theirs alone.
     pub(crate) device: Option<Queue>,
+    /// Bytes that the devices below the files of loop devices read; `None`: there are none.
+    pub(crate) below_files_read: Option<u64>,
     pub(crate) process: Option<ProcessCounters>,
     pub(crate) wire: Option<Wire<'r>>,
 }
@@ -58,6 +61,7 @@ impl<'r> Flow<'r> {
             seconds: end.at_ms.saturating_sub(begin.at_ms) as f64 / 1000.0,
             application: layer(&end.application, &begin.application),
             device: if one_class && has_device { queue(begin, end, rows) } else { None },
+            below_files_read: below_files_read(begin, end),
             process: begin.process.value().zip(end.process.value()).map(|(begin, end)| process(end, begin)),
             wire: if one_class && has_wire { wire(begin, end) } else { None },
         })
@@ -123,6 +127,15 @@ fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[Row<'_>]) -> Option<Q
             if queue.name.is_empty() { device.name.clone() } else { format!("{}+{}", queue.name, device.name) };
     }
     (!queue.name.is_empty()).then_some(queue)
+}
+
+fn below_files_read(begin: &LedgerSample, end: &LedgerSample) -> Option<u64> {
+    let below = end.stacked_devices.iter().filter(|device| device.place == DevicePlace::BelowFile);
+    below.fold(None, |sum, device| {
+        let then = begin.stacked_devices.iter().find(|then| then.name == device.name)?;
+        let read = device.done.bytes[0].saturating_sub(then.done.bytes[0]);
+        Some(sum.unwrap_or(0u64).saturating_add(read))
+    })
 }
 
 /// The device's name and those below it.

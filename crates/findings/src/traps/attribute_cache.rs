@@ -62,8 +62,8 @@ fn judge(job: &str, operations: u64, requests: u64, severity: Severity) -> Optio
     }
     let cause = format!(
         "{} operations and {} requests to the server: the rest was answered from this client's attribute cache",
-        count(operations as f64),
-        count(requests as f64)
+        count(operations),
+        count(requests)
     );
     Some(
         Report::new(ID, severity, job)

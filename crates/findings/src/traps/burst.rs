@@ -3,6 +3,7 @@
 use results::statistics::{Sensitivity, change_point};
 use results::{Finding, Severity};
 
+use super::writes_in_memory::without_sync;
 use crate::evidence::{Evidence, Row};
 use crate::report::Report;
 use crate::story::Story;
@@ -38,7 +39,7 @@ fn judge(row: &Row<'_>) -> Option<Finding> {
         return None;
     }
     let seconds = change.index * rates.step_s;
-    let reason = if row.buffered() && row.writes() { "in memory" } else { "on credit or in a cache" };
+    let reason = if without_sync(row) { "in memory" } else { "on credit or in a cache" };
     let cause = format!(
         "{} for the first {seconds} s, then {} ({} of it): it began {reason}",
         rate(before),

@@ -34,11 +34,16 @@ const MOVED: f64 = 0.5;
 const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn foretell(evidence: &Evidence<'_>) -> Vec<Finding> {
-    evidence.rows().filter_map(|(_, row)| conflict(row)).collect()
+    evidence.rows().filter_map(|(_, row)| conflict(row, true)).collect()
 }
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let mut found = foretell(evidence);
+    // Space that was allocated before it is written is not compressed, whatever the mount option says.
+    let encoded = |row: &Row<'_>| {
+        let states: Vec<&FileState> = evidence.files(row).filter_map(|file| file.after.value()).collect();
+        states.is_empty() || states.iter().any(|state| state.encoded_bytes.is_none_or(|bytes| bytes > 0))
+    };
+    let mut found: Vec<Finding> = evidence.rows().filter_map(|(_, row)| conflict(row, encoded(row))).collect();
     let shrunk = evidence.flows().filter_map(|(stage, row, flow)| {
         let states: Vec<&FileState> = evidence.files(row).filter_map(|file| file.after.value()).collect();
         stored(stage, row, flow, &states)
@@ -47,7 +52,8 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     found
 }
 
-fn conflict(row: &Row<'_>) -> Option<Finding> {
+/// `encoded`: the filesystem may have compressed them.
+fn conflict(row: &Row<'_>, encoded: bool) -> Option<Finding> {
     let plan = &row.first().plan;
     let percent = plan.compressible_percent.unwrap_or(0);
     if !row.writes() || row.class() == StorageClass::Memory || !(plan.uniform_data || percent >= PERCENT) {
@@ -60,10 +66,10 @@ fn conflict(row: &Row<'_>) -> Option<Finding> {
     };
     let storage = row.storage.and_then(|storage| storage.compression.as_deref());
     let cause = match storage {
-        Some(option) => {
+        Some(option) if encoded => {
             format!("{what} on a filesystem that compresses ({option}): fewer bytes are stored than counted")
         }
-        None => format!("{what}: a storage that compresses or finds duplicates stores fewer bytes than are counted"),
+        _ => format!("{what}: a storage that compresses or finds duplicates stores fewer bytes than are counted"),
     };
     let report = Report::new(ID, Severity::Caution, row.name);
     Some(report.says(

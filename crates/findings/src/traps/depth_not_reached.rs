@@ -16,11 +16,12 @@ pub(crate) const STORY: Story = Story {
     happens: "Engines of synchronous calls carry one request at a time, whatever iodepth says. libaio does the same \
               without direct I/O: io_submit returns when the request is done. The report then shows 32 requests in \
               flight, while the device saw one, and a completion latency that is up to 32 times the time of one. \
-              Direct writes that make a file grow are done one after the other too.",
+              Direct writes that make a file grow, or go to a filesystem with checksums, are done one after the other \
+              too.",
     seen: "Before the run, from the options. After it, from the device's average queue depth and from the submission \
            latency: where submitting is the whole of a request, slat times the number of I/Os is the time of the run. \
-           Invalid when both say so: the depth was below a quarter of what was asked for, and submitting took 70 % of \
-           the time.",
+           Said when both say so: the depth was below a quarter of what was asked for, and submitting took 70 % of the \
+           time. Invalid without direct I/O; with it a caution, as it is then the filesystem that has no depth.",
     advice: "Add --direct=1 to libaio, or use --ioengine=io_uring, which keeps its depth without direct I/O too. For \
              synchronous engines use --numjobs to have several requests at once.",
     documented: "fio documentation, iodepth and libaio; io_submit(2); fio issues 226, 376, 512, 812",
@@ -97,10 +98,12 @@ fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let next = if row.buffered() {
         "add --direct=1, or use --ioengine=io_uring"
     } else {
-        "write the file once before the run (--rw=write --end_fsync=1), so that it does not grow under direct writes"
+        "use --ioengine=io_uring; a file that grows under direct writes should be written once before the run"
     };
+    // The filesystem itself may have no depth for direct writes: then that is how fast it is.
+    let severity = if row.buffered() { Severity::Invalid } else { Severity::Caution };
     Some(
-        Report::new(ID, Severity::Invalid, row.name)
+        Report::new(ID, severity, row.name)
             .number("depth asked for", asked, "requests")
             .number("average queue depth of the device", seen, "requests")
             .number("mean submission latency", slat, "ns")

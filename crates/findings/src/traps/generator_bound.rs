@@ -6,7 +6,7 @@ use results::{Finding, Severity};
 use crate::evidence::{Evidence, Row};
 use crate::report::Report;
 use crate::story::Story;
-use crate::units::{count, percent, time};
+use crate::units::{number, percent, time};
 
 pub(crate) const ID: &str = "generator-bound";
 
@@ -49,7 +49,7 @@ fn judge(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
         "the workers were busy for {} of the time: {} of CPU an I/O, of which one processor does {} a second at most",
         percent(share.min(1.0)),
         time(each_ns),
-        count(1e9 / each_ns)
+        number(1e9 / each_ns)
     );
     let more = evidence.record.host.cpus.is_none_or(|cpus| (row.workers.len() as u32) < cpus);
     let next = if more {

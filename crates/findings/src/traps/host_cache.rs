@@ -7,7 +7,7 @@ use results::{Finding, Severity};
 use crate::evidence::{Evidence, Flow, READ, Row, Stage};
 use crate::report::Report;
 use crate::story::Story;
-use crate::units::{rate, time};
+use crate::units::{rate, size, time};
 
 pub(crate) const ID: &str = "host-cache";
 
@@ -17,10 +17,11 @@ pub(crate) const STORY: Story = Story {
     title: "Likely a cache below the device: host, controller, array",
     happens: "A virtual disk may be a file in the host's page cache; a RAID controller or an array has memory of its \
               own. The device counters of this machine show every request delivered, and memory answered all the same.",
-    seen: "Two signatures, neither of them proof: the rate rises by half or more just when every byte has been read \
-           once, with direct I/O and all of it delivered by the device; or a disk with platters answers random reads \
-           faster than platters turn. Only ever a caution.",
-    advice: "Use files larger than the host's or controller's memory, or ask whoever runs it (qemu: cache=none).",
+    seen: "The device below a loop device's file delivered less than half of what the loop device did. Where the lower \
+           layer cannot be seen, two signatures, neither of them proof: the rate rises by half or more just when every \
+           byte has been read once, with direct I/O and all of it delivered by the device; or a disk with platters \
+           answers random reads faster than platters turn. Only ever a caution.",
+    advice: "Attach loop devices with losetup --direct-io=on. Otherwise use files larger than the host's or controller's memory, or ask whoever runs it (qemu: cache=none).",
     documented: "fio issues 41 and 851; qemu documentation, cache modes",
 };
 
@@ -32,6 +33,10 @@ const NEAR_PASS: f64 = 0.25;
 const DELIVERED: f64 = 0.9;
 /// Half a turn at 7,200 a minute is 4 ms; a queue, a short stroke and luck do not bring the mean below this.
 const PLATTER_NS: f64 = 1_000_000.0;
+/// The device below a loop device's file delivered less than this share.
+const BELOW: f64 = 0.5;
+/// Fewer bytes say nothing.
+const BYTES_MIN: u64 = 4 << 20;
 /// Smaller ranges can be in a disk's own memory.
 const PLATTER_SPAN: u64 = 1 << 30;
 
@@ -45,6 +50,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             found.extend(second_pass(row).map(|change| faster_again(row, change)));
         }
         found.extend(platters(row));
+        found.extend(below_loop(row, flow));
     }
     found
 }
@@ -77,6 +83,25 @@ fn faster_again(row: &Row<'_>, change: ChangePoint) -> Finding {
         .number("rate of the first pass", change.before_median, "B/s")
         .number("rate after it", change.after_median, "B/s")
         .says(cause, "use a --size larger than the memory of the host or controller; the first pass is the lower bound")
+}
+
+/// A loop device's file in the page cache below.
+fn below_loop(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    let (device, below) = (flow.device.as_ref()?, flow.below_files_read?);
+    let delivered = device.done.bytes[READ];
+    if delivered < BYTES_MIN || below as f64 >= delivered as f64 * BELOW {
+        return None;
+    }
+    let cause = format!(
+        "{} delivered {}, of which the device below its file read {}: the rest came from the page cache of that file",
+        device.name,
+        size(delivered),
+        size(below)
+    );
+    let report = Report::new(ID, Severity::Caution, row.name)
+        .bytes("bytes read by the loop device", delivered)
+        .bytes("bytes read below it", below);
+    Some(report.says(cause, "attach the loop device with losetup --direct-io=on"))
 }
 
 /// Random reads faster than a platter turns. Virtual disks say "platters" for want of knowing better.

@@ -6,7 +6,7 @@ use results::{Finding, Severity};
 use crate::evidence::{Evidence, Row};
 use crate::report::Report;
 use crate::story::Story;
-use crate::units::{count, time};
+use crate::units::{number, time};
 
 pub(crate) const ID: &str = "power-saving";
 
@@ -43,7 +43,7 @@ fn judge(row: &Row<'_>, governor: &str) -> Option<Finding> {
     }
     let cause = format!(
         "the governor is {governor} and a worker did {} I/Os a second of {}: waking up may be a part of that latency",
-        count(rate),
+        number(rate),
         time(latency)
     );
     let report = Report::new(ID, Severity::Caution, row.name).number("I/Os a second of a worker", rate, "1/s").number(

@@ -6,7 +6,7 @@ use results::{Finding, Severity};
 use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
 use crate::report::Report;
 use crate::story::Story;
-use crate::units::{count, size};
+use crate::units::{number, size};
 
 pub(crate) const ID: &str = "request-size";
 
@@ -84,7 +84,7 @@ fn amplified(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Findin
         "{} read by the job at random, {} by the device ({} times): readahead{}",
         size(asked),
         size(ours),
-        count(times),
+        number(times),
         stage.together()
     );
     let report = Report::new(ID, Severity::Info, row.name)

@@ -7,7 +7,7 @@ use results::{Finding, Severity};
 use crate::evidence::{Evidence, READ, Row, Stage, WRITE};
 use crate::report::Report;
 use crate::story::Story;
-use crate::units::{count, percent, rate};
+use crate::units::{number, percent, rate};
 
 pub(crate) const ID: &str = "throttled";
 
@@ -57,7 +57,7 @@ fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
         if reached < value * REACHED || reached > value * PASSED {
             continue;
         }
-        let shown = if by_bytes { rate(reached) } else { format!("{} I/Os a second", count(reached)) };
+        let shown = if by_bytes { rate(reached) } else { format!("{} I/Os a second", number(reached)) };
         let cause = format!(
             "{shown} is {} of the control group's limit ({line}): the limit is the number",
             percent(reached / value)

@@ -31,7 +31,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let started = ios > 0 && row.workers.iter().all(|worker| worker.error.is_none());
         (started && (runtime_ms < RUNTIME_MS || ios < IOS)).then(|| {
             let cause =
-                format!("{} I/Os in {}: too little to conclude from", count(ios as f64), time(runtime_ms as f64 * 1e6));
+                format!("{} I/Os in {}: too little to conclude from", count(ios), time(runtime_ms as f64 * 1e6));
             Report::new(ID, Severity::Info, row.name)
                 .number("time of the I/O", runtime_ms as f64, "ms")
                 .number("I/Os", ios as f64, "I/Os")

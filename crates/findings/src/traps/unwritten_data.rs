@@ -78,8 +78,10 @@ fn never_written(states: &[&FileState]) -> Option<(u64, u64)> {
     let mut sums = (0u64, 0u64);
     for state in states {
         let written = state.written_bytes?;
-        sums.0 = sums.0.saturating_add(state.size_bytes);
-        sums.1 = sums.1.saturating_add(state.size_bytes.saturating_sub(written));
+        // Of a file in very many pieces only the first are looked at.
+        let examined = state.examined_bytes.unwrap_or(state.size_bytes).min(state.size_bytes);
+        sums.0 = sums.0.saturating_add(examined);
+        sums.1 = sums.1.saturating_add(examined.saturating_sub(written));
     }
     (sums.0 > 0).then_some(sums)
 }

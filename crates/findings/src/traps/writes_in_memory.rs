@@ -41,7 +41,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// No sync waits for the data: at the end of the run, after some writes, or in each.
-fn without_sync(row: &Row<'_>) -> bool {
+pub(super) fn without_sync(row: &Row<'_>) -> bool {
     let plan = &row.first().plan;
     row.writes() && row.buffered() && !plan.end_sync && !plan.synchronous && plan.sync_every_writes == 0
 }

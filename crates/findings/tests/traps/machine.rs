@@ -130,4 +130,5 @@ fn too_short_is_information() {
     job.read.runtime_ms = 900;
     let all = findings::of_run(&on_disk(vec![job]));
     assert_eq!((all.len(), all[0].id.as_str(), all[0].severity), (1, "too-short", Severity::Info));
+    assert!(all[0].cause.starts_with("1,048,576 I/Os in 900 ms"), "{}", all[0].cause);
 }

@@ -29,6 +29,10 @@ fn the_run_shows_the_depth() {
     assert!(cause.contains("asked for depth 32, vda saw 1.0"), "{cause}");
     assert!(cause.contains("a request took 39.9 µs, not the 1.28 ms of clat"), "{cause}");
 
+    // Direct I/O that the filesystem does one by one: how fast it is, and not what was asked for.
+    record.jobs[0].plan.direct = Some(true);
+    assert_eq!(found(&record), caution("depth-not-reached"));
+
     let job = direct(latencies(queued(reader("job"), "libaio", 32), 2_000, 358_000));
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);

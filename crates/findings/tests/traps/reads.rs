@@ -132,6 +132,14 @@ fn a_file_that_was_never_written() {
     file(&mut record, "/data/job", FileState { written_bytes: Some(4 * GIB), unwritten_bytes: Some(0), ..state });
     assert_eq!(findings::of_run(&record), []);
 
+    // In very many pieces, of which the first were looked at: all written.
+    let examined = FileState { written_bytes: Some(GIB), examined_bytes: Some(GIB), ..state };
+    let mut record = on_disk(vec![direct(reader("job"))]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    last(&mut record).devices = Seen::NotVisible("no diskstats".into());
+    file(&mut record, "/data/job", examined);
+    assert_eq!(findings::of_run(&record), []);
+
     // An old map of a file whose data came from the device after all.
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);

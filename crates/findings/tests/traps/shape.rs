@@ -1,7 +1,7 @@
 //! Requests that arrived in another shape, and blocks that nobody wrote.
 
 use results::Severity;
-use results::evidence::StorageClass;
+use results::evidence::{DeviceCounters, DevicePlace, LayerCounters, StorageClass};
 
 use crate::scene::*;
 
@@ -21,6 +21,26 @@ fn requests_cut_on_the_way() {
         devices[0].max_request_bytes = Some(1 << 20);
     }
     assert_eq!(found(&record), caution("request-size"));
+}
+
+#[test]
+fn a_loop_devices_file_in_memory() {
+    let below = |bytes: u64| {
+        let mut record = on_disk(vec![direct(reader("job"))]);
+        look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+        let counters = |read: u64| DeviceCounters {
+            name: "sda".into(),
+            place: DevicePlace::BelowFile,
+            done: LayerCounters { bytes: [read, 0], operations: [0, 0] },
+            ..DeviceCounters::default()
+        };
+        let samples = &mut record.ledger.as_mut().unwrap().samples;
+        samples[0].stacked_devices = vec![counters(GIB)];
+        samples[1].stacked_devices = vec![counters(GIB + bytes)];
+        found(&record)
+    };
+    assert_eq!(below(4 * GIB), []);
+    assert_eq!(below(GIB), caution("host-cache"));
 }
 
 #[test]

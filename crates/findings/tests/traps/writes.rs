@@ -86,6 +86,13 @@ fn compressed_writes() {
     file(&mut record, "/data/job", state);
     assert_eq!(found(&record), invalid("compressible-data"));
 
+    // Allocated before it was written, which is never compressed: only what lies below can still shrink them.
+    let mut record = on_disk(vec![job.clone()]);
+    record.storages[0].compression = Some("compress=zstd:3".into());
+    look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
+    file(&mut record, "/data/job", FileState { allocated_bytes: 4 * GIB, encoded_bytes: Some(0), ..state });
+    assert!(one(&record, "compressible-data").cause.contains("a storage that compresses or finds duplicates"));
+
     // Random data on the same filesystem.
     job.plan.uniform_data = false;
     let mut record = on_disk(vec![job]);
