@@ -46,7 +46,9 @@ impl Place {
 
     fn kept(&self) -> Vec<Study> {
         let entries = fs::read_dir(self.store()).unwrap().map(|entry| entry.unwrap().path());
-        entries.map(|path| Study::from_json(&fs::read_to_string(path).unwrap()).unwrap()).collect()
+        // A draft may be left by a kill.
+        let whole = entries.filter(|path| path.extension().is_some_and(|end| end == "json"));
+        whole.map(|path| Study::from_json(&fs::read_to_string(path).unwrap()).unwrap()).collect()
     }
 }
 
@@ -131,15 +133,25 @@ fn clean_removes_what_a_killed_run_left() {
     let place = Place::new();
     let data = place.data();
     fs::write(data.join("mine"), "mine").unwrap();
-    let words = ["measure", data.to_str().unwrap(), "--size=16m", "--no-store"];
+    let store = place.store();
+    let words = ["measure", data.to_str().unwrap(), "--size=16m", "--store", store.to_str().unwrap()];
     let mut child = place.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let marked = || fs::read_dir(&data).unwrap().flatten().any(|entry| entry.path().join(".fsdyno-work").exists());
     wait_until(marked);
     let busy = text(&place.run(&["clean", data.to_str().unwrap()]).stdout);
     assert!(busy.contains("is still at it"), "{busy}");
+    wait_until(|| {
+        store.is_dir()
+            && fs::read_dir(&store)
+                .unwrap()
+                .flatten()
+                .any(|file| file.path().extension().is_some_and(|end| end == "json"))
+    });
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(fs::read_dir(&data).unwrap().count(), 2);
+    let kept = place.kept();
+    assert!(!kept[0].complete && !kept[0].rows.is_empty(), "what it had found by then is kept");
     let cleaned = place.run(&["clean", data.to_str().unwrap()]);
     assert_eq!(cleaned.status.code(), Some(0));
     assert!(text(&cleaned.stdout).contains("removed"));
@@ -195,7 +207,7 @@ fn wait_until(mut done: impl FnMut() -> bool) {
             return;
         }
         // A test may wait; the program itself has a clock for that.
-        rustix::thread::nanosleep(&rustix::thread::Timespec { tv_sec: 0, tv_nsec: 10_000_000 });
+        let _ = rustix::thread::nanosleep(&rustix::thread::Timespec { tv_sec: 0, tv_nsec: 10_000_000 });
     }
     panic!("it never happened");
 }

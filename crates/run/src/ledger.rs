@@ -96,10 +96,10 @@ impl Sampler {
 
     /// Looks if a second is over; called often.
     pub(crate) fn watch(&mut self, now_ns: u64, stage: u32) {
-        if let Place::Apart(apart) = &mut self.place {
-            if let Some(cost_ns) = apart.answered() {
-                self.schedule.cost(cost_ns);
-            }
+        if let Place::Apart(apart) = &mut self.place
+            && let Some(cost_ns) = apart.answered()
+        {
+            self.schedule.cost(cost_ns);
         }
         if !self.schedule.due(now_ns) {
             return;

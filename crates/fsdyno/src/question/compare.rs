@@ -49,10 +49,11 @@ fn is_run(word: &str) -> bool {
 
 impl Compare {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
-        if let [base, new] = &self.places[..] {
-            if is_run(base) && is_run(new) {
-                return Diff::between(base, new, &self.shared).run();
-            }
+        if let [base, new] = &self.places[..]
+            && is_run(base)
+            && is_run(new)
+        {
+            return Diff::between(base, new, &self.shared).run();
         }
         let options = Options {
             rounds: self.rounds,

@@ -136,10 +136,10 @@ pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
         ("kernel", &base.host.kernel, &new.host.kernel),
         ("number of processors", &base.host.cpus.map(|n| n.to_string()), &new.host.cpus.map(|n| n.to_string())),
     ] {
-        if let (Some(one), Some(other)) = (one, other) {
-            if one != other {
-                reasons.push(format!("the {what} differs: {one} and {other}"));
-            }
+        if let (Some(one), Some(other)) = (one, other)
+            && one != other
+        {
+            reasons.push(format!("the {what} differs: {one} and {other}"));
         }
     }
     reasons
