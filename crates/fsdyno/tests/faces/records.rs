@@ -86,11 +86,11 @@ fn what_is_no_record_is_told() {
         ("text", "not a run record"),
         ("other.json", "not a run record"),
         ("cut.json", "not a run record"),
-        ("missing.json", "No such file"),
+        ("missing.json", "no file of that name"),
         (".", "directory"),
     ] {
         let ran = place.run(&format!("report {name}"));
-        assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""), "{name}");
+        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{name}");
         assert!(ran.stderr.contains(name) && ran.stderr.contains(says), "{name}: {}", ran.stderr);
     }
 }
@@ -103,7 +103,7 @@ fn a_newer_record_is_told() {
     record["schema"] = 999.into();
     place.write("run.json", &record.to_string());
     let ran = place.run("report run.json");
-    assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
     assert!(ran.stderr.contains("format 999") && ran.stderr.contains("newer"), "{}", ran.stderr);
 }
 

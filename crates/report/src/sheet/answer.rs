@@ -5,7 +5,7 @@ use results::{Bound, Confidence, Question, TestOrigin, Trust, Verdict, VerdictRo
 
 use super::chart::ratios::{self, Dot, Group};
 use super::place::{Place, scrolling};
-use crate::quantity::{number, percent};
+use crate::quantity::{number, percent, shortened};
 use crate::summary::{Cell, Grid, Line, Metric};
 
 pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
@@ -79,7 +79,7 @@ fn at_a_glance(grid: &Grid<'_>, place: &Place) -> Markup {
     html! {
         figure.glance {
             (scrolling("Chart: throughput as a multiple of the baseline", chart))
-            figcaption { (what) " as a multiple of " strong { (baseline) }
+            figcaption { (what) " as a multiple of " strong { (shortened(baseline, 60)) }
                 ": median of the rounds run beside each other, and the interval in which it lies." }
         }
     }

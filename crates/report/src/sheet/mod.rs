@@ -60,7 +60,7 @@ pub fn html(studies: &[Study], options: &SheetOptions) -> String {
                 (study(grid, &Place::new("s", 2)))
             } @else {
                 @let place = Place::new(&format!("s{}", index + 1), 2);
-                article.study aria-labelledby=(place.id("title")) {
+                article.study {
                     (place.heading("title", html! { (shortened(&study_title(grid), 160)) }))
                     (facts(grid, &options.zone))
                     (study(grid, &place.deeper()))

@@ -34,7 +34,7 @@ pub(super) fn sections(grid: &Grid<'_>, place: &Place) -> Markup {
                 @if folded {
                     details.pattern { summary { (heading) } (content) }
                 } @else {
-                    article.pattern aria-labelledby=(deeper.id(&format!("p{index}"))) { (heading) (content) }
+                    article.pattern { (heading) (content) }
                 }
             }
         },

@@ -41,7 +41,7 @@ impl Place {
     /// A section with its heading.
     pub(super) fn section(&self, name: &str, title: &str, content: Markup) -> Markup {
         html! {
-            section aria-labelledby=(self.id(name)) {
+            section {
                 (self.heading(name, html! { (title) }))
                 (content)
             }
@@ -51,7 +51,7 @@ impl Place {
 
 /// Something wide that scrolls by itself, with the keyboard too.
 pub(super) fn scrolling(name: &str, content: Markup) -> Markup {
-    html! { div.scroll role="region" aria-label=(name) tabindex="0" { (content) } }
+    html! { div.scroll role="group" aria-label=(name) tabindex="0" { (content) } }
 }
 
 /// The word and the sign of a trust: never the colour alone.

@@ -1,0 +1,129 @@
+//! Headless Chromium: screenshots, paper, and what a page says of itself.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Where the pages and pictures are left to be looked at.
+pub(crate) fn folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sheet");
+    std::fs::create_dir_all(&folder).expect("the build directory is writable");
+    folder
+}
+
+/// The browser: `FSDYNO_CHROMIUM`, or one of the usual names. `None`, told on stderr: there is none.
+pub(crate) fn find() -> Option<PathBuf> {
+    let named = std::env::var_os("FSDYNO_CHROMIUM").map(PathBuf::from);
+    let usual = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let in_path = std::env::split_paths(&path).flat_map(|folder| usual.map(|name| folder.join(name)));
+    let found = named.into_iter().chain(in_path).find(|program| program.is_file());
+    if found.is_none() {
+        eprintln!("skipped: there is no Chromium (apt-get install chromium, or FSDYNO_CHROMIUM=PROGRAM)");
+    }
+    found
+}
+
+/// How a page is looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Look {
+    pub(crate) name: &'static str,
+    pub(crate) size: (u32, u32),
+    pub(crate) dark: bool,
+    pub(crate) scripts: bool,
+}
+
+fn command(browser: &Path, profile: &str) -> Command {
+    let mut command = Command::new(browser);
+    command.args(["--headless=new", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1"]);
+    // Root has no sandbox; the page is our own.
+    command.args(["--no-sandbox", "--no-first-run", "--virtual-time-budget=4000", "--enable-logging=stderr"]);
+    command.arg(format!("--user-data-dir={}", folder().join(format!("profile-{profile}")).display()));
+    command
+}
+
+fn run(mut command: Command) -> Output {
+    let output = command.output().expect("the browser starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// What the page wrote to the console: errors, and what its policy forbade.
+fn console(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    text.lines().filter(|line| line.contains(":CONSOLE")).map(str::to_owned).collect()
+}
+
+/// A copy of the page whose policy forbids its script too: what those see who have none.
+fn without_scripts(page: &Path) -> PathBuf {
+    let text = std::fs::read_to_string(page).expect("the page");
+    let start = text.find("script-src '").expect("a policy") + "script-src '".len();
+    let end = start + text[start..].find('\'').expect("its end");
+    let copy = page.with_extension("without-scripts.html");
+    std::fs::write(&copy, format!("{}none{}", &text[..start], &text[end..])).expect("the copy is written");
+    copy
+}
+
+/// Takes a picture; the file. A word on the console is a failure.
+pub(crate) fn screenshot(browser: &Path, page: &Path, look: &Look) -> PathBuf {
+    let picture = folder().join(format!("{}.png", look.name));
+    let page = if look.scripts { page.to_owned() } else { without_scripts(page) };
+    let mut command = command(browser, look.name);
+    command.arg(format!("--window-size={},{}", look.size.0, look.size.1));
+    // Blink's words: 0 is dark, 1 is light.
+    let scheme = if look.dark { 0 } else { 1 };
+    command.arg(format!("--blink-settings=preferredColorScheme={scheme}"));
+    command.arg(format!("--screenshot={}", picture.display()));
+    command.arg(format!("file://{}", page.display()));
+    let output = run(command);
+    if look.scripts {
+        assert_eq!(console(&output), [""; 0], "{}", look.name);
+    } else {
+        assert!(
+            console(&output).iter().any(|line| line.contains("Content Security Policy")),
+            "what is forbidden is seen"
+        );
+    }
+    picture
+}
+
+/// Prints the page; the PDF.
+pub(crate) fn paper(browser: &Path, page: &Path) -> PathBuf {
+    let pdf = folder().join("print.pdf");
+    let mut command = command(browser, "print");
+    command.args(["--no-pdf-header-footer".into(), format!("--print-to-pdf={}", pdf.display())]);
+    command.arg(format!("file://{}", page.display()));
+    run(command);
+    pdf
+}
+
+/// Runs a script in a copy of the page that allows it, in a frame of that size (a window is never as narrow as a
+/// telephone), and gives the JSON that it passes to `done`.
+pub(crate) fn ask(browser: &Path, page: &Path, size: (u32, u32), dark: bool, script: &str) -> serde_json::Value {
+    let text = std::fs::read_to_string(page).expect("the page");
+    let policy = text.find("<meta http-equiv").expect("a policy");
+    let end = policy + text[policy..].find('>').expect("its end") + 1;
+    let done = "const done = (said) => parent.postMessage(JSON.stringify(said), '*');";
+    let asking = format!("{}{}<script>{done}{script}</script>", &text[..policy], &text[end..]);
+    let name = format!("ask-{}-{}", size.0, if dark { "dark" } else { "light" });
+    let copy = folder().join(format!("{name}.html"));
+    std::fs::write(&copy, asking).expect("the copy is written");
+    let frame = folder().join(format!("{name}-frame.html"));
+    let outer = format!(
+        "<!DOCTYPE html><body style='margin:0'><script>addEventListener('message', (event) => {{ const all = \
+         document.createElement('pre'); all.id = 'said'; all.textContent = event.data; document.body.append(all); }});\
+         </script><iframe src='{name}.html' style='border:0' width={} height={}></iframe>",
+        size.0, size.1
+    );
+    std::fs::write(&frame, outer).expect("the frame is written");
+    let mut command = command(browser, &name);
+    command.arg("--window-size=1400,1200");
+    command.arg(format!("--blink-settings=preferredColorScheme={}", if dark { 0 } else { 1 }));
+    command.arg("--dump-dom").arg(format!("file://{}", frame.display()));
+    let output = run(command);
+    let document = String::from_utf8_lossy(&output.stdout);
+    let (_, said) =
+        document.split_once("<pre id=\"said\">").unwrap_or_else(|| panic!("nothing said: {:?}", console(&output)));
+    let said = said.split("</pre>").next().unwrap_or_default();
+    let said = said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    serde_json::from_str(&said).expect("JSON")
+}

@@ -1,0 +1,13 @@
+//! `fsdyno report` through the real binary, and the dyno sheet in a real browser. The pictures stay in
+//! `target/tmp/sheet`: look at them.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
+
+mod browser;
+#[path = "../../../report/tests/sheet/fixture.rs"]
+mod fixture;
+#[path = "../../../report/tests/sheet/odd.rs"]
+mod odd;
+
+mod command;
+mod seen;
