@@ -48,6 +48,13 @@ impl<'r> Evidence<'r> {
             .filter_map(|(stage, row)| Some((stage, row, stage.flow.as_ref()?)))
     }
 
+    /// As [`Evidence::flows`], however short: bytes counted on both sides compare without any time.
+    pub(crate) fn byte_flows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>, &Flow<'r>)> {
+        self.rows()
+            .filter(|(_, row)| row.workers.iter().all(|worker| worker.error.is_none()))
+            .filter_map(|(stage, row)| Some((stage, row, stage.flow.as_ref()?)))
+    }
+
     pub(crate) fn ledger(&self) -> Option<&'r Ledger> {
         self.record.ledger.as_ref()
     }

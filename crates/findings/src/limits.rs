@@ -23,6 +23,8 @@ pub enum Limiter {
     RoundTrip,
     /// What the server does for each request.
     Server,
+    /// One of both: the link does not tell its speed.
+    ServerOrLink,
     /// The client's own queue before the network.
     ClientQueue,
     /// This machine's processors.
@@ -41,6 +43,7 @@ impl Limiter {
             Limiter::Link => "the link",
             Limiter::RoundTrip => "the network's round trip",
             Limiter::Server => "the server",
+            Limiter::ServerOrLink => "the server or the link's rate",
             Limiter::ClientQueue => "the client's request queue",
             Limiter::ClientProcessor => "this machine's processors",
             Limiter::Device => "the device",
@@ -85,7 +88,7 @@ pub fn of_run(record: &RunRecord) -> Option<Limit> {
     let flow = stage.flow.as_ref()?;
     match row.class() {
         StorageClass::Network | StorageClass::Fuse => {
-            network::limit(row, flow).or_else(|| processors(stage, row, flow))
+            network::link(row, flow).or_else(|| processors(stage, row, flow)).or_else(|| network::requests(row, flow))
         }
         StorageClass::Memory => Some(memory(row, flow)),
         _ => device(row, flow).or_else(|| processors(stage, row, flow)),

@@ -4,9 +4,9 @@
 use results::RunRecord;
 use results::quantity::{bytes_per_s, latency};
 
-use super::network::{link_rates, nfs_times};
+use super::network::{NfsTimes, ROUND_TRIPS, link_rates, nfs_times};
 use super::{direction, machine_busy, mean_latency_ns};
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, READ, Row};
 
 /// Who is the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,63 +60,116 @@ const BUSY: f64 = 0.9;
 /// The part that takes at least this share of the latency is the limit.
 const MOST: f64 = 0.5;
 
+/// What is known of the two runs.
+struct Known {
+    server_ns: f64,
+    client_ns: f64,
+    /// Of the mount's requests.
+    times: Option<NfsTimes>,
+    /// One TCP connect without load, ns.
+    connect_ns: Option<f64>,
+    /// In use and possible, bytes per second.
+    link: Option<(f64, f64)>,
+    /// Share of the client's processor time in use.
+    busy: Option<f64>,
+    /// The server's run did not wait until its writes were safe, which an NFS server does before it answers.
+    unsafe_writes: bool,
+}
+
 /// Compares one run on the server with the same run on a client. `None`: one of them measured no latency.
 pub fn between(server: &RunRecord, client: &RunRecord) -> Option<Attribution> {
     let (server, client) = (Evidence::of(server), Evidence::of(client));
     let server_row = server.stages.first()?.rows.first()?;
     let client_stage = client.stages.first()?;
     let client_row = client_stage.rows.first()?;
-    let (server_ns, client_ns) = (mean_latency_ns(server_row)?, mean_latency_ns(client_row)?);
-    let added_ns = (client_ns - server_ns).max(0.0);
     let flow = client_stage.flow.as_ref();
-    let times = flow.and_then(|flow| nfs_times(client_row, flow));
-    let rates = flow.and_then(|flow| link_rates(client_row, flow));
-    let busy = flow.and_then(machine_busy);
-    let share = |part_ns: f64| if client_ns > 0.0 { part_ns / client_ns } else { 0.0 };
-    let queue_ns = times.map(|times| times.queue_ns);
-    let round_trip_ns = times.map(|times| times.round_trip_ns);
-    // What a request takes beyond the server's own time, on the way.
-    let way_ns = round_trip_ns.map_or(added_ns, |round_trip_ns| (round_trip_ns - server_ns).max(0.0));
-    let (culprit, why) = if let Some((rate, speed)) = rates.filter(|(rate, speed)| *rate >= LINK_FILLED * speed) {
-        (Some(Culprit::Link), format!("{} of its {} are in use", bytes_per_s(rate), bytes_per_s(speed)))
-    } else if share(server_ns) >= MOST {
-        (Some(Culprit::Server), format!("it takes {} for the same request by itself", latency(server_ns)))
-    } else if let Some(busy) = busy.filter(|busy| *busy >= BUSY) {
-        (Some(Culprit::Client), format!("its processors were busy for {:.0} % of the time", busy * 100.0))
-    } else if let Some(queue_ns) = queue_ns.filter(|queue_ns| share(*queue_ns) >= MOST) {
-        (Some(Culprit::Client), format!("a request waits {} in its queue before it is sent", latency(queue_ns)))
-    } else if share(way_ns) >= MOST {
-        (Some(Culprit::Link), format!("a request spends {} on the way", latency(way_ns)))
-    } else {
-        (None, String::new())
+    let plan = &server_row.first().plan;
+    let known = Known {
+        server_ns: mean_latency_ns(server_row)?,
+        client_ns: mean_latency_ns(client_row)?,
+        times: flow.and_then(|flow| nfs_times(client_row, flow)),
+        connect_ns: client_row
+            .storage
+            .and_then(|storage| storage.server.as_ref()?.connect_ns.value())
+            .map(|connect_ns| *connect_ns as f64),
+        link: flow.and_then(|flow| link_rates(client_row, flow)),
+        busy: flow.and_then(machine_busy),
+        unsafe_writes: server_row.writes() && !plan.synchronous && plan.sync_every_writes == 0,
     };
-    let mut sentence = format!(
-        "A {} takes {} on the server and {} on the client: network and protocol add {} ({:.0} %).",
-        if direction(client_row) == 0 { "read" } else { "write" },
-        latency(server_ns),
-        latency(client_ns),
-        latency(added_ns),
-        share(added_ns) * 100.0
-    );
-    if let (Some(queue_ns), Some(round_trip_ns)) = (queue_ns, round_trip_ns) {
-        sentence.push_str(&format!(
-            " The mount's own counters say {} in the client's queue and {} on the wire and in the server.",
-            latency(queue_ns),
-            latency(round_trip_ns)
-        ));
-    }
-    sentence.push_str(&match culprit {
-        Some(culprit) => format!(" The limit is {}: {why}.", culprit.word()),
-        None => " What limits it cannot be told from these counters.".to_string(),
-    });
+    let found = known.culprit();
+    let added_ns = (known.client_ns - known.server_ns).max(0.0);
     Some(Attribution {
-        server_ns,
-        client_ns,
+        server_ns: known.server_ns,
+        client_ns: known.client_ns,
         added_ns,
-        added_share: share(added_ns),
-        queue_ns,
-        round_trip_ns,
-        culprit,
-        sentence,
+        added_share: known.share(added_ns),
+        queue_ns: known.times.map(|times| times.queue_ns),
+        round_trip_ns: known.times.map(|times| times.round_trip_ns),
+        culprit: found.as_ref().ok().map(|(culprit, _)| *culprit),
+        sentence: known.sentence(client_row, added_ns, found),
     })
+}
+
+impl Known {
+    fn share(&self, part_ns: f64) -> f64 {
+        if self.client_ns > 0.0 { part_ns / self.client_ns } else { 0.0 }
+    }
+
+    /// Who it is and what shows it, or why that cannot be told.
+    fn culprit(&self) -> Result<(Culprit, String), &'static str> {
+        if let Some((rate, speed)) = self.link.filter(|(rate, speed)| *rate >= LINK_FILLED * speed) {
+            let why = format!("{} of its {} are in use", bytes_per_s(rate), bytes_per_s(speed));
+            return Ok((Culprit::Link, why));
+        }
+        if self.share(self.server_ns) >= MOST {
+            let why = format!("it takes {} for the same request by itself", latency(self.server_ns));
+            return Ok((Culprit::Server, why));
+        }
+        if let Some(busy) = self.busy.filter(|busy| *busy >= BUSY) {
+            return Ok((Culprit::Client, format!("its processors were busy for {:.0} % of the time", busy * 100.0)));
+        }
+        if let Some(times) = self.times.filter(|times| self.queues_by_itself(times)) {
+            let why = format!("a request waits {} in its queue before it is sent", latency(times.queue_ns));
+            return Ok((Culprit::Client, why));
+        }
+        // What a request takes beyond the server's own time once it has left the queue.
+        let way_ns = self.times.map_or(self.client_ns, |times| times.round_trip_ns + times.queue_ns) - self.server_ns;
+        if self.share(way_ns) < MOST {
+            return Err("no part takes most of the time");
+        }
+        if self.unsafe_writes {
+            return Err("the server's run did not wait until its writes were safe, and an NFS server does before it \
+                        answers: repeat both with --sync=dsync");
+        }
+        Ok((Culprit::Link, format!("a request spends {} on the way", latency(way_ns))))
+    }
+
+    /// A queue in front of a slow server or link is theirs: the client's own shows while the way is quick.
+    fn queues_by_itself(&self, times: &NfsTimes) -> bool {
+        let quick = self.connect_ns.is_none_or(|connect_ns| times.round_trip_ns <= ROUND_TRIPS * connect_ns);
+        quick && self.share(times.queue_ns) >= MOST
+    }
+
+    fn sentence(&self, row: &Row<'_>, added_ns: f64, found: Result<(Culprit, String), &str>) -> String {
+        let mut sentence = format!(
+            "A {} takes {} on the server and {} on the client: network and protocol add {} ({:.0} %).",
+            if direction(row) == READ { "read" } else { "write" },
+            latency(self.server_ns),
+            latency(self.client_ns),
+            latency(added_ns),
+            self.share(added_ns) * 100.0
+        );
+        if let Some(times) = self.times {
+            sentence.push_str(&format!(
+                " The mount's own counters say {} in the client's queue and {} on the wire and in the server.",
+                latency(times.queue_ns),
+                latency(times.round_trip_ns)
+            ));
+        }
+        sentence.push_str(&match found {
+            Ok((culprit, why)) => format!(" The limit is {}: {why}.", culprit.word()),
+            Err(why) => format!(" What limits it cannot be told: {why}."),
+        });
+        sentence
+    }
 }

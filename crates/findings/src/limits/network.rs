@@ -12,8 +12,11 @@ const LINK_FILLED: f64 = 0.85;
 /// Requests wait in the client when that takes more than this share of what the wire and the server take.
 const QUEUED: f64 = 1.0;
 
-/// The server is the limit when a request takes more than this many round trips of the network.
-const ROUND_TRIPS: f64 = 3.0;
+/// More is spent on the way and in the server than the way alone takes from this many TCP connects on.
+pub(crate) const ROUND_TRIPS: f64 = 3.0;
+
+/// A slower rate than that of any link in use today (10 Mbit/s), bytes per second.
+const SLOWEST_LINK: f64 = 1.25e6;
 
 /// What one NFS operation took on average.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,10 +29,6 @@ pub(crate) struct NfsTimes {
     pub(crate) operations: u64,
 }
 
-pub(super) fn limit(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
-    link(row, flow).or_else(|| requests(row, flow))
-}
-
 /// Bytes per second on the wire in the row's direction, and the link's speed in bytes per second.
 pub(crate) fn link_rates(row: &Row<'_>, flow: &Flow<'_>) -> Option<(f64, f64)> {
     let speed = row.storage?.server.as_ref()?.link_bits_per_s.value().copied()? as f64 / 8.0;
@@ -38,7 +37,8 @@ pub(crate) fn link_rates(row: &Row<'_>, flow: &Flow<'_>) -> Option<(f64, f64)> {
     (flow.seconds > 0.0 && speed > 0.0).then(|| (busiest as f64 / flow.seconds, speed))
 }
 
-fn link(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+/// The link, if it tells its speed and that is in use.
+pub(super) fn link(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let (rate, speed) = link_rates(row, flow)?;
     (rate >= LINK_FILLED * speed).then(|| Limit {
         limiter: Limiter::Link,
@@ -46,9 +46,13 @@ fn link(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     })
 }
 
-fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+/// What the requests of an NFS mount wait for.
+pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let times = nfs_times(row, flow)?;
-    if times.queue_ns > QUEUED * times.round_trip_ns {
+    let connect_ns = row.storage?.server.as_ref()?.connect_ns.value().map(|connect_ns| *connect_ns as f64);
+    // A queue in front of a slow server or link is theirs: the client's own shows while the way is quick.
+    let quick = connect_ns.is_none_or(|connect_ns| times.round_trip_ns <= ROUND_TRIPS * connect_ns);
+    if quick && times.queue_ns > QUEUED * times.round_trip_ns {
         let evidence = format!(
             "a request waited {} in the client before {} on the wire and in the server: more connections (nconnect) help",
             latency(times.queue_ns),
@@ -56,14 +60,22 @@ fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
         );
         return Some(Limit { limiter: Limiter::ClientQueue, evidence });
     }
-    let connect_ns = *row.storage?.server.as_ref()?.connect_ns.value()? as f64;
-    let (limiter, what) = if times.round_trip_ns > ROUND_TRIPS * connect_ns {
-        (Limiter::Server, "most of it in the server")
-    } else {
-        (Limiter::RoundTrip, "most of it on the way")
+    let connect_ns = connect_ns?;
+    let told = link_rates(row, flow).is_some();
+    let rate = flow.wire.as_ref().map_or(0.0, |wire| wire.bytes.iter().sum::<u64>() as f64 / flow.seconds);
+    let (limiter, what) = match () {
+        () if quick => (Limiter::RoundTrip, "most of it on the way".to_string()),
+        () if told || rate < SLOWEST_LINK => (Limiter::Server, "most of it in the server".to_string()),
+        () => (
+            Limiter::ServerOrLink,
+            format!("{} crossed a link that does not tell its speed (FSDYNO_LINK_MBIT can)", bytes_per_s(rate)),
+        ),
     };
-    let evidence =
-        format!("a request takes {}, a TCP connect {}: {what}", latency(times.round_trip_ns), latency(connect_ns));
+    let evidence = format!(
+        "a request takes {} on the wire and in the server, a TCP connect {}: {what}",
+        latency(times.round_trip_ns),
+        latency(connect_ns)
+    );
     Some(Limit { limiter, evidence })
 }
 

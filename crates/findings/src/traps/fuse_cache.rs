@@ -37,7 +37,8 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             storage.server.is_some() || storage.fuse.as_ref().is_some_and(|fuse| fuse.url.is_some())
         })
     };
-    let on_fuse = evidence.flows().filter(|(stage, row, _)| stage.class() == Some(StorageClass::Fuse) && remote(row));
+    let on_fuse =
+        evidence.byte_flows().filter(|(stage, row, _)| stage.class() == Some(StorageClass::Fuse) && remote(row));
     on_fuse
         .filter_map(|(stage, row, flow)| judge(stage, row, flow, READ).or_else(|| judge(stage, row, flow, WRITE)))
         .collect()

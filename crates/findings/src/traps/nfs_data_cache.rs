@@ -31,7 +31,7 @@ const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (stage, row, flow) in evidence.flows() {
+    for (stage, row, flow) in evidence.byte_flows() {
         // A counter of a whole interface can only hide a cache; it still counts what crossed it.
         let Some(wire) = flow.wire.as_ref().filter(|_| stage.class() == Some(StorageClass::Network)) else { continue };
         let (asked, crossed) = (flow.application.bytes[READ], wire.bytes[READ]);

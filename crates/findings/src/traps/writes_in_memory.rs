@@ -18,7 +18,8 @@ pub(crate) const STORY: Story = Story {
               machine loses power. A test that stops the clock before the data are down measures memory. On NFS and \
               FUSE mounts close() hides the rest of the work.",
     seen: "The dirty pages of the run's files when the last write returned (cachestat), else the bytes that the devices \
-           or the server took until then; and the time of the close. Said from 10 % on, invalid from 50 % on.",
+           or the server took until then: said from 10 % on, invalid from 50 % on. And the time of the close: said \
+           from a fifth of the run's time on, invalid when it is longer than the run.",
     advice: "Add --end_fsync=1: the time of the last sync then belongs to the run. --fsync=1 (or --sync=1) measures \
              writes that are safe one by one; --direct=1 goes past the page cache, though not past the device's own.",
     documented: "fio documentation, end_fsync, fsync, sync; fsync(2); cachestat(2); fio issue 470",
@@ -37,7 +38,7 @@ const CLOSE_NS_MIN: u64 = 100_000_000;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let unsynced = evidence.flows().filter_map(|(stage, row, flow)| unsynced(stage, row, flow));
-    unsynced.chain(evidence.rows().filter_map(|(_, row)| late_close(row))).collect()
+    unsynced.chain(evidence.rows().filter_map(|(stage, row)| late_close(stage, row))).collect()
 }
 
 /// No sync waits for the data: at the end of the run, after some writes, or in each.
@@ -95,7 +96,7 @@ fn left_in_memory(flow: &Flow<'_>, written: u64) -> Option<(u64, String)> {
 }
 
 /// A close after the clock has stopped that does what the writes did not.
-fn late_close(row: &Row<'_>) -> Option<Finding> {
+fn late_close(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let close_ns = row.workers.iter().filter_map(|worker| worker.close_ns).max()?;
     let written = row.done(WRITE);
     let run_ns = written.runtime_ms.checked_mul(1_000_000)?;
@@ -103,16 +104,22 @@ fn late_close(row: &Row<'_>) -> Option<Finding> {
     if !row.writes() || !hidden || written.bytes < BYTES_MIN || row.class() == StorageClass::Memory {
         return None;
     }
+    let severity = if close_ns >= run_ns { Severity::Invalid } else { Severity::Caution };
     let whole = written.bytes as f64 * 1e9 / (run_ns as f64 + close_ns as f64);
+    let wire = stage.flow.as_ref().and_then(|flow| Some((flow.wire.as_ref()?, flow.seconds)));
+    let crossed = wire.filter(|(_, seconds)| *seconds > 0.0).map_or_else(String::new, |(wire, seconds)| {
+        let bytes = wire.bytes[WRITE];
+        format!("; {} crossed the wire in {} ({})", size(bytes), time(seconds * 1e9), wire.witness)
+    });
     let cause = format!(
-        "closing the files took {} after {} of writing: {} until then, {} with the close",
+        "closing the files took {} after {} of writing: {} until then, {} with the close{crossed}",
         time(close_ns as f64),
         time(run_ns as f64),
         rate(written.bytes_per_s()),
         rate(whole)
     );
     Some(
-        Report::new(ID, Severity::Caution, row.name)
+        Report::new(ID, severity, row.name)
             .number("time of the close", close_ns as f64, "ns")
             .number("rate with the close", whole, "B/s")
             .says(cause, "add --end_fsync=1, so that this time belongs to the run"),

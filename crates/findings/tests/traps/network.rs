@@ -5,7 +5,7 @@ use results::{PhaseRecord, RunRecord, Severity};
 
 use crate::scene::*;
 
-fn share(class: StorageClass, link_bits_per_s: Option<u64>, job: results::JobRecord) -> RunRecord {
+pub(crate) fn share(class: StorageClass, link_bits_per_s: Option<u64>, job: results::JobRecord) -> RunRecord {
     let mut record = on(class, vec![job]);
     record.storages[0].server = Some(ServerIdentity {
         address: "192.0.2.1:2049".into(),
@@ -17,7 +17,7 @@ fn share(class: StorageClass, link_bits_per_s: Option<u64>, job: results::JobRec
 }
 
 /// The jobs moved `application`, the wire carried `wire`.
-fn crossed(record: &mut RunRecord, application: [u64; 2], wire: [u64; 2]) {
+pub(crate) fn crossed(record: &mut RunRecord, application: [u64; 2], wire: [u64; 2]) {
     look(record, 0, application, [0, 0]);
     let ledger = record.ledger.as_mut().unwrap();
     for sample in &mut ledger.samples {
@@ -45,12 +45,25 @@ fn nfs_reads_from_this_clients_memory() {
 }
 
 #[test]
+fn bytes_need_no_time_to_be_compared() {
+    let mut short = reader("job");
+    (short.read.bytes, short.read.ios, short.read.runtime_ms) = (64 * MIB, 64, 57);
+    let mut record = share(StorageClass::Network, None, short);
+    crossed(&mut record, [64 * MIB, 0], [0, 0]);
+    assert_eq!(found(&record), invalid("nfs-data-cache"), "64 MiB in 57 ms");
+    record.jobs[0].error = Some(results::JobError { code: 5, function: "io_u error".into(), text: "EIO".into() });
+    assert!(found(&record).iter().all(|(id, _)| id != "nfs-data-cache"), "nobody knows what a failed read moved");
+}
+
+#[test]
 fn faster_than_the_link() {
     let gigabit = Some(1_000_000_000);
     let mut record = share(StorageClass::Network, gigabit, writer("job"));
     crossed(&mut record, [0, 4 * GIB], [0, 4 * GIB]);
     assert_eq!(found(&record), invalid("above-link-speed"), "429 MB/s over 125 MB/s");
-    let mut record = share(StorageClass::Network, gigabit, writer("job"));
+    let mut slower = writer("job");
+    slower.write.bytes = GIB;
+    let mut record = share(StorageClass::Network, gigabit, slower);
     crossed(&mut record, [0, GIB], [0, GIB]);
     assert_eq!(found(&record), []);
     let mut record = share(StorageClass::Network, None, writer("job"));

@@ -48,6 +48,8 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
     if endpoint.is_none() && class == StorageClass::Network {
         remarks.push("the server's address is not visible: the mount's options do not name it in a known way".into());
     }
+    let server = endpoint.map(|endpoint| server::identity(look, &endpoint, transport));
+    remarks.extend(server.as_ref().and_then(server::remark));
     Storage {
         asked_path: asked.display().to_string(),
         exists: seen(place.exists.clone()),
@@ -62,7 +64,7 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
         ),
         stack: stack::stack(look, mount, found),
         compression: stack::compression(look, mount, place.attributes),
-        server: endpoint.map(|endpoint| server::identity(look, &endpoint, transport)),
+        server,
         nfs,
         fuse,
         cgroup: cgroups::identity(look, found),

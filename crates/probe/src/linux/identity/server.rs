@@ -19,6 +19,9 @@ const CONNECTS: usize = 3;
 /// A server that does not answer for so long is not measured.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(700);
 
+/// The environment variable in which the user tells the speed of links that do not tell it, Mbit/s.
+const TOLD_LINK_SPEED: &str = "FSDYNO_LINK_MBIT";
+
 /// The resolver may try for half a minute; this is as long as a person waits gladly.
 const NAME_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -119,13 +122,36 @@ fn interface_towards(look: &Look, remote: Ipv4Addr) -> Fact<String> {
         .ok_or_else(|| NotVisible::new(file.display(), format!("no route to {remote} in the main table")))
 }
 
+/// What the driver says, else what the user says: most virtual interfaces do not know what they can carry.
 fn link_speed(look: &Look, interface: &str) -> Fact<u64> {
     let file = look.sys.join("class/net").join(interface).join("speed");
-    match read_number::<i64>(&file) {
-        Ok(megabits) if megabits > 0 => Ok(megabits.unsigned_abs() * 1_000_000),
-        Ok(unknown) => Err(NotVisible::new(file.display(), format!("the driver says {unknown}"))),
-        Err(_) => Err(NotVisible::new(file.display(), "the driver does not say")),
-    }
+    let driver = match read_number::<i64>(&file) {
+        Ok(megabits) if megabits > 0 => return Ok(megabits.unsigned_abs() * 1_000_000),
+        Ok(unknown) => format!("the driver says {unknown}"),
+        Err(_) => "the driver does not say".to_owned(),
+    };
+    told_link_speed().unwrap_or_else(|| {
+        Err(NotVisible::new(file.display(), format!("{driver}; {TOLD_LINK_SPEED}=1000 would, in Mbit/s")))
+    })
+}
+
+/// That the speed is the user's word.
+pub(super) fn remark(server: &ServerIdentity) -> Option<String> {
+    let told = told_link_speed()?.ok()?;
+    let interface = server.interface.value()?;
+    (server.link_bits_per_s.value() == Some(&told))
+        .then(|| format!("what {interface} can carry is what {TOLD_LINK_SPEED} says"))
+}
+
+/// The speed that the user tells; `None`: nothing.
+fn told_link_speed() -> Option<Fact<u64>> {
+    told(&std::env::var(TOLD_LINK_SPEED).ok()?)
+}
+
+fn told(text: &str) -> Option<Fact<u64>> {
+    let megabits = text.trim().parse::<u64>().ok().filter(|megabits| (1..=100_000_000).contains(megabits));
+    let speed = megabits.map(|megabits| megabits * 1_000_000);
+    Some(speed.ok_or_else(|| NotVisible::new(TOLD_LINK_SPEED, format!("`{text}` is no number of Mbit/s"))))
 }
 
 #[cfg(test)]
@@ -176,6 +202,8 @@ eth2\t0001000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
         fs::write(directory.join("speed"), "-1\n").unwrap();
         assert!(link_speed(&tree.look, "eth0").unwrap_err().reason.contains("-1"));
         assert!(link_speed(&tree.look, "lo").is_err());
+        assert_eq!(told(" 1000\n"), Some(Ok(1_000_000_000)));
+        assert!(told("1g").unwrap().unwrap_err().reason.contains("`1g`") && told("0").unwrap().is_err());
     }
 
     #[test]

@@ -1,0 +1,126 @@
+//! What limits a run over a network, and whose the latency between a server and its client is.
+
+use findings::limits::{Culprit, Limiter, between, of_run};
+use results::evidence::*;
+use results::{Moments, RunRecord};
+
+use crate::network::{crossed, share};
+use crate::scene::*;
+
+const MS: u64 = 1_000_000;
+
+/// 1,000 direct reads of 64 KiB in ten seconds on an NFS mount whose counters say so many ms per request; a TCP connect
+/// takes 0.2 ms.
+fn reads(link_bits_per_s: Option<u64>, latency_ms: u64, queue_ms: u64, round_trip_ms: u64) -> RunRecord {
+    let mut job = direct(reader("job"));
+    job.read.bytes = 64 * MIB;
+    job.read.ios = 1_000;
+    job.read.lat.moments = same(latency_ms * MS);
+    let mut record = share(StorageClass::Network, link_bits_per_s, job);
+    record.storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(MS / 5);
+    crossed(&mut record, [64 * MIB, 0], [64 * MIB, 0]);
+    if let Seen::Value(counters) = &mut last(&mut record).wire {
+        counters.nfs_operations = vec![NfsOperation {
+            name: "READ".into(),
+            operations: 1_000,
+            queue_ms: queue_ms * 1_000,
+            round_trip_ms: round_trip_ms * 1_000,
+            ..NfsOperation::default()
+        }];
+    }
+    record
+}
+
+fn same(value: u64) -> Moments {
+    let mut moments = Moments::default();
+    (0..100).for_each(|_| moments.record(value));
+    moments
+}
+
+fn busy(mut record: RunRecord, share: u64) -> RunRecord {
+    let samples = &mut record.ledger.as_mut().unwrap().samples;
+    samples[0].system = SystemCounters { busy_ms: Some(0), total_ms: Some(0), ..SystemCounters::default() };
+    samples[1].system = SystemCounters { busy_ms: Some(share), total_ms: Some(100), ..SystemCounters::default() };
+    record
+}
+
+fn limiter(record: &RunRecord) -> Option<Limiter> {
+    of_run(record).map(|limit| limit.limiter)
+}
+
+/// Fast enough never to be filled here, and one that 6.7 MB/s fill.
+const GIGABIT: Option<u64> = Some(1_000_000_000);
+const FILLED: Option<u64> = Some(60_000_000);
+
+#[test]
+fn what_limits_requests_to_a_server() {
+    assert_eq!(limiter(&reads(FILLED, 40, 0, 40)), Some(Limiter::Link));
+    assert_eq!(limiter(&reads(GIGABIT, 40, 0, 40)), Some(Limiter::Server));
+    assert_eq!(limiter(&reads(None, 40, 0, 40)), Some(Limiter::ServerOrLink), "who knows what the link can carry");
+    let mut idle = reads(None, 40, 0, 40);
+    if let Seen::Value(counters) = &mut last(&mut idle).wire {
+        counters.bytes = [MIB, 0];
+    }
+    assert_eq!(limiter(&idle), Some(Limiter::Server), "no link is that slow");
+    assert_eq!(limiter(&busy(reads(GIGABIT, 40, 0, 40), 95)), Some(Limiter::ClientProcessor));
+
+    let mut far = reads(GIGABIT, 3, 0, 3);
+    far.storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(2 * MS);
+    assert_eq!(limiter(&far), Some(Limiter::RoundTrip));
+    let evidence = of_run(&far).unwrap().evidence;
+    assert_eq!(
+        evidence,
+        "a request takes 3.00 ms on the wire and in the server, a TCP connect 2.00 ms: most of it on the way"
+    );
+}
+
+#[test]
+fn a_queue_is_the_clients_own_only_before_a_quick_way() {
+    let mut quick = reads(GIGABIT, 12, 10, 1);
+    quick.storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(MS);
+    assert_eq!(limiter(&quick), Some(Limiter::ClientQueue));
+    assert_eq!(limiter(&reads(GIGABIT, 1_000, 800, 200)), Some(Limiter::Server), "it waits for what takes 200 ms each");
+}
+
+/// The same reads on the server itself.
+fn on_the_server(latency_ms: u64) -> RunRecord {
+    let mut job = direct(reader("job"));
+    job.read.lat.moments = same(latency_ms * MS);
+    on_disk(vec![job])
+}
+
+#[test]
+fn server_and_client_apart() {
+    let culprit = |server: &RunRecord, client: &RunRecord| between(server, client).unwrap().culprit;
+    let (quick, slow) = (on_the_server(4), on_the_server(35));
+    assert_eq!(culprit(&quick, &reads(FILLED, 40, 0, 40)), Some(Culprit::Link), "by its speed");
+    assert_eq!(culprit(&quick, &reads(None, 40, 0, 39)), Some(Culprit::Link), "by the time on the way");
+    assert_eq!(culprit(&quick, &reads(None, 1_000, 800, 200)), Some(Culprit::Link), "the queue waits for it");
+    assert_eq!(culprit(&slow, &reads(GIGABIT, 40, 0, 39)), Some(Culprit::Server));
+    assert_eq!(culprit(&slow, &busy(reads(GIGABIT, 40, 0, 39), 99)), Some(Culprit::Server), "whatever else is busy");
+    assert_eq!(culprit(&quick, &busy(reads(GIGABIT, 40, 0, 5), 99)), Some(Culprit::Client));
+    let found = between(&quick, &reads(GIGABIT, 40, 0, 12)).unwrap();
+    assert_eq!(found.culprit, None);
+    assert!(
+        found.sentence.ends_with("What limits it cannot be told: no part takes most of the time."),
+        "{}",
+        found.sentence
+    );
+}
+
+#[test]
+fn writes_that_were_not_safe_on_the_server_prove_nothing_about_the_link() {
+    let written = |synchronous: bool| {
+        let mut server = on_the_server(4);
+        let job = &mut server.jobs[0];
+        job.setup.access = "write".into();
+        job.plan.synchronous = synchronous;
+        std::mem::swap(&mut job.read, &mut job.write);
+        server
+    };
+    let client = reads(None, 40, 0, 39);
+    let found = between(&written(false), &client).unwrap();
+    assert_eq!(found.culprit, None);
+    assert!(found.sentence.contains("--sync=dsync"), "{}", found.sentence);
+    assert_eq!(between(&written(true), &client).unwrap().culprit, Some(Culprit::Link));
+}
