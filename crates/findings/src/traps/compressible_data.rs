@@ -3,6 +3,7 @@
 use results::evidence::{FileState, StorageClass};
 use results::{Finding, Severity};
 
+use super::writes_in_memory::without_sync;
 use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
 use crate::report::Report;
 use crate::story::Story;
@@ -16,9 +17,9 @@ pub(crate) const STORY: Story = Story {
     title: "The data shrink on the way to the disk",
     happens: "Zeros, one repeated pattern or half-empty buffers are stored in a fraction of their size by filesystems, \
               arrays and SSDs that compress or find duplicates. The number then counts bytes that nobody stored.",
-    seen: "Before the run, from the buffer options. After it, from the extent map and the space taken (extents stored \
-           in another form), beside the bytes that the device moved. Said from 10 % on; invalid when less than half of \
-           the bytes reached the device because they were compressed.",
+    seen: "Before the run, from the buffer options. After it, from the extent map (extents stored in another form) \
+           beside the bytes that the device moved, where no cache can have kept them from it. Said from 10 % on; \
+           invalid when the device moved less than half.",
     advice: "Leave the default random data (no zero_buffers, buffer_pattern, buffer_compress_percentage), with \
              --refill_buffers=1 where duplicates may be found; or compress on purpose, and say which ratio.",
     documented: "fio documentation, zero_buffers, buffer_compress_percentage, refill_buffers; btrfs(5); elbencho issue 75",
@@ -30,6 +31,8 @@ const PERCENT: u32 = 50;
 const SAVED: f64 = 0.1;
 /// The device moved less than this: most of the bytes were never stored.
 const MOVED: f64 = 0.5;
+/// What is read at most this many times has hardly been read twice.
+const ONE_PASS: f64 = 1.1;
 /// Fewer bytes say nothing.
 const BYTES_MIN: u64 = 4 << 20;
 
@@ -78,31 +81,28 @@ fn conflict(row: &Row<'_>, encoded: bool) -> Option<Finding> {
     ))
 }
 
-/// What the filesystem stored, and what the device moved.
+/// What the filesystem encoded, and what the device moved.
 fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileState]) -> Option<Finding> {
     let sum = |part: fn(&FileState) -> Option<u64>| {
         states.iter().try_fold(0u64, |sum, state| Some(sum.saturating_add(part(state)?)))
     };
-    let (bytes, allocated) = (sum(|state| Some(state.size_bytes))?, sum(|state| Some(state.allocated_bytes))?);
-    // Encrypted extents are stored in another form too, in their full size.
-    let encoded = sum(|state| state.encoded_bytes)?;
-    let kept = allocated as f64 / bytes.max(1) as f64;
-    if encoded == 0 || bytes < BYTES_MIN || kept > 1.0 - SAVED {
+    let (bytes, encoded) = (sum(|state| Some(state.size_bytes))?, sum(|state| state.encoded_bytes)?);
+    let direction = if row.reads() { READ } else { WRITE };
+    let (asked, moved) = (flow.application.bytes[direction], flow.device.as_ref()?.done.bytes[direction]);
+    let ratio = moved as f64 / asked.max(1) as f64;
+    // Encrypted extents are stored in another form too, in their full size: then the device moved all of it.
+    let shrunk = encoded as f64 >= bytes as f64 * SAVED && ratio <= 1.0 - SAVED;
+    if !shrunk || bytes < BYTES_MIN || asked < BYTES_MIN || !only_by_encoding(stage, row, flow) {
         return None;
     }
+    let severity = if ratio < MOVED { Severity::Invalid } else { Severity::Caution };
     let device = flow.device.as_ref()?;
-    let direction = if row.reads() && stage.reads_are_the_workload() { READ } else { WRITE };
-    let (moved, asked) = (device.done.bytes[direction], flow.application.bytes[direction]);
-    let ratio = moved as f64 / asked.max(1) as f64;
-    // Much less than the file takes on disk: then a cache answered, which is another trap.
-    let by_compression = ratio >= kept * 0.5;
-    let severity = if ratio < MOVED && by_compression { Severity::Invalid } else { Severity::Caution };
-    let verb = if direction == READ { "read" } else { "written" };
     let cause = format!(
-        "the files hold {} in {} of disk: {} {verb} by the job, {} by {}{}",
+        "{} of the {} in the files is stored compressed: {} {} by the job, {} by {}{}",
+        percent(encoded as f64 / bytes as f64),
         size(bytes),
-        size(allocated),
         size(asked),
+        if direction == READ { "read" } else { "written" },
         size(moved),
         device.name,
         stage.together()
@@ -110,12 +110,23 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
     Some(
         Report::new(ID, severity, row.name)
             .bytes("bytes of the files", bytes)
-            .bytes("bytes allocated", allocated)
+            .bytes("bytes stored in another form", encoded)
             .bytes("bytes moved by the job", asked)
             .bytes("bytes moved by the device", moved)
             .says(
                 cause,
-                format!("use random data (the default), or say the ratio: {} of the size was stored", percent(kept)),
+                format!("use random data (the default), or say the ratio: {} of the bytes moved", percent(ratio)),
             ),
     )
+}
+
+/// Nothing else keeps bytes from the device: no page cache that was warm or is read again, no write left in memory.
+fn only_by_encoding(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> bool {
+    if !row.reads() {
+        return !without_sync(row);
+    }
+    let span = row.span_bytes().unwrap_or(0) as f64;
+    let cold = flow.begin.cache.value().is_some_and(|cache| cache.cached_bytes as f64 <= span * SAVED);
+    let once = flow.application.bytes[READ] as f64 <= span * ONE_PASS;
+    stage.reads_are_the_workload() && (row.direct() == Some(true) || cold && once)
 }

@@ -15,13 +15,13 @@ pub(crate) const STORY: Story = Story {
     trap: "T5",
     title: "Direct I/O was accepted, and memory answered all the same",
     happens: "Some filesystems accept O_DIRECT at open and go through a cache: ZFS through its ARC, fscrypt and data \
-              journalling through the page cache, FUSE as its daemon decides. Below a loop device the backing file's \
-              own page cache can answer. The number is then a cache's, though direct=1 was given.",
+              journalling through the page cache, FUSE as its daemon decides, btrfs for compressed extents. The \
+              number is then a cache's, though direct=1 was given.",
     seen: "Pages of the files that appeared in the cache during a run where all jobs use direct I/O (cachestat), and \
            the bytes that the devices or the server delivered beside those read. Invalid when less than half was \
            delivered; a growing cache alone is a caution.",
-    advice: "Ask `fsdyno inspect` what stands at the path. For loop devices use losetup --direct-io=on; for ZFS set \
-             primarycache=metadata on a test dataset; otherwise use files much larger than memory.",
+    advice: "Ask `fsdyno inspect` what stands at the path. For ZFS set primarycache=metadata on a test dataset, for \
+             btrfs leave compression out; otherwise use files much larger than memory.",
     documented: "open(2), O_DIRECT; statx(2), STATX_DIOALIGN; OpenZFS pull request 10018; linux fuse ->direct_IO",
 };
 
@@ -92,9 +92,7 @@ fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
 }
 
 fn next(row: &Row<'_>) -> String {
-    let below = row.storage.map(|storage| storage.stack.join(", ")).unwrap_or_default();
     match row.first().plan.files.first() {
-        _ if below.contains("loop") => "attach the loop device with losetup --direct-io=on".to_owned(),
         Some(path) => format!("fsdyno inspect {path}"),
         None => "fsdyno explain direct-not-honoured".to_owned(),
     }

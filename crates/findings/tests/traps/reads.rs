@@ -174,7 +174,7 @@ fn direct_io_that_was_not_direct() {
 fn compressed_files_are_read_in_fewer_bytes() {
     let state = FileState {
         size_bytes: 4 * GIB,
-        allocated_bytes: GIB,
+        allocated_bytes: 4 * GIB,
         written_bytes: Some(4 * GIB),
         unwritten_bytes: Some(0),
         encoded_bytes: Some(4 * GIB),
@@ -184,10 +184,20 @@ fn compressed_files_are_read_in_fewer_bytes() {
     look(&mut record, 0, [4 * GIB, 0], [GIB, 0]);
     file(&mut record, "/data/job", state);
     assert_eq!(found(&record), invalid("compressible-data"));
+    // Through the page cache: compressed when it was cold and read once, the page cache when it was warm.
+    let mut record = on_disk(vec![reader("job")]);
+    look(&mut record, 0, [4 * GIB, 0], [GIB, 0]);
+    file(&mut record, "/data/job", state);
+    assert_eq!(found(&record), invalid("compressible-data"));
+    let warm = &mut record.ledger.as_mut().unwrap().samples[0].cache;
+    if let Seen::Value(cache) = warm {
+        cache.cached_bytes = 4 * GIB;
+    }
+    assert_eq!(found(&record), invalid("page-cache"));
     // Encrypted: encoded in full size.
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-    file(&mut record, "/data/job", FileState { allocated_bytes: 4 * GIB, ..state });
+    file(&mut record, "/data/job", state);
     assert_eq!(findings::of_run(&record), []);
 }
 

@@ -73,7 +73,7 @@ fn a_close_that_does_the_work() {
 fn compressed_writes() {
     let state = FileState {
         size_bytes: 4 * GIB,
-        allocated_bytes: GIB,
+        allocated_bytes: 4 * GIB,
         encoded_bytes: Some(4 * GIB),
         written_bytes: Some(4 * GIB),
         ..FileState::default()
@@ -92,7 +92,7 @@ fn compressed_writes() {
     let mut record = on_disk(vec![job.clone()]);
     record.storages[0].compression = Some("compress=zstd:3".into());
     look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
-    file(&mut record, "/data/job", FileState { allocated_bytes: 4 * GIB, encoded_bytes: Some(0), ..state });
+    file(&mut record, "/data/job", FileState { encoded_bytes: Some(0), ..state });
     assert!(one(&record, "compressible-data").cause.contains("a storage that compresses or finds duplicates"));
 
     // Random data on the same filesystem.
@@ -100,6 +100,6 @@ fn compressed_writes() {
     let mut record = on_disk(vec![job]);
     record.storages[0].compression = Some("compress=zstd:3".into());
     look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
-    file(&mut record, "/data/job", FileState { allocated_bytes: 4 * GIB, encoded_bytes: Some(0), ..state });
+    file(&mut record, "/data/job", FileState { encoded_bytes: Some(0), ..state });
     assert_eq!(findings::of_run(&record), []);
 }
