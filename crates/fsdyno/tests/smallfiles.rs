@@ -185,6 +185,7 @@ fn what_makes_no_sense_is_refused_with_status_2() {
 }
 
 /// Runs the binary on a filesystem of its own that vanishes with it; `None`: not allowed here, which is said.
+#[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
 fn on_mount(options: &str, words: &str) -> Option<(Output, String)> {
     let place = place();
     let script = format!(

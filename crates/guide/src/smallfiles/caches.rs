@@ -69,6 +69,11 @@ impl Caches {
         matches!(self.fstype(), "nfs" | "nfs4")
     }
 
+    /// Whether nothing is dirty once a file is closed.
+    fn stores_at_close(&self) -> bool {
+        self.is_nfs() || self.fstype().starts_with("fuse")
+    }
+
     /// Brings the caches into the state that a phase wants. Items that there was no time for are taken off the list.
     pub(super) fn arrange(
         &self,
@@ -113,9 +118,12 @@ impl Caches {
         let end_ns = limit_ns.map(|limit_ns| clock.now_ns().saturating_add(limit_ns));
         let over = || control.stopped() || end_ns.is_some_and(|end_ns| clock.now_ns() >= end_ns);
         let path = |item: &Item| root.join(std::ffi::OsStr::from_bytes(item.name.as_bytes()));
-        // All are on their way before the first is waited for.
-        for item in items.iter().take_while(|_| !over()) {
-            let _ = with_file(&path(item), |file| file.sync_range(0, 0, START));
+        if !self.stores_at_close() {
+            // All are on their way before the first is waited for.
+            for item in items.iter().take_while(|_| !over()) {
+                // What could not be written back stays, and is counted below.
+                let _ = with_file(&path(item), |file| file.sync_range(0, 0, START));
+            }
         }
         let (mut done, mut kept, mut unseen) = (0, 0, 0);
         for item in items.iter().take_while(|_| !over()) {
@@ -127,7 +135,12 @@ impl Caches {
             done += 1;
         }
         items.truncate(done);
+        if done == 0 {
+            return Arranged::Impossible("no time to drop it".to_string());
+        }
         Arranged::Ready(Some(match (kept, unseen) {
+            // Its pages belong to the files below, where nobody can look from here.
+            (0, _) if self.fstype() == "overlay" => "not visible".to_string(),
             (0, 0) if self.is_nfs() => "client data cold".to_string(),
             (0, 0) if self.fstype().starts_with("fuse") => "kernel data cold".to_string(),
             (0, 0) => "data cold, names hot".to_string(),
@@ -164,5 +177,96 @@ fn dropped(root: &OwnedFd) -> Arranged {
     match outcome {
         Ok(()) => Arranged::Ready(Some("cold".to_string())),
         Err(error) => Arranged::Impossible(format!("not dropped: {}", reason(&error))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use rustix::fs::{Mode, OFlags};
+
+    use super::super::phases::Cache::{ColdData, ColdNames, Hot, Unconcerned};
+    use super::*;
+
+    fn caches(fstype: &str, options: &str) -> Caches {
+        let mount = Mount {
+            id: 1,
+            device: probe::DeviceNumber { major: 0, minor: 1 },
+            root: PathBuf::from("/"),
+            mount_point: PathBuf::from("/mnt"),
+            fstype: fstype.to_string(),
+            source: "somewhere".to_string(),
+            options: "rw".to_string(),
+            super_options: options.to_string(),
+        };
+        Caches { mount: Some(mount), may_drop: false }
+    }
+
+    fn arrange(caches: &Caches, wanted: Cache, place: &Path, items: &mut Vec<Item>, control: &Control) -> Arranged {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = rustix::fs::open(place, flags, Mode::empty()).unwrap();
+        caches.arrange(wanted, (place, &root), items, None, control)
+    }
+
+    fn words(caches: &Caches, wanted: Cache) -> Arranged {
+        // Stopped: nobody waits.
+        let control = Control::default();
+        control.stop();
+        arrange(caches, wanted, Path::new("/"), &mut Vec::new(), &control)
+    }
+
+    fn ready(text: &str) -> Arranged {
+        Arranged::Ready(Some(text.to_string()))
+    }
+
+    fn impossible(text: &str) -> Arranged {
+        Arranged::Impossible(text.to_string())
+    }
+
+    #[test]
+    fn what_cannot_be_cold_says_why() {
+        assert_eq!(words(&caches("ext4", ""), Unconcerned), Arranged::Ready(None));
+        assert_eq!(words(&caches("ext4", ""), Hot), ready("hot"));
+        assert_eq!(words(&caches("ext4", ""), ColdNames), impossible("needs --drop-caches"));
+        assert_eq!(words(&caches("fuse.sshfs", ""), ColdNames), impossible("needs --drop-caches"));
+        assert_eq!(words(&caches("tmpfs", ""), Hot), ready("memory"));
+        assert_eq!(words(&caches("tmpfs", ""), ColdData), impossible("memory: never cold"));
+    }
+
+    #[test]
+    fn nfs_attributes_grow_old_if_that_takes_seconds() {
+        assert_eq!(words(&caches("nfs4", "vers=4.2"), ColdNames), ready("older than 3 s"));
+        assert_eq!(words(&caches("nfs", "acregmin=7"), ColdNames), ready("older than 7 s"));
+        assert_eq!(words(&caches("nfs", "actimeo=600"), ColdNames), impossible("acregmin is 600 s"));
+    }
+
+    #[test]
+    fn the_pages_of_the_files_are_really_gone() {
+        // Beside the build: the folder for temporary files is often memory.
+        let build = std::env::current_exe().unwrap();
+        let place = tempfile::tempdir_in(build.parent().unwrap()).unwrap();
+        let caches = Caches { mount: probe::mount_of(place.path()).ok(), may_drop: false };
+        if caches.is_memory() || caches.fstype() == "overlay" {
+            eprintln!("skipped: {} has no pages that could be seen to go", caches.fstype());
+            return;
+        }
+        let item = |index: u32| {
+            let name = format!("file{index}");
+            std::fs::write(place.path().join(&name), b"test\n").unwrap();
+            Item { index, name: std::ffi::CString::new(name).unwrap(), other: None, expected: 5 }
+        };
+        let mut items: Vec<Item> = (0..20).map(item).collect();
+        let cached = || -> u64 {
+            let bytes = |index: u32| {
+                let path = place.path().join(format!("file{index}"));
+                with_file(&path, |file| Ok(page_cache_of(file)?.cached_bytes)).unwrap()
+            };
+            (0..20).map(bytes).sum()
+        };
+        assert!(cached() > 0);
+        let arranged = arrange(&caches, ColdData, place.path(), &mut items, &Control::default());
+        assert!(matches!(&arranged, Arranged::Ready(Some(text)) if text.contains("cold")), "{arranged:?}");
+        assert_eq!((cached(), items.len()), (0, 20));
     }
 }

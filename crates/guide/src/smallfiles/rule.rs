@@ -60,7 +60,7 @@ fn answer(requirement: Requirement, phase: &PhaseRecord, applies: bool) -> Verdi
         let text = "the rule is about 1,001 files of 5 bytes in one directory, one after the other";
         (Verdict::NotApplicable, text.to_string())
     } else if attempted < u64::from(shell::FILES) {
-        (Verdict::Inconclusive, format!("it was stopped after {} of {files} files", count(attempted)))
+        (Verdict::Inconclusive, format!("it did {} of {files} files", count(attempted)))
     } else if phase.failures > 0 {
         (Verdict::Inconclusive, format!("{} of {files} files failed", count(phase.failures)))
     } else if interval.is_some_and(|interval| interval.contains(limit)) {

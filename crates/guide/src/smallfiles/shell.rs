@@ -25,7 +25,7 @@ pub(super) const SIZE_BYTES: u64 = 5;
 
 /// The same without any storage. Starting cat is slow and even: a part of the 1,001 tells.
 const EMPTY_WRITE: (&str, u32) = ("for i in {0..1000}; do echo 'test' > /dev/null; done", FILES);
-const EMPTY_READ: (&str, u32) = ("for i in {0..200}; do cat /dev/null > /dev/null; done", 201);
+const EMPTY_READ: (&str, u32) = ("for i in {1..50}; do cat /dev/null > /dev/null; done", 50);
 
 /// Between two looks at bash, ns.
 const LOOK_NS: u64 = 20_000_000;

@@ -83,6 +83,7 @@ impl Suite {
     ) -> Result<Option<Row>, Problem> {
         let limit_ns = phase.limited.then_some(u64::from(self.options.limit_s) * 1_000_000_000);
         let place = (self.root.as_path(), &self.ground.root);
+        let planned = items.len();
         let cache = match self.caches.arrange(phase.cache, place, &mut items, limit_ns, &asking.control) {
             Arranged::Ready(cache) => cache,
             Arranged::Impossible(reason) => {
@@ -102,8 +103,8 @@ impl Suite {
         };
         let before = self.wire();
         let outcome = perform(&task, step, asking.watcher)?;
-        let planned = task.items.len();
-        if outcome.cut {
+        // There may have been no time to make all of them cold.
+        if outcome.cut || (task.items.len() < planned && !asking.stopped()) {
             let attempted = outcome.done.len() as u64 + outcome.failures;
             self.cuts.push(format!("{} after {} of {}", phase.title, count(attempted), count(planned as u64)));
         }

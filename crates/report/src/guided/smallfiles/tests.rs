@@ -129,7 +129,7 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
     write                      5.69  171 ms  902 ms      0
     write: its close           5.69  152 ms  801 ms      0
     read                        321 3.10 ms 8.98 ms      1 hot
-    stat, hot               500,500 1.00 µs 2.01 µs      0 hot, caution
+    stat, hot               500,500 1.00 µs 2.01 µs      0 attribute cache, caution
     stat, cold                    -       -       -      - needs --drop-caches
     create+fsync: its fsync     145 6.13 ms 23.5 ms      0
     readlink                      -       -       -      - did not run
@@ -160,15 +160,15 @@ fn the_same_in_markdown() {
     read: 1 of 1,001 files failed.
 
 
-    | phase                   |   ops/s |     p50 |     p99 | failed | cache               |
-    |-------------------------|---------|---------|---------|--------|---------------------|
-    | write                   |    5.69 |  171 ms |  902 ms |      0 |                     |
-    | write: its close        |    5.69 |  152 ms |  801 ms |      0 |                     |
-    | read                    |     321 | 3.10 ms | 8.98 ms |      1 | hot                 |
-    | stat, hot               | 500,500 | 1.00 µs | 2.01 µs |      0 | hot, caution        |
-    | stat, cold              |       - |       - |       - |      - | needs --drop-caches |
-    | create+fsync: its fsync |     145 | 6.13 ms | 23.5 ms |      0 |                     |
-    | readlink                |       - |       - |       - |      - | did not run         |
+    | phase                   |   ops/s |     p50 |     p99 | failed | cache                    |
+    |-------------------------|---------|---------|---------|--------|--------------------------|
+    | write                   |    5.69 |  171 ms |  902 ms |      0 |                          |
+    | write: its close        |    5.69 |  152 ms |  801 ms |      0 |                          |
+    | read                    |     321 | 3.10 ms | 8.98 ms |      1 | hot                      |
+    | stat, hot               | 500,500 | 1.00 µs | 2.01 µs |      0 | attribute cache, caution |
+    | stat, cold              |       - |       - |       - |      - | needs --drop-caches      |
+    | create+fsync: its fsync |     145 | 6.13 ms | 23.5 ms |      0 |                          |
+    | readlink                |       - |       - |       - |      - | did not run              |
 
     read: 1 failed, the first with close: Input/output error
 
