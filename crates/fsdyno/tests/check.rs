@@ -238,7 +238,7 @@ fn more_than_the_space_is_refused_and_never_shrunk() {
 fn profiles_are_listed_and_shown() {
     let place = Place::new();
     let list = text(&place.run(&["--list"]).stdout);
-    assert!(list.contains("\netcd: etcd: syncing the write-ahead log\n"), "{list}");
+    assert!(list.contains("\netcd\n    etcd: syncing the write-ahead log\n"), "{list}");
     assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
     let json: serde_json::Value = serde_json::from_slice(&place.run(&["--list", "--json"]).stdout).unwrap();
     assert!(json["profiles"].as_array().unwrap().len() >= 22);
@@ -249,7 +249,7 @@ fn profiles_are_listed_and_shown() {
     fs::create_dir_all(&own).unwrap();
     fs::write(own.join("etcd.toml"), shown.replace("etcd: syncing the write-ahead log", "ours")).unwrap();
     let list = text(&place.run(&["--list"]).stdout);
-    assert!(list.contains("\netcd: ours\n") && list.contains("etcd.toml"), "{list}");
+    assert!(list.contains("\netcd\n    ours\n") && list.contains("etcd.toml"), "{list}");
 }
 
 fn fstype(path: &std::path::Path) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use results::evidence::SpaceIdentity;
+use results::evidence::{SpaceIdentity, StorageClass};
 use results::{Question, Severity, Study};
 
 use crate::study::{Asking, Place};
@@ -70,7 +70,7 @@ pub fn check(
     let factors = factors(&asking.study);
     let mut session = Session::new(&mut asking, options, factors);
     let open = session.look(&profiles, &place.path);
-    let need_bytes = needed_bytes(&open, &place.path, options.shortening)?;
+    let need_bytes = needed_bytes(&open, &place.path, options)?;
     // Where every profile has its answer already, nothing is written; a place that cannot be used is an error all the same.
     if !open.is_empty() || !place.path.is_dir() {
         let smaller = "free some space, or make the files smaller with --size-cap (then it is not the vendor's test)";
@@ -83,11 +83,23 @@ pub fn check(
     }
     let place_of = |name: &str| options.profiles.iter().position(|asked| asked == name);
     asking.study.verdicts.sort_by_key(|answer| place_of(&answer.requirement.profile));
-    if options.shortening != Shortening::default() {
+    tell_conditions(&mut asking, options.shortening);
+    Ok(asking.finish())
+}
+
+/// What concerns every figure.
+fn tell_conditions(asking: &mut Asking<'_>, shortening: Shortening) {
+    if asking.study.rows.is_empty() {
+        return;
+    }
+    if asking.study.targets[0].storage.class == StorageClass::Memory {
+        let text = "this storage is memory: the figures are of no disk, and nothing of it survives a restart";
+        asking.note("memory-storage", Severity::Caution, text);
+    }
+    if shortening != Shortening::default() {
         let text = "runs or files were made shorter than the profiles say: these are not the vendors' tests";
         asking.note("shortened", Severity::Caution, text);
     }
-    Ok(asking.finish())
 }
 
 /// Seconds that a profile's tests take as they are written, and whether some end by bytes and not by time.
@@ -123,16 +135,16 @@ fn factors(study: &Study) -> Factors {
 }
 
 /// The most bytes that the tests of any one profile have in files at once: files go when the next profile begins.
-fn needed_bytes(profiles: &[&Profile], path: &Path, shortening: Shortening) -> Result<u64, Problem> {
+fn needed_bytes(profiles: &[&Profile], path: &Path, options: &Options) -> Result<u64, Problem> {
     let mut most = 0;
     for profile in profiles {
         let mut files: BTreeMap<PathBuf, u64> = BTreeMap::new();
-        for test in &profile.tests {
+        for test in profile.tests_of(options.tier.as_deref()) {
             let Work::Line(words) = &test.work else {
                 files.insert(path.join("files"), SMALL_FILES_BYTES);
                 continue;
             };
-            for (file, bytes) in line::prepare(words, path, &session::shared_file(path), shortening)?.files {
+            for (file, bytes) in line::prepare(words, path, &session::shared_file(path), options.shortening)?.files {
                 let largest = files.entry(file).or_default();
                 *largest = bytes.max(*largest);
             }

@@ -41,7 +41,7 @@ pub(crate) struct Check {
     /// Judge the figures of this tier (what was bought, or the size that is planned); without it they are references.
     #[arg(long, value_name = "NAME")]
     tier: Option<String>,
-    /// Stop repeating an undecided test after so many seconds of measuring [default: three times the test, at least 30].
+    /// Stop repeating an undecided test after so many seconds of measuring [default: three times the test, at least 30; 9 with --quick].
     #[arg(long, value_name = "N")]
     cap_seconds: Option<u64>,
     /// Look at it in seconds: 3 s and 64 MiB for each test. The answers are then marked: it is not the vendor's test.
@@ -59,6 +59,9 @@ pub(crate) struct Check {
     #[command(flatten)]
     shared: Shared,
 }
+
+/// Who wants it quick does not want it repeated for long, s.
+const QUICK_CAP_S: u64 = 9;
 
 /// Above 0, at most 1.
 fn share(text: &str) -> Result<f64, String> {
@@ -91,7 +94,7 @@ impl Check {
         let options = Options {
             profiles: profiles.to_vec(),
             shortening,
-            cap_s: self.cap_seconds,
+            cap_s: self.cap_seconds.or(self.quick.then_some(QUICK_CAP_S)),
             tier: self.tier.clone(),
             expected: self.expect.clone(),
         };

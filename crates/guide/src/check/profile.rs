@@ -118,6 +118,8 @@ pub(super) struct Requirement {
     pub(super) judged_at_percent: Option<f64>,
     /// It is judged only when this tier was asked for, and is a reference otherwise.
     pub(super) tier: Option<String>,
+    /// The sound variant of its test says nothing about it.
+    pub(super) vendors_test_only: bool,
     /// The vendor's words for ranges: each holds up to (or down to) its limit, the best first.
     pub(super) bands: Vec<Band>,
     pub(super) source: Source,
@@ -198,6 +200,21 @@ impl Profile {
     /// The test of this id.
     pub(super) fn test(&self, id: &str) -> Option<&Test> {
         self.tests.iter().find(|test| test.id == id)
+    }
+
+    /// What is of interest to somebody who asked for this tier: the figures of its other tiers are not. A tier that the
+    /// profile does not have leaves all.
+    pub(super) fn requirements_of(&self, tier: Option<&str>) -> Vec<&Requirement> {
+        let known = tier.is_some_and(|tier| self.tiers().contains(&tier));
+        let wanted = |asked: &&Requirement| !known || asked.tier.is_none() || asked.tier.as_deref() == tier;
+        self.requirements.iter().filter(wanted).collect()
+    }
+
+    /// The tests that those requirements rest on.
+    pub(super) fn tests_of(&self, tier: Option<&str>) -> Vec<&Test> {
+        let requirements = self.requirements_of(tier);
+        let used = |test: &&Test| requirements.iter().any(|asked| asked.rests_on(test));
+        self.tests.iter().filter(used).collect()
     }
 
     /// The names of its tiers.
@@ -290,7 +307,8 @@ fn checked_requirement(written: WrittenRequirement, tests: &[Test], source: &Sou
         return Err((written.unit.span(), text));
     }
     let test = written.test.get_ref();
-    let with_test = || tests.iter().filter(|known| known.id == *test || known.sound_for.as_ref() == Some(test));
+    let sound = |known: &Test| !written.vendors_test_only && known.sound_for.as_ref() == Some(test);
+    let with_test = || tests.iter().filter(|known| known.id == *test || sound(known));
     if !tests.iter().any(|known| known.id == *test && known.sound_for.is_none()) {
         return Err((written.test.span(), format!("there is no test `{test}` (a sound variant runs with its own)")));
     }
@@ -321,6 +339,7 @@ fn checked_requirement(written: WrittenRequirement, tests: &[Test], source: &Sou
         per: written.per,
         judged_at_percent: written.judged_at_percent,
         tier: written.tier,
+        vendors_test_only: written.vendors_test_only,
         bands: written.band,
         source,
     })
@@ -345,6 +364,11 @@ impl Source {
 }
 
 impl Requirement {
+    /// Whether a test, or a sound variant, gives its figure.
+    pub(super) fn rests_on(&self, test: &Test) -> bool {
+        test.id == self.test || (!self.vendors_test_only && test.sound_for.as_ref() == Some(&self.test))
+    }
+
     /// The vendor's word for a value, in the requirement's unit.
     pub(super) fn band(&self, value: f64) -> Option<&str> {
         let within = |band: &&Band| match (band.limit, self.bound) {

@@ -31,6 +31,10 @@ impl<'s, 'a> Session<'s, 'a> {
         Session { asking, options, factors }
     }
 
+    fn tier(&self) -> Option<&'s str> {
+        self.options.tier.as_deref()
+    }
+
     /// Answers what needs no file; the profiles that remain.
     pub(super) fn look<'p>(&mut self, profiles: &[&'p Profile], path: &Path) -> Vec<&'p Profile> {
         let facts = probe::path_facts(path);
@@ -60,9 +64,9 @@ impl<'s, 'a> Session<'s, 'a> {
 
     /// Nothing that remains of a profile says anything about this storage.
     fn leave_out(&mut self, profile: &Profile, reason: &str) {
-        for requirement in &profile.requirements {
+        for requirement in profile.requirements_of(self.tier()) {
             let Some(test) = profile.test(&requirement.test) else { continue };
-            let asked = Asked::new(profile, requirement, self.factors, self.options.tier.as_deref());
+            let asked = Asked::new(profile, requirement, self.factors, self.tier());
             let answer = asked.unanswered(test, &test.work.words(), Verdict::NotApplicable, reason.to_string());
             self.asking.study.verdicts.push(answer);
         }
@@ -70,14 +74,15 @@ impl<'s, 'a> Session<'s, 'a> {
 
     /// Runs the profiles and answers their requirements.
     pub(super) fn run(&mut self, profiles: &[&Profile], work: &Workplace) -> Result<(), Problem> {
-        self.asking.steps.1 = profiles.iter().map(|profile| profile.tests.len()).sum();
+        self.asking.steps.1 = profiles.iter().map(|profile| profile.tests_of(self.tier()).len()).sum();
         for profile in profiles {
             // What one profile leaves must neither fill the storage nor warm it for the next.
             work.empty()?;
             if self.pass_gates(profile, work)? {
                 self.run_tests(profile, work)?;
             } else {
-                self.asking.steps.1 -= profile.tests.len().min(self.asking.steps.1);
+                let tests = profile.tests_of(self.tier()).len();
+                self.asking.steps.1 = self.asking.steps.1.saturating_sub(tests);
                 self.leave_out(profile, "a condition before it is not met: nothing was measured");
             }
         }
@@ -122,15 +127,13 @@ impl<'s, 'a> Session<'s, 'a> {
 
     fn run_tests(&mut self, profile: &Profile, work: &Workplace) -> Result<(), Problem> {
         let mut all = Vec::new();
-        for test in &profile.tests {
+        for test in profile.tests_of(self.tier()) {
             all.push(self.run_test(profile, test, work)?);
         }
         let mut answers = Vec::new();
-        for requirement in &profile.requirements {
-            let asked = Asked::new(profile, requirement, self.factors, self.options.tier.as_deref());
-            let of_requirement = all.iter().filter(|trial| {
-                trial.test.id == requirement.test || trial.test.sound_for.as_ref() == Some(&requirement.test)
-            });
+        for requirement in profile.requirements_of(self.tier()) {
+            let asked = Asked::new(profile, requirement, self.factors, self.tier());
+            let of_requirement = all.iter().filter(|trial| requirement.rests_on(trial.test));
             answers.extend(of_requirement.map(|trial| asked.answer(&trial.ran(&self.asking.study.rows))));
         }
         judge::compare_variants(&mut answers);
@@ -164,13 +167,12 @@ impl<'s, 'a> Session<'s, 'a> {
 
     /// Whether one of the requirements on this test hangs in the balance.
     fn undecided(&self, profile: &Profile, trial: &Trial<'_>) -> bool {
-        let of = Some(trial.test.sound_for.as_ref().unwrap_or(&trial.test.id));
         let ran = trial.ran(&self.asking.study.rows);
         profile
-            .requirements
-            .iter()
-            .filter(|requirement| Some(&requirement.test) == of)
-            .map(|requirement| Asked::new(profile, requirement, self.factors, self.options.tier.as_deref()))
+            .requirements_of(self.tier())
+            .into_iter()
+            .filter(|requirement| requirement.rests_on(trial.test))
+            .map(|requirement| Asked::new(profile, requirement, self.factors, self.tier()))
             .any(|asked| asked.undecided(&ran))
     }
 }

@@ -134,9 +134,18 @@ fn why(row: &VerdictRow) -> String {
 
 fn measured(row: &VerdictRow) -> Option<String> {
     let interval = row.interval.map(|interval| {
-        format!(" ({:.0} %: {} to {})", interval.confidence * 100.0, number(interval.low), number(interval.high))
+        format!(" ({:.0} %: {} to {})", interval.confidence * 100.0, figure(interval.low), figure(interval.high))
     });
-    Some(format!("{} {}{}", number(row.measured?), row.requirement.unit, interval.unwrap_or_default()))
+    Some(format!("{} {}{}", figure(row.measured?), row.requirement.unit, interval.unwrap_or_default()))
+}
+
+/// A figure in the vendor's unit, which may be far too large for it: two digits that say something.
+fn figure(value: f64) -> String {
+    if value == 0.0 || value.abs() >= 0.1 {
+        return number(value);
+    }
+    let digits = (1.0 - value.abs().log10().floor()) as usize;
+    format!("{value:.digits$}")
 }
 
 fn limit(row: &VerdictRow) -> Option<String> {
@@ -235,10 +244,11 @@ pub fn profiles(listed: &[ListedProfile], columns: usize) -> String {
             about.push(format!("tiers {}", profile.tiers.join(", ")));
         }
         about.extend(profile.path.as_ref().map(|path| format!("from {path}")));
-        text.push_str(&wrapped(&format!("{}: {}", profile.name, profile.title), columns, INDENT));
-        text.push_str(&wrapped(&format!("{:INDENT$}{}", "", about.join("; ")), columns, INDENT));
-        let source = format!("{:INDENT$}{}, read {}", "", profile.source, profile.read_on);
-        text.push_str(&wrapped(&source, columns, INDENT));
+        about.push(format!("{}, read {}", profile.source, profile.read_on));
+        text.push_str(&format!("{}\n", profile.name));
+        for detail in [&profile.title, &about.join("; ")] {
+            text.push_str(&wrapped(&format!("{:INDENT$}{detail}", ""), columns, INDENT + 2));
+        }
     }
     text
 }

@@ -91,3 +91,12 @@ fn a_wrong_name_is_corrected() {
     assert_eq!(problem.what, "there is no profile `etdc`");
     assert_eq!(problem.next.as_deref(), Some("did you mean `etcd`? `fsdyno check --list` shows all"));
 }
+
+#[test]
+fn the_example_of_the_documentation_is_a_profile() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/profiles.md");
+    let page = fs::read_to_string(path).unwrap();
+    let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    let profile = Profile::read("profiles.md", example).unwrap();
+    assert_eq!((profile.gates.len(), profile.tests.len(), profile.requirements.len()), (1, 2, 1));
+}

@@ -105,3 +105,40 @@ fn bands_run_from_the_best_to_the_worst() {
     assert_eq!(rate.band(11.0), Some("fine"));
     assert_eq!(read(GOOD).unwrap().requirements[0].band(1.0), None);
 }
+
+#[test]
+fn a_tier_leaves_the_others_and_their_tests_out() {
+    let more = r#"
+[[test]]
+id = "rate"
+title = "rate"
+origin = "ours"
+words = ["--name=a", "--directory={dir}", "--rw=write", "--size=1m"]
+[[requirement]]
+id = "large"
+title = "rate"
+test = "rate"
+metric = "write.iops"
+at-least = 1
+unit = "IOPS"
+tier = "large"
+[[requirement]]
+id = "small"
+title = "99th percentile"
+test = "wal"
+metric = "sync.lat.p99"
+at-most = 20
+unit = "ms"
+tier = "small"
+vendors-test-only = true
+"#;
+    let profile = read(&format!("{GOOD}{more}")).unwrap();
+    let ids = |tier| profile.requirements_of(tier).iter().map(|asked| asked.id.as_str()).collect::<Vec<_>>();
+    let tests = |tier| profile.tests_of(tier).iter().map(|test| test.id.as_str()).collect::<Vec<_>>();
+    assert_eq!(profile.tiers(), ["large", "small"]);
+    assert_eq!((ids(None), tests(None)), (vec!["p99", "large", "small"], vec!["wal", "wal-long", "rate"]));
+    assert_eq!((ids(Some("small")), tests(Some("small"))), (vec!["p99", "small"], vec!["wal", "wal-long"]));
+    assert_eq!(ids(Some("of another profile")), ids(None));
+    let small = profile.requirements.last().unwrap();
+    assert!(small.rests_on(&profile.tests[0]) && !small.rests_on(&profile.tests[1]));
+}

@@ -90,6 +90,8 @@ pub(super) struct WrittenRequirement {
     pub(super) judged_at_percent: Option<f64>,
     pub(super) tier: Option<String>,
     #[serde(default)]
+    pub(super) vendors_test_only: bool,
+    #[serde(default)]
     pub(super) band: Vec<Band>,
     pub(super) source: Option<String>,
     pub(super) read: Option<String>,

@@ -154,3 +154,10 @@ fn profiles_are_listed() {
     assert_eq!(json["profiles"][1]["kind"], "our-band");
     assert_eq!(json["profiles"][0]["ends_by_bytes"], true);
 }
+
+#[test]
+fn small_figures_keep_their_digits() {
+    let shown: Vec<String> =
+        [0.0, 0.00171, 0.0496, 0.128, 12.77, 85_012.0].iter().map(|value| figure(*value)).collect();
+    assert_eq!(shown, ["0", "0.0017", "0.050", "0.128", "12.8", "85,012"]);
+}
