@@ -35,6 +35,14 @@ fn in_short(grid: &Grid<'_>) -> String {
     if cells.is_empty() {
         return "Nothing was measured.".to_owned();
     }
+    if let [(line, _, cell)] = cells[..] {
+        let trust = match cell.trust() {
+            Trust::Ok => "Nothing was found against it.".to_owned(),
+            Trust::Caution => format!("It needs care: {}.", cell.reasons().join(", ")),
+            Trust::Invalid => "It is invalid: see the findings.".to_owned(),
+        };
+        return format!("{}: {}. {trust}", shortened(&line.title, 120), super::pattern::in_figures(cell));
+    }
     let of = |trust: Trust| cells.iter().filter(|(_, _, cell)| cell.trust() == trust).count();
     let (caution, invalid) = (of(Trust::Caution), of(Trust::Invalid));
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });

@@ -42,7 +42,7 @@ fn of_one_target(lines: &[&Line<'_>], grid: &Grid<'_>, place: &Place) -> Markup 
                 th scope="col" { "Pattern" }
                 th scope="col" { "Trust" }
                 @for metric in &metrics {
-                    th.num scope="col" { (metric.title()) @if let Some(unit) = unit(*metric) { small { ", " (unit) } } }
+                    th.num scope="col" { (metric.head()) }
                 }
             } }
             tbody {

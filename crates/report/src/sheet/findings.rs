@@ -16,12 +16,24 @@ struct Group<'a> {
     cases: Vec<Case<'a>>,
 }
 
-/// In one pattern: the first round's words and how many rounds have it.
+/// What was found, in the words of the first round, and the patterns for which the same words hold.
 struct Case<'a> {
-    title: &'a str,
+    titles: Vec<&'a str>,
     finding: &'a Finding,
+    /// Rounds that have it, of all rounds of these patterns.
     rounds: usize,
     of: usize,
+}
+
+impl Case<'_> {
+    /// The patterns, of so many in all.
+    fn named(&self, lines: usize) -> String {
+        if self.titles.len() == lines { "every pattern".to_owned() } else { self.titles.join(" · ") }
+    }
+
+    fn says_the_same(&self, finding: &Finding) -> bool {
+        self.finding.cause == finding.cause && self.finding.numbers == finding.numbers
+    }
 }
 
 pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
@@ -94,14 +106,27 @@ fn groups<'a>(grid: &'a Grid<'a>) -> Vec<Group<'a>> {
                     &mut groups[last]
                 }
             };
-            match group.cases.iter_mut().find(|case| case.title == line.title) {
-                Some(case) => case.rounds += 1,
-                None => group.cases.push(Case { title: &line.title, finding, rounds: 1, of: cell.repeats.len() }),
-            }
+            group.add(&line.title, finding, cell.repeats.len());
         }
     }
     groups.sort_by_key(|group| std::cmp::Reverse(group.severity));
     groups
+}
+
+impl<'a> Group<'a> {
+    /// A round's finding against a pattern that has so many rounds.
+    fn add(&mut self, title: &'a str, finding: &'a Finding, rounds: usize) {
+        // Later rounds of a pattern say it with numbers of their own: the first stands for them.
+        if let Some(case) = self.cases.iter_mut().find(|case| case.titles.contains(&title)) {
+            case.rounds += 1;
+        } else if let Some(case) = self.cases.iter_mut().find(|case| case.says_the_same(finding)) {
+            case.titles.push(title);
+            case.rounds += 1;
+            case.of += rounds;
+        } else {
+            self.cases.push(Case { titles: vec![title], finding, rounds: 1, of: rounds });
+        }
+    }
 }
 
 fn item(group: &Group<'_>, grid: &Grid<'_>, place: &Place) -> Markup {
@@ -118,14 +143,20 @@ fn item(group: &Group<'_>, grid: &Grid<'_>, place: &Place) -> Markup {
                 strong { (grid.targets[group.target]) } " · " code { (group.id) }
             }
             @for case in &group.cases {
-                p { @if grid.lines.len() > 1 { strong.case { (case.title) ": " } }
-                    (case.finding.cause)
+                p { @if grid.lines.len() > 1 { strong.case { (case.named(grid.lines.len())) ": " } }
+                    (sentence(&case.finding.cause))
                     @if case.of > 1 { small.muted { " " (case.rounds.min(case.of)) " of " (case.of) " rounds." } } }
                 (numbers(case.finding))
             }
             @if !group.next.trim().is_empty() { p.next { span { "Next" } " " (group.next) } }
         }
     }
+}
+
+/// With its full stop.
+fn sentence(text: &str) -> String {
+    let text = text.trim_end();
+    if text.ends_with(['.', '!', '?', ':']) { text.to_owned() } else { format!("{text}.") }
 }
 
 fn numbers(finding: &Finding) -> Markup {
@@ -173,7 +204,7 @@ fn note_item(note: &Note) -> Markup {
         li {
             @if let Some(trust) = word { (badge(trust)) " " }
             @if let Some(job) = &note.job { strong { (job) } ": " }
-            (note.text) " " code.muted { (note.id) }
+            (sentence(&note.text)) " " code.muted { (note.id) }
         }
     }
 }

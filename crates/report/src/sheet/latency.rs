@@ -24,7 +24,11 @@ pub(super) fn curves(line: &Line<'_>, grid: &Grid<'_>) -> Vec<Curve> {
         for (index, lane) in lanes.iter().enumerate() {
             let Some(latency) = cell.latency(*lane) else { continue };
             let name = shortened(&grid.targets[target], 12);
-            let name = if lanes.len() > 1 { format!("{name} {}", lane.word()) } else { name };
+            let name = match (grid.targets.len(), lanes.len()) {
+                (1, _) => lane.word().to_owned(),
+                (_, 1) => name,
+                _ => format!("{name} {}", lane.word()),
+            };
             curves.extend(Curve::of(&latency, name, target, index > 0));
         }
     }

@@ -1,6 +1,6 @@
 //! The byte ledger of a cell: what went through each layer, all rounds together.
 
-use results::evidence::{DeviceCounters, LedgerSample, Seen};
+use results::evidence::{DeviceCounters, LedgerSample, Seen, StorageClass};
 
 use crate::quantity::bytes;
 use crate::summary::{Cell, Repeat};
@@ -16,8 +16,8 @@ pub(super) struct Flow {
     /// `None`: there are no block devices behind these files.
     pub(super) devices: Seen<Option<Bytes>>,
     pub(super) wire: Seen<Wire>,
-    /// Rounds that it is the sum of.
-    pub(super) rounds: usize,
+    /// Bytes of this storage cross a wire.
+    pub(super) wired: bool,
 }
 
 /// The page cache of the files before and after, bytes; of the last round.
@@ -38,10 +38,20 @@ pub(super) struct Wire {
 
 impl Flow {
     /// `None` when nobody kept a ledger.
-    pub(super) fn of(cell: &Cell<'_>) -> Option<Flow> {
+    pub(super) fn of(cell: &Cell<'_>, class: StorageClass) -> Option<Flow> {
         let mut flows = cell.repeats.iter().filter_map(of_repeat);
         let first = flows.next()?;
-        Some(flows.fold(first, Flow::add))
+        let local = [StorageClass::Memory, StorageClass::Block, StorageClass::Device, StorageClass::HostShare];
+        let wired = !local.contains(&class);
+        Some(Flow { wired, ..flows.fold(first, Flow::add).without_uncounted_calls() })
+    }
+
+    /// The kernel counts the bytes of read and write calls alone. An engine that makes none would seem to move nothing.
+    fn without_uncounted_calls(self) -> Flow {
+        let total = |counted: Bytes| counted[0].saturating_add(counted[1]);
+        let uncounted = self.process.value().is_some_and(|calls| total(*calls) < total(self.application) / 2);
+        let reason = "the kernel counts the bytes of read and write calls, and this engine makes none";
+        Flow { process: if uncounted { Seen::NotVisible(reason.to_owned()) } else { self.process }, ..self }
     }
 
     fn add(self, other: Flow) -> Flow {
@@ -54,7 +64,7 @@ impl Flow {
                 (mine, others) => mine.or(others),
             }),
             wire: both(self.wire, other.wire, |mine, others| Wire { bytes: sum(mine.bytes, others.bytes), ..mine }),
-            rounds: self.rounds + other.rounds,
+            wired: self.wired,
         }
     }
 
@@ -64,10 +74,10 @@ impl Flow {
             ("process", self.process.reason()),
             ("page cache", self.cache.reason()),
             ("device", self.devices.reason()),
-            ("wire", self.wire.reason()),
+            ("wire", self.wire.reason().filter(|_| self.wired)),
         ]
         .into_iter()
-        .filter_map(|(layer, reason)| Some((layer, reason?)))
+        .filter_map(|(layer, reason)| Some((layer, reason?.trim_start_matches("not visible: "))))
         .collect()
     }
 
@@ -80,7 +90,11 @@ impl Flow {
     /// In a sentence, which share of the bytes reached the storage.
     pub(super) fn sentence(&self) -> String {
         let Some((layer, below)) = self.storage() else {
-            return format!("The application moved {}; what lies below is not visible.", amount(self.application));
+            let below = match self.devices {
+                Seen::Value(None) if !self.wired => "there is no device and no wire below: memory answered",
+                _ => "what lies below is not visible",
+            };
+            return format!("{} by the application; {below}.", amount(self.application));
         };
         let parts: Vec<String> = [("read", "carried", 0), ("written", "took", 1)]
             .into_iter()
@@ -148,7 +162,7 @@ fn between(first: &LedgerSample, last: &LedgerSample) -> Flow {
         cache,
         devices,
         wire,
-        rounds: 1,
+        wired: true,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use results::Trust;
+use results::evidence::StorageClass;
 use serde_json::json;
 
 use super::chart::time::Axes;
@@ -47,8 +48,11 @@ fn pattern(index: usize, line: &Line<'_>, grid: &Grid<'_>, place: &Place) -> Mar
         ul.at-a-glance {
             @for (target, cell) in line.cells.iter().enumerate().filter(|(_, cell)| !cell.repeats.is_empty()) {
                 li {
-                    span class=(format!("swatch {}", super::chart::colour(target))) aria-hidden="true" {}
-                    strong { (shortened(&grid.targets[target], 40)) } " " (badge(cell.trust())) " " (in_figures(cell))
+                    @if grid.targets.len() > 1 {
+                        span class=(format!("swatch {}", super::chart::colour(target))) aria-hidden="true" {}
+                        strong { (shortened(&grid.targets[target], 40)) } " "
+                    }
+                    (badge(cell.trust())) " " (in_figures(cell))
                 }
             }
         }
@@ -59,7 +63,7 @@ fn pattern(index: usize, line: &Line<'_>, grid: &Grid<'_>, place: &Place) -> Mar
     }
 }
 
-fn in_figures(cell: &Cell<'_>) -> String {
+pub(super) fn in_figures(cell: &Cell<'_>) -> String {
     let p99 = [Metric::P99(crate::summary::Lane::Read), Metric::P99(crate::summary::Lane::Write)];
     let words: Vec<String> = [
         cell.value(Metric::Throughput).map(megabytes_per_s),
@@ -74,6 +78,9 @@ fn in_figures(cell: &Cell<'_>) -> String {
 
 /// Names for the charts, with the trust where it is not ok.
 fn names(line: &Line<'_>, grid: &Grid<'_>) -> Vec<String> {
+    if grid.targets.len() == 1 {
+        return vec!["mean".to_owned()];
+    }
     let name = |(target, cell): (usize, &Cell<'_>)| match cell.trust() {
         Trust::Invalid => format!("{} (invalid)", shortened(&grid.targets[target], 10)),
         _ => shortened(&grid.targets[target], 14),
@@ -228,9 +235,20 @@ fn depth_row(target: usize, repeat: &Repeat<'_>, grid: &Grid<'_>, id: &str, most
     }
 }
 
+/// The kind of place; of a fio command line, that of its first storage.
+fn class(target: usize, cell: &Cell<'_>, grid: &Grid<'_>) -> StorageClass {
+    let of_run = || Some(cell.repeats.first()?.run()?.storages.first()?.class);
+    let of_target = grid.study.targets.get(target).map(|target| target.storage.class);
+    of_target.filter(|class| *class != StorageClass::Unknown).or_else(of_run).unwrap_or_default()
+}
+
 fn way_of_the_bytes(line: &Line<'_>, grid: &Grid<'_>, id: &str) -> Markup {
-    let flows: Vec<(usize, Flow)> =
-        line.cells.iter().enumerate().filter_map(|(target, cell)| Some((target, Flow::of(cell)?))).collect();
+    let flows: Vec<(usize, Flow)> = line
+        .cells
+        .iter()
+        .enumerate()
+        .filter_map(|(target, cell)| Some((target, Flow::of(cell, class(target, cell, grid))?)))
+        .collect();
     if flows.is_empty() {
         return html! { p.missing { "The way of the bytes: no ledger was kept." } };
     }

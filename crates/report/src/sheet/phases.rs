@@ -81,7 +81,7 @@ fn cells(cell: &Cell<'_>, target: usize, line: &Line<'_>, place: &Place) -> Mark
     let failures: u64 = cell.repeats.iter().filter_map(|repeat| repeat.phase).map(|phase| phase.failures).sum();
     html! {
         td {
-            @if cell.repeats.is_empty() { span.muted { "not run" } } @else {
+            @if nothing_done(cell) { span.muted { "not run" } } @else {
                 (badge(trust))
                 @for reason in cell.reasons().iter().filter(|_| trust > Trust::Ok) {
                     " " a.reason href=(format!("#{}", findings::anchor(place, target, reason))) { (shortened(reason, 32)) }
@@ -104,6 +104,12 @@ fn cells(cell: &Cell<'_>, target: usize, line: &Line<'_>, place: &Place) -> Mark
     }
 }
 
+/// No operation was tried: the words about its cache say why.
+fn nothing_done(cell: &Cell<'_>) -> bool {
+    let phases = cell.repeats.iter().filter_map(|repeat| repeat.phase);
+    phases.into_iter().all(|phase| phase.operations == 0 && phase.failures == 0 && phase.error.is_none())
+}
+
 /// What the cache was, when all say the same.
 fn cache<'a>(line: &Line<'a>) -> Option<&'a str> {
     let mut words =
@@ -118,7 +124,7 @@ fn group(line: &Line<'_>, grid: &Grid<'_>) -> Group {
         let at = |percent| latency.percentile(percent).map(|ns| ns as f64);
         Some(Range {
             target,
-            name: grid.targets[target].clone(),
+            name: if grid.targets.len() > 1 { grid.targets[target].clone() } else { String::new() },
             p50: at(50.0)?,
             p99: at(99.0)?,
             p999: at(99.9).filter(|_| latency.moments.count >= LEAST_FOR_P999),

@@ -92,6 +92,20 @@ impl Metric {
         }
     }
 
+    /// In two or three words, with the unit where all figures have the same: the head of a column.
+    pub(crate) fn head(self) -> String {
+        match self {
+            Metric::Throughput => "MB/s".to_owned(),
+            Metric::Durable => "MB/s until durable".to_owned(),
+            Metric::Iops => "IOPS".to_owned(),
+            Metric::Operations => "per second".to_owned(),
+            Metric::P50(lane) => format!("p50 {}", lane.word()),
+            Metric::P99(lane) => format!("p99 {}", lane.word()),
+            Metric::Cpu => "CPU %".to_owned(),
+            Metric::BytesPerCpuSecond => "MB per CPU-s".to_owned(),
+        }
+    }
+
     /// The figure of one repeat, in bytes, ns, percent or per second; `None`: not measured.
     pub(crate) fn of(self, repeat: &Repeat<'_>) -> Option<f64> {
         if let Some((lane, percent)) = self.percentile() {

@@ -13,6 +13,8 @@ const TOP: f64 = 26.0;
 const FULL: f64 = 92.0;
 const NODE: f64 = 14.0;
 const LAYERS: [&str; 5] = ["application", "process", "page cache", "device", "wire"];
+/// Index of the page cache.
+const CACHE: usize = 2;
 const CLASSES: [&str; 2] = ["flow read", "flow write"];
 
 /// What stands in a column.
@@ -39,6 +41,10 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, flow: &Flow) -> Markup {
         html! {
             @for pair in visible.windows(2) {
                 (band((centre(pair[0].0) + NODE / 2.0, pair[0].1), (centre(pair[1].0) - NODE / 2.0, pair[1].1), scale))
+            }
+            // With nothing counted below it, the band ends in the cache.
+            @if let Some((index, counted)) = visible.last().filter(|(index, _)| *index < CACHE) {
+                (band((centre(*index) + NODE / 2.0, *counted), (centre(CACHE) - 30.0, *counted), scale))
             }
             @for (index, column) in columns.iter().enumerate() {
                 (label(centre(index), 14.0, "layer middle", LAYERS[index]))
@@ -78,7 +84,10 @@ fn columns(flow: &Flow) -> [Column; 5] {
         flow.process.value().map_or(Column::Empty("not visible"), |bytes| Column::Bytes(*bytes)),
         cache,
         devices,
-        flow.wire.value().map_or(Column::Empty("not visible"), |wire| Column::Bytes(wire.bytes)),
+        match flow.wire.value() {
+            Some(wire) => Column::Bytes(wire.bytes),
+            None => Column::Empty(if flow.wired { "not visible" } else { "none" }),
+        },
     ]
 }
 

@@ -8,7 +8,7 @@ use super::{Frame, colour, label, px, rows, rule, svg};
 use crate::quantity::{duration, round_duration, shortened};
 
 const WIDTH: f64 = 880.0;
-const LEFT: f64 = 210.0;
+const LEFT: f64 = 232.0;
 const RIGHT: f64 = 150.0;
 const TOP: f64 = 20.0;
 const STEP: f64 = 20.0;

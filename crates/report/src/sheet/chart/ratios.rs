@@ -9,8 +9,8 @@ use super::{Frame, colour, label, px, rows, rule, svg};
 use crate::quantity::{ratio, round, shortened};
 use crate::summary::Ratio;
 
-const WIDTH: f64 = 760.0;
-const LEFT: f64 = 190.0;
+const WIDTH: f64 = 800.0;
+const LEFT: f64 = 232.0;
 const RIGHT: f64 = 160.0;
 const TOP: f64 = 34.0;
 const STEP: f64 = 22.0;
