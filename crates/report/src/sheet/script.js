@@ -112,7 +112,7 @@
         while (last > 0 && (values[last] === null || seconds[last] > plot.scales.x.max)) last -= 1;
         return { text: data.names[target] + " " + short(mean), y: plot.valToPos(values[last] ?? mean, "y", true), target };
       }).sort((one, other) => one.y - other.y);
-      let least = plot.bbox.top;
+      let least = plot.bbox.top + 10 * ratio;
       for (const label of labels) {
         label.y = Math.max(label.y, least);
         least = label.y + 15 * ratio;
@@ -125,6 +125,9 @@
       context.save();
       context.textAlign = "left";
       context.textBaseline = "middle";
+      context.font = 11.5 * ratio + "px " + getComputedStyle(document.body).fontFamily;
+      context.fillStyle = style("--soft");
+      context.fillText("mean, MB/s", right + 8 * ratio, plot.bbox.top - 4 * ratio);
       context.font = "600 " + 12.5 * ratio + "px " + getComputedStyle(document.body).fontFamily;
       for (const label of labels) {
         context.fillStyle = style("--s" + (label.target % 6));
