@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
 #![expect(clippy::disallowed_methods, reason = "it times other programs, from outside")]
 
+mod agreement;
 mod bench;
 mod ci;
 mod docs;
@@ -22,7 +23,8 @@ const USAGE: &str = "usage: cargo xtask CHORE
     licences       licences of the dependencies
     docs           generated documents are fresh; --write makes them anew
     test           all tests, with the reasons of those that were skipped
-  bench          fsdyno beside fio; --help tells more";
+  bench          what fsdyno costs, beside fio; --help tells more
+  agreement      what fsdyno and fio measure on storage of known speed; --help tells more";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
     let outcome = match chore {
         "ci" => ci::run(),
         "bench" => bench::run(rest),
+        "agreement" => agreement::run(rest),
         "docs" if !rest.is_empty() => docs::run(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

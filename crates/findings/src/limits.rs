@@ -11,6 +11,7 @@ use results::{RunRecord, Severity};
 use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
 
 pub use between::{Attribution, Culprit, between};
+pub use network::NfsTimes;
 
 /// What limited a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,6 +94,13 @@ pub fn of_run(record: &RunRecord) -> Option<Limit> {
         StorageClass::Memory => Some(memory(row, flow)),
         _ => device(row, flow).or_else(|| processors(stage, row, flow)),
     }
+}
+
+/// What the reads or the writes of the run's first job, whichever are more, took on an NFS mount by its own counters.
+pub fn nfs_times(record: &RunRecord) -> Option<NfsTimes> {
+    let evidence = Evidence::of(record);
+    let stage = evidence.stages.first()?;
+    network::nfs_times(stage.rows.first()?, stage.flow.as_ref()?)
 }
 
 /// The machine's processors, or the workers' own.

@@ -27,6 +27,7 @@ enum Question {
     Sweep(question::Sweep),
     Curve(question::Curve),
     Diff(question::Diff),
+    Attribute(question::Attribute),
     History(question::History),
     Baseline(question::Baseline),
     #[command(name = "smallfiles")]
@@ -47,7 +48,9 @@ enum Question {
 
 /// Whether the first word asks one of the questions. A job file of that name needs `./` before it.
 pub(crate) fn knows(word: &str) -> bool {
-    word == "help" || Guided::command().get_subcommands().any(|question| question.get_name() == word)
+    // Options are never subcommands: a fio line need not pay for the tree of all questions.
+    let may_be = !word.starts_with('-');
+    may_be && (word == "help" || Guided::command().get_subcommands().any(|question| question.get_name() == word))
 }
 
 /// Answers the question.
@@ -62,6 +65,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Ok(Question::Sweep(sweep)) => sweep.run(command()),
         Ok(Question::Curve(curve)) => curve.run(command()),
         Ok(Question::Diff(diff)) => diff.run(),
+        Ok(Question::Attribute(attribute)) => attribute.run(),
         Ok(Question::History(history)) => history.run(),
         Ok(Question::Baseline(baseline)) => baseline.run(),
         Ok(Question::Runs(runs)) => runs.run(),

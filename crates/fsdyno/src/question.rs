@@ -1,5 +1,6 @@
 //! What all questions of the guided face share: where the answer is kept, what is shown meanwhile, how it is printed.
 
+mod attribute;
 mod check;
 mod compare;
 mod curve;
@@ -23,6 +24,7 @@ use run::{Control, SignalWatch};
 
 use crate::fio::{complain, print};
 
+pub(crate) use attribute::Attribute;
 pub(crate) use check::Check;
 pub(crate) use compare::Compare;
 pub(crate) use curve::Curve;
@@ -111,11 +113,13 @@ fn try_answer(
     let signals = SignalWatch::begin(Arc::clone(&control))
         .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
     let mut live = live::Live::new(shared.quiet);
+    let mut keeper = Keeper { store: store.clone(), told: false };
+    let mut seen = stream::Both { one: &mut live, other: &mut keeper };
     let study = match &mut stream {
-        None => ask(Caller { command, control: Arc::clone(&control), watcher: &mut live }),
+        None => ask(Caller { command, control: Arc::clone(&control), watcher: &mut seen }),
         Some(stream) => {
             stream.open(&command);
-            let mut both = stream::Both { one: &mut live, other: stream };
+            let mut both = stream::Both { one: &mut seen, other: stream };
             let study = ask(Caller { command, control: Arc::clone(&control), watcher: &mut both });
             stream.close(&study);
             study
@@ -144,6 +148,23 @@ fn try_answer(
         _ => {}
     }
     Ok(if printed { status(&study, control.signal()) } else { UNUSABLE })
+}
+
+/// Keeps the study as it grows: what a killed run had found by then is not lost.
+struct Keeper {
+    store: Option<Store>,
+    /// That it fails is told once; the end tells it again.
+    told: bool,
+}
+
+impl Watcher for Keeper {
+    fn grown(&mut self, study: &Study) {
+        let Some(Err(problem)) = self.store.as_ref().map(|store| store.keep(study)) else { return };
+        if !self.told {
+            self.told = true;
+            tell(&problem);
+        }
+    }
 }
 
 impl Shared {

@@ -91,7 +91,8 @@ fn the_sums_of_the_sentences_are_those_of_the_table() {
     let figures = read.figures().unwrap();
     let product = figures.total.iops * 65536.0;
     assert!((figures.total.bytes_per_s / product - 1.0).abs() < 0.001, "{figures:?}");
-    assert_eq!(study.sentences.len(), 3, "{:?}", study.sentences);
+    let begins = |sentence: usize, words| study.sentences[sentence].starts_with(words);
+    assert!(begins(0, "IOPS = ") && begins(1, "Throughput = ") && begins(2, "No network"), "{:?}", study.sentences);
     // Each row can be run again by itself.
     assert!(study.rows.iter().all(|row| row.command.iter().any(|word| word.starts_with("--rw="))));
 }

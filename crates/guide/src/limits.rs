@@ -1,7 +1,7 @@
-//! What limits each target of a comparison, in sentences: patterns with the same limit share one.
+//! What limits each target, in sentences: patterns with the same limit share one.
 
 use findings::limits::{Limit, Limiter, of_run};
-use results::Study;
+use results::{Question, Study};
 
 /// One sentence per target and limit, in the order of the targets.
 pub fn sentences(study: &Study) -> Vec<String> {
@@ -10,15 +10,16 @@ pub fn sentences(study: &Study) -> Vec<String> {
 
 fn of_target(study: &Study, target: usize) -> Vec<String> {
     let name = &study.targets[target].name;
-    let mut limits: Vec<(Limiter, Vec<&str>, String)> = Vec::new();
+    let mut limits: Vec<(Limiter, Vec<String>, String)> = Vec::new();
     let mut unknown = Vec::new();
     for pattern in study.patterns() {
+        let called = called(study, pattern);
         match usual_limit(study, target, pattern) {
             Some(limit) => match limits.iter_mut().find(|(limiter, _, _)| *limiter == limit.limiter) {
-                Some((_, patterns, _)) => patterns.push(pattern),
-                None => limits.push((limit.limiter, vec![pattern], limit.evidence)),
+                Some((_, patterns, _)) => patterns.push(called),
+                None => limits.push((limit.limiter, vec![called], limit.evidence)),
             },
-            None => unknown.push(pattern),
+            None => unknown.push(called),
         }
     }
     let mut sentences: Vec<String> = limits
@@ -33,6 +34,12 @@ fn of_target(study: &Study, target: usize) -> Vec<String> {
         sentences.push(format!("{name}: what limits {} is not visible from here.", list(&unknown)));
     }
     sentences
+}
+
+/// As the answer's table calls it, without a comma.
+fn called(study: &Study, pattern: &str) -> String {
+    let row = study.rows.iter().find(|row| row.pattern == pattern && study.question == Question::Measure);
+    row.map_or_else(|| pattern.to_string(), |row| row.title.replace(", ", " at "))
 }
 
 /// The limit that most rounds of a pattern show.
@@ -50,10 +57,10 @@ fn usual_limit(study: &Study, target: usize, pattern: &str) -> Option<Limit> {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-fn list(words: &[&str]) -> String {
+fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),
-        [only] => (*only).to_string(),
+        [only] => only.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
@@ -64,8 +71,9 @@ mod tests {
 
     #[test]
     fn lists_read_as_people_write_them() {
-        assert_eq!(list(&["read"]), "read");
-        assert_eq!(list(&["read", "write"]), "read and write");
-        assert_eq!(list(&["read", "write", "randrw"]), "read, write and randrw");
+        let words = ["read", "write", "randrw"].map(str::to_string);
+        assert_eq!(list(&words[..1]), "read");
+        assert_eq!(list(&words[..2]), "read and write");
+        assert_eq!(list(&words), "read, write and randrw");
     }
 }

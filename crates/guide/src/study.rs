@@ -131,7 +131,16 @@ impl<'a> Asking<'a> {
 
     /// Removes a work directory. What cannot be removed is told and noted: the figures stand all the same.
     pub fn leave(&mut self, work: Workplace) {
-        if let Err(problem) = work.close() {
+        let directory = work.directory().to_path_buf();
+        let left = if self.control.left_behind() {
+            work.abandon();
+            let parent = directory.parent().unwrap_or(&directory).display().to_string();
+            Err(Problem::new(format!("{} is left, for its storage does not answer", directory.display()))
+                .with_next(format!("when it answers again, run `fsdyno clean {parent}`")))
+        } else {
+            work.close()
+        };
+        if let Err(problem) = left {
             let next = problem.next.as_deref().map(|next| format!("; {next}")).unwrap_or_default();
             let text = format!("{problem}{next}");
             self.watcher.message(&format!("fsdyno: {text}"));

@@ -113,7 +113,8 @@ impl Counted {
 
     /// What jobs did, or have done so far.
     pub fn of_jobs(jobs: &[JobRecord]) -> Counted {
-        let mut counted = Counted { read: Some(Amount::default()), write: Some(Amount::default()), ..Counted::default() };
+        let mut counted =
+            Counted { read: Some(Amount::default()), write: Some(Amount::default()), ..Counted::default() };
         let add = |amount: &mut Amount, direction: &DirectionRecord| {
             amount.operations += direction.ios;
             amount.bytes += direction.bytes;

@@ -83,7 +83,10 @@ impl Workplace {
         let text = serde_json::to_string(&Marker::of_this_process()).unwrap_or_default();
         let marked = File::create(workplace.directory.join(MARKER)).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
-            file.write_all(b"\n")
+            file.write_all(b"\n")?;
+            // For `clean` after a crash; without it the marker still serves all but that.
+            let _ = file.sync_all();
+            Ok(())
         });
         marked.map_err(|error| cannot_write(path, &error))?;
         Ok(workplace)
@@ -105,6 +108,11 @@ impl Workplace {
     /// When something cannot be removed.
     pub fn empty(&self) -> Result<(), Problem> {
         removal::empty(&self.directory, &[MARKER])
+    }
+
+    /// Leaves it where it is, for [`clean`]: its storage does not answer.
+    pub fn abandon(self) {
+        std::mem::forget(self);
     }
 
     /// Removes it and says so if that fails; dropping it does the same silently.

@@ -26,8 +26,9 @@ const STACK_BYTES: usize = 256 * 1024;
 /// Orders and totals are looked at so often.
 const WATCH: Duration = Duration::from_millis(50);
 
-/// Interim records are asked for so often where a server or a daemon may leave a worker stuck, ns.
-const SNAPSHOTS_NS: u64 = 1_000_000_000;
+/// Interim records are asked for so often where a server or a daemon may leave a worker stuck, ns: one takes some ten
+/// microseconds.
+const SNAPSHOTS_NS: u64 = 250_000_000;
 
 /// The watcher of a run: what happens reaches it as it happens, on the conductor's thread.
 pub trait Observer {
@@ -183,7 +184,7 @@ impl<'run> Conductor<'run> {
             waits: Vec::new(),
             watched: vec![Watched::default(); workers],
             looked_ns: clock.now_ns(),
-            next_snapshots_ns: 0,
+            next_snapshots_ns: SNAPSHOTS_NS,
         }
     }
 

@@ -75,10 +75,12 @@ pub(crate) enum LayoutError {
         code: i32,
     },
     /// An operation on the file failed.
-    #[error("{error}")]
+    #[error("{error}{place}", place = place(*offset))]
     File {
         /// The system call, as fio's `func=` names it.
         function: &'static str,
+        /// Where in the file, if it was about a place.
+        offset: Option<u64>,
         /// What failed and why.
         error: FileError,
     },
@@ -106,7 +108,11 @@ impl LayoutError {
 
 /// Puts the name of the system call to a failure.
 fn in_call(function: &'static str) -> impl Fn(FileError) -> LayoutError {
-    move |error| LayoutError::File { function, error }
+    move |error| LayoutError::File { function, offset: None, error }
+}
+
+fn place(offset: Option<u64>) -> String {
+    offset.map(|offset| format!("; it happened at offset {offset}")).unwrap_or_default()
 }
 
 /// Makes the file unless it serves already. `meter` counts the bytes of `bytes_needed` in any case.
@@ -243,7 +249,8 @@ fn fill(
         let length = (request.bytes_needed - offset).min(buffer.len() as u64);
         let chunk = &mut buffer[..length as usize];
         chunk.chunks_mut(block_bytes).for_each(|block| content.fill(block));
-        file.write_all_at(chunk, offset).map_err(in_call("write"))?;
+        let at = Some(offset);
+        file.write_all_at(chunk, offset).map_err(|error| LayoutError::File { function: "write", offset: at, error })?;
         offset += length;
         behind.written_to(file, offset).map_err(in_call("write"))?;
         meter.add(length);

@@ -161,7 +161,7 @@ fn waiting(cell: &WorkerCell) -> Option<Waiting> {
 }
 
 fn place(waiting: Option<&Waiting>) -> String {
-    waiting.map_or_else(|| "where is not visible".to_owned(), |waiting| format!("in {waiting}"))
+    waiting.map_or_else(|| "in the kernel (the call is not visible)".to_owned(), |waiting| format!("in {waiting}"))
 }
 
 /// The sentence about a worker that completes nothing.

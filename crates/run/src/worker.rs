@@ -421,6 +421,11 @@ fn messages(plan: &WorkerPlan, failure: &Failure) -> Vec<String> {
         };
         let (offset, length) = (op.offset, op.length);
         match &failure.detail {
+            Some(detail) if failure.function == DRAIN => lines.push(format!(
+                "fio: {job}: {detail}; the oldest is the {kind} of {file} at offset {offset}, {length} bytes (errno {code})",
+                job = plan.job.name,
+                code = failure.code,
+            )),
             Some(detail) => lines.push(format!("fio: {detail}: {file} {kind} {offset} {length}")),
             None => lines.push(format!(
                 "fio: io_u error on file {file}: {text}: {kind} offset={offset}, buflen={length}",

@@ -20,13 +20,13 @@ const SLOWEST_LINK: f64 = 1.25e6;
 
 /// What one NFS operation took on average.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct NfsTimes {
+pub struct NfsTimes {
     /// Waiting in the client, ns.
-    pub(crate) queue_ns: f64,
+    pub queue_ns: f64,
     /// On the wire and in the server, ns.
-    pub(crate) round_trip_ns: f64,
+    pub round_trip_ns: f64,
     /// Requests.
-    pub(crate) operations: u64,
+    pub operations: u64,
 }
 
 /// Bytes per second on the wire in the row's direction, and the link's speed in bytes per second.

@@ -10,6 +10,7 @@ use guide::workplace::{Outcome, clean};
 
 use super::{UNUSABLE, shown_as, tell};
 use crate::fio::{complain, print};
+use crate::supervisor::supervised;
 
 /// List the runs that were kept.
 #[derive(Debug, Args)]
@@ -92,10 +93,15 @@ impl Show {
 
 impl Clean {
     pub(crate) fn run(self) -> ExitCode {
-        ended(self.clean())
+        ExitCode::from(supervised(|| {
+            self.clean().unwrap_or_else(|problem| {
+                tell(&problem);
+                UNUSABLE
+            })
+        }))
     }
 
-    fn clean(self) -> Result<ExitCode, Problem> {
+    fn clean(self) -> Result<u8, Problem> {
         let found = clean(&self.path, self.dry_run, self.others)?;
         let mut failed = false;
         let mut text = String::new();
@@ -117,7 +123,7 @@ impl Clean {
         if found.is_empty() {
             text = format!("nothing of ours is left in {}\n", self.path.display());
         }
-        let status = printed(&text);
-        Ok(if failed { ExitCode::from(UNUSABLE) } else { status })
+        let written = print(&text);
+        Ok(if failed || !written { UNUSABLE } else { 0 })
     }
 }

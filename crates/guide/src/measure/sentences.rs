@@ -8,7 +8,8 @@ use results::{JobRecord, Row, Study};
 pub(super) fn of(study: &Study) -> Vec<String> {
     let storage = study.targets.first().map(|target| &target.storage);
     let server = storage.and_then(|storage| storage.server.as_ref());
-    [concurrency(study), throughput(study), round_trip(study, server)].into_iter().flatten().collect()
+    let laws = [concurrency(study), throughput(study), round_trip(study, server), nfs_request(study)];
+    laws.into_iter().flatten().chain(crate::limits::sentences(study)).collect()
 }
 
 /// Rate, mean time from submission to completion in ns, and depth of a row's only job.
@@ -116,4 +117,17 @@ fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> 
             server.connect_ns.reason().unwrap_or("nobody looked")
         ),
     })
+}
+
+/// Where a request of the mount is, by the mount's own counters.
+fn nfs_request(study: &Study) -> Option<String> {
+    let row = study.rows.iter().find(|row| row.pattern == "latency-read" || row.pattern == "latency-write")?;
+    let times = findings::limits::nfs_times(row.run.as_ref()?)?;
+    Some(format!(
+        "Of the mount's requests for {} each waits {} in this client and spends {} on the wire and in the server (its own \
+         counters).",
+        row.title,
+        latency(times.queue_ns),
+        latency(times.round_trip_ns)
+    ))
 }

@@ -257,6 +257,28 @@ fn a_stopped_study_keeps_what_it_found_and_leaves_nothing() {
     assert!(study.notes.is_empty(), "{:?}", study.notes);
 }
 
+/// Stops the study at the first news of a phase, a tenth of a second after it began.
+struct Impatient(Arc<Control>);
+
+impl Watcher for Impatient {
+    fn progress(&mut self, _step: &Step, _figures: &crate::watch::LiveFigures) {
+        self.0.stop();
+    }
+}
+
+#[test]
+fn a_phase_is_stopped_between_two_operations() {
+    let place = TempDir::new().unwrap();
+    let control = Arc::new(Control::default());
+    let mut impatient = Impatient(Arc::clone(&control));
+    // No machine makes so many in the time.
+    let options = Options { files: 200_000, ..Options::default() };
+    let study = with_control(place.path(), &options, control, &mut impatient);
+    let write = phase_of(&study, "write").unwrap();
+    assert!(write.operations < 200_000 && write.failures == 0, "{}", write.operations);
+    assert_eq!((study.complete, fs::read_dir(place.path()).unwrap().count()), (false, 0));
+}
+
 #[test]
 fn a_rule_that_was_stopped_is_not_judged() {
     let place = TempDir::new().unwrap();

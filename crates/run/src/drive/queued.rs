@@ -369,11 +369,13 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     fn lost(&self) -> Ended {
         let flights = self.slots.in_flight_indices().map(|index| &self.flights[index]);
         let op = flights.min_by_key(|flight| flight.start_ns).map(|flight| flight.op);
-        let detail = Some(match self.slots.in_flight() {
-            1 => "a request never came back".to_owned(),
-            count => format!("{count} requests never came back, the oldest of them"),
-        });
-        Ended::Failed(Failure { code: NO_ANSWER, function: DRAIN, op, detail })
+        let seconds = DRAIN_WAITS_MAX * PATIENCE.as_millis() as u32 / 1000;
+        let count = match self.slots.in_flight() {
+            1 => "a request".to_owned(),
+            count => format!("{count} requests"),
+        };
+        let detail = format!("{count} never came back, no answer for {seconds} s");
+        Ended::Failed(Failure { code: NO_ANSWER, function: DRAIN, op, detail: Some(detail) })
     }
 
     /// Brings back everything in flight. The requests are the kernel's until they come: waiting is bounded, and

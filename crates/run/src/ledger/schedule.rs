@@ -11,22 +11,27 @@ const COST_PARTS: u64 = 2000;
 pub(super) struct Schedule {
     next_ns: u64,
     interval_ns: u64,
+    /// Of the look before the last, ns.
+    cost_before_ns: u64,
 }
 
 impl Schedule {
     /// No stage runs.
     pub(super) fn idle() -> Schedule {
-        Schedule { next_ns: u64::MAX, interval_ns: INTERVAL_NS }
+        Schedule { next_ns: u64::MAX, interval_ns: INTERVAL_NS, cost_before_ns: 0 }
     }
 
     /// A stage begins now.
     pub(super) fn begin(now_ns: u64) -> Schedule {
-        Schedule { next_ns: now_ns.saturating_add(INTERVAL_NS), interval_ns: INTERVAL_NS }
+        Schedule { next_ns: now_ns.saturating_add(INTERVAL_NS), ..Schedule::idle() }
     }
 
-    /// What the last look cost, ns of CPU time: dear looks come after several seconds.
+    /// What the last look cost, ns of CPU time: dear looks come after several seconds. Two in a row must be dear: some
+    /// kernels count CPU time in ticks of 10 ms, and now and then a cheap look has one.
     pub(super) fn cost(&mut self, cost_ns: u64) {
-        let interval_ns = cost_ns.saturating_mul(COST_PARTS).max(1).div_ceil(INTERVAL_NS) * INTERVAL_NS;
+        let sure_ns = cost_ns.min(self.cost_before_ns);
+        self.cost_before_ns = cost_ns;
+        let interval_ns = sure_ns.saturating_mul(COST_PARTS).max(1).div_ceil(INTERVAL_NS) * INTERVAL_NS;
         if self.next_ns != u64::MAX {
             self.next_ns = (self.next_ns - self.interval_ns).saturating_add(interval_ns);
         }
@@ -77,6 +82,8 @@ mod tests {
         assert!(schedule.due(S));
         schedule.cost(500_000);
         assert_eq!(looks(&mut schedule.clone(), S, 11 * S), 10, "0.05 % are allowed");
+        schedule.cost(1_700_000);
+        assert_eq!(looks(&mut schedule.clone(), S, 11 * S), 10, "once may be a tick");
         schedule.cost(1_700_000);
         assert_eq!(looks(&mut schedule.clone(), S, 13 * S), 3, "after 5, 9 and 13 s");
         schedule.cost(0);

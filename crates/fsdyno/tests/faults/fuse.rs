@@ -1,0 +1,223 @@
+//! Errors, short transfers and a pause, on a FUSE file system that does what it is told to.
+
+use std::path::Path;
+
+use crate::document::Row;
+use crate::lab;
+use crate::program::{Precious, Ran, clean, fio, measure, replace_after};
+
+/// Takes every fault away.
+const WELL: &str =
+    "read-eio 0 write-eio 0 fsync-eio 0 close-eio 0 short-read 0 short-write 0 enospc-after 0 delay-us 0";
+
+/// One fault under fio's face.
+struct Case {
+    fault: &'static str,
+    /// For lab-fault.
+    set: &'static str,
+    /// The job's words.
+    words: &'static str,
+    /// Words of the message that names it; empty: none is due.
+    told: &'static str,
+    status: i32,
+}
+
+/// A megabyte that is there.
+const DATA: &str = "data";
+
+const CASES: &[Case] = &[
+    Case {
+        fault: "EIO of the 100th read",
+        set: "read-eio 100",
+        words: "--name=a --filename=data --rw=read --bs=4k --size=1m",
+        told: "Input/output error",
+        status: 1,
+    },
+    Case {
+        fault: "EIO of the 100th write",
+        set: "write-eio 100",
+        words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none",
+        told: "Input/output error",
+        status: 1,
+    },
+    Case {
+        fault: "EIO of the 100th read",
+        set: "read-eio 100",
+        words: "--name=a --filename=data --rw=randread --bs=4k --size=1m --ioengine=io_uring --iodepth=8",
+        told: "Input/output error",
+        status: 1,
+    },
+    Case {
+        fault: "EIO of the 100th read",
+        set: "read-eio 100",
+        words: "--name=a --filename=data --rw=randread --bs=4k --size=1m --ioengine=libaio --iodepth=8 --direct=1",
+        told: "Input/output error",
+        status: 1,
+    },
+    Case {
+        fault: "EIO of the 100th read, which the job is to survive",
+        set: "read-eio 100",
+        words: "--name=a --filename=data --rw=read --bs=4k --size=1m --continue_on_error=read",
+        told: "",
+        status: 0,
+    },
+    Case {
+        fault: "EIO of the 3rd fsync",
+        set: "fsync-eio 3",
+        words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none --fsync=8",
+        told: "Input/output error",
+        status: 1,
+    },
+    Case {
+        fault: "EIO of the fsync at the end",
+        set: "fsync-eio 1",
+        words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none --end_fsync=1",
+        told: "Input/output error",
+        status: 1,
+    },
+    Case {
+        fault: "EIO of close",
+        set: "close-eio 1",
+        words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none",
+        told: "Input/output error",
+        status: 1,
+    },
+    Case {
+        fault: "the 100th read brings half of its bytes",
+        set: "short-read 100",
+        words: "--name=a --filename=data --rw=read --bs=4k --size=1m",
+        told: "",
+        status: 0,
+    },
+    Case {
+        fault: "the 100th write takes half of its bytes",
+        set: "short-write 100",
+        words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none",
+        told: "",
+        status: 0,
+    },
+    Case {
+        fault: "no answer for 3 s",
+        set: "hang-ms 3000",
+        words: "--name=a --filename=data --rw=read --bs=4k --size=1m",
+        told: "",
+        status: 0,
+    },
+    Case {
+        fault: "ENOSPC after 256 KiB of the run",
+        set: "enospc-after 262144",
+        words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none",
+        told: "No space left",
+        status: 1,
+    },
+    Case {
+        fault: "ENOSPC after 2 MiB of the layout",
+        set: "enospc-after 2097152",
+        words: "--name=a --filename=new --rw=read --bs=4k --size=8m --fallocate=none",
+        told: "fio: cannot",
+        status: 1,
+    },
+    Case {
+        fault: "EIO of the first write of the layout",
+        set: "write-eio 1",
+        words: "--name=a --filename=new --rw=read --bs=4k --size=8m",
+        told: "fio: cannot",
+        status: 1,
+    },
+];
+
+#[test]
+fn fio_face() {
+    lab::inside("fuse::fio_face", &["fuse"], || {
+        let place = lab::target();
+        let precious = Precious::put(&place);
+        std::fs::write(place.join(DATA), vec![7; 1 << 20]).expect("the place is writable");
+        lab::tell("lab-fault", "direct-io 1");
+        CASES.iter().map(|case| row(case, &place, &precious)).collect()
+    });
+}
+
+fn row(case: &Case, place: &Path, precious: &Precious) -> Row {
+    lab::tell("lab-fault", case.set);
+    let ran = fio(place, case.words).finish();
+    lab::tell("lab-fault", WELL);
+    assert_eq!(ran.status, case.status, "{}: {}{}", case.fault, ran.stdout, ran.stderr);
+    let told = if case.told.is_empty() { "–".to_owned() } else { ran.told(case.told) };
+    // Requests in flight together fail in any order.
+    let told = if case.words.contains("iodepth") {
+        replace_after(&told, "offset=", "N", |letter| letter.is_ascii_digit())
+    } else {
+        told
+    };
+    let row = Row {
+        fault: case.fault.to_owned(),
+        asked: format!("`fio {}`", case.words),
+        status: ran.status.to_string(),
+        told,
+        kept: kept(&ran),
+        left: left(precious),
+    };
+    assert!(std::fs::read(place.join(DATA)).expect("it is still there") == vec![7; 1 << 20], "the data was touched");
+    let _ = std::fs::remove_file(place.join("new"));
+    row
+}
+
+/// The job's own file is what it was asked for.
+fn left(precious: &Precious) -> String {
+    match precious.and_else().as_str() {
+        "`data`" => "nothing".to_owned(),
+        "`data`, `new`" => "its file".to_owned(),
+        other => panic!("who made {other}?"),
+    }
+}
+
+/// The record, with what it says about short transfers, survived errors and the longest wait.
+fn kept(ran: &Ran) -> String {
+    let job = &ran.record.as_ref().expect("a record is kept")["jobs"][0];
+    let short: u64 = ["read", "write"].iter().filter_map(|direction| job[direction]["short_ios"].as_u64()).sum();
+    let bytes: u64 = ["read", "write"].iter().filter_map(|direction| job[direction]["bytes"].as_u64()).sum();
+    let seconds = job["read"]["clat"]["moments"]["max"].as_u64().unwrap_or_default() / 1_000_000_000;
+    let survived = job["survived_errors"]["total"].as_u64().unwrap_or_default();
+    let mut kept = ran.kept();
+    if short > 0 {
+        assert_eq!(bytes, 1 << 20, "the rest of the request follows");
+        kept.push_str(&format!(", {short} short I/O, all bytes"));
+    }
+    if survived > 0 {
+        kept.push_str(&format!(", {survived} survived error"));
+    }
+    if seconds > 0 {
+        kept.push_str(&format!(", a maximum of {seconds} s"));
+    }
+    kept
+}
+
+#[test]
+fn guided_face() {
+    lab::inside("fuse::guided_face", &["fuse"], || {
+        let place = lab::target();
+        let precious = Precious::put(&place);
+        lab::tell("lab-fault", "direct-io 1");
+        let faults = [
+            ("EIO of the 50th read", "read-eio 50", "Input/output error"),
+            ("EIO of the 5th write", "write-eio 5", "Input/output error"),
+            ("ENOSPC after 4 MiB", "enospc-after 4194304", "No space left"),
+            ("EIO of the fsync after the first test", "fsync-eio 2", "Input/output error"),
+        ];
+        let rows = faults.map(|(fault, set, told)| {
+            lab::tell("lab-fault", set);
+            let ran = measure(&place).finish();
+            lab::tell("lab-fault", WELL);
+            assert_eq!(ran.status, 1, "{fault}: {}{}", ran.stdout, ran.stderr);
+            assert!(ran.stdout.contains("1m sequential write"), "the answer is printed: {}", ran.stdout);
+            let told = replace_after(&ran.told(told), "offset=", "N", |letter| letter.is_ascii_digit());
+            let kept = ran.kept();
+            let left = precious.and_else();
+            assert_eq!(left, "nothing");
+            assert!(clean(&place).stdout.contains("nothing of ours is left"));
+            let asked = "`measure --quick`".to_owned();
+            Row { fault: fault.to_owned(), asked, status: ran.status.to_string(), told, kept, left }
+        });
+        rows.to_vec()
+    });
+}

@@ -1,0 +1,138 @@
+//! Storage that never answers again. The bound is the product's own, half a minute, so that these tests take it.
+
+use std::process::Command;
+
+use crate::document::Row;
+use crate::lab;
+use crate::program::{Precious, Ran, Running, clean, fio, measure, replace_after, wait};
+
+/// The requests of this kind that the file system has seen.
+fn requests(kind: &str) -> u64 {
+    let output = Command::new("lab-fault").arg("counts").output().expect("the program is there");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().find_map(|line| line.strip_prefix(kind)).unwrap_or_else(|| panic!("no {kind} in {text}"));
+    line.trim().parse().expect("a number")
+}
+
+/// Waits until the fault that was just set has met a request of this run: it is the only one at work.
+fn hung_at(running: &mut Running, kind: &str, before: u64) {
+    running.wait_until("the request that hangs", |_| requests(kind) > before);
+}
+
+fn numbers(text: &str) -> String {
+    ["offset ", "after ", "process "]
+        .iter()
+        .fold(text.to_owned(), |text, mark| replace_after(&text, mark, "N", |letter| letter.is_ascii_digit()))
+}
+
+fn row(fault: &str, asked: &str, ran: &Ran, told: &str, left: String) -> Row {
+    Row {
+        fault: fault.to_owned(),
+        asked: format!("`{asked}`"),
+        status: ran.status.to_string(),
+        told: numbers(&ran.told(told)),
+        kept: ran.kept(),
+        left,
+    }
+}
+
+#[test]
+fn fio_face() {
+    lab::inside("hangs::fio_face", &["fuse"], || {
+        let place = lab::target();
+        let precious = Precious::put(&place);
+        for name in ["psync", "io_uring", "libaio"] {
+            std::fs::write(place.join(name), vec![7; 1 << 20]).expect("the place is writable");
+        }
+        lab::tell("lab-fault", "direct-io 1");
+        let mut begun = Vec::new();
+        for engine in ["psync", "io_uring", "libaio"] {
+            let words = format!(
+                "--name=a --filename={engine} --rw=read --bs=4k --size=1m --ioengine={engine} --time_based --runtime=3 \
+                 --direct=1"
+            );
+            let before = requests("reads");
+            let mut running = fio(&place, &words);
+            // Some hundred I/Os first: they must not be lost with the one that hangs.
+            running.wait_until("I/O", |_| requests("reads") > before + 200);
+            lab::tell("lab-fault", "hang-forever 1");
+            begun.push((format!("fio {words}"), running));
+            // Nothing else reads by now: the next one to set must not be met by this job.
+            let mut last = requests("reads");
+            wait("silence", || {
+                lab::tell("sleep", "0.2");
+                std::mem::replace(&mut last, requests("reads")) == last
+            });
+        }
+        let layout = "--name=a --filename=new --rw=read --bs=4k --size=64m --direct=1";
+        let before = requests("writes");
+        lab::tell("lab-fault", "hang-forever 1");
+        let mut running = fio(&place, layout);
+        hung_at(&mut running, "writes", before);
+        running.signal("INT");
+        let told = ["is stuck", "never came back", "never came back", "is stuck"];
+        let faults = ["a read is never answered", "a read is never answered", "a read is never answered"];
+        let faults = faults.into_iter().chain(["a write of the layout is never answered; SIGINT"]);
+        begun.push((format!("fio {layout}"), running));
+        let rows: Vec<Row> = begun
+            .into_iter()
+            .zip(told)
+            .zip(faults)
+            .map(|(((asked, running), told), fault)| {
+                let ran = running.finish();
+                assert!(ran.status != 0, "{}{}", ran.stdout, ran.stderr);
+                let left = if fault.contains("layout") { "the half-made file" } else { "its file" };
+                row(fault, &asked, &ran, told, left.to_owned())
+            })
+            .collect();
+        precious.and_else();
+        rows
+    });
+}
+
+#[test]
+fn guided_face() {
+    lab::inside("hangs::guided_face", &["fuse"], || {
+        let place = lab::target();
+        let precious = Precious::put(&place);
+        lab::tell("lab-fault", "direct-io 1");
+        let before = requests("reads");
+        let mut running = measure(&place);
+        running.wait_until("reads", |_| requests("reads") > before + 200);
+        lab::tell("lab-fault", "hang-forever 1");
+        let ran = running.finish();
+        assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+        let left = precious.and_else();
+        lab::tell("lab-fault", "abort");
+        vec![row("a read is never answered", "measure --quick", &ran, "never came back", left)]
+    });
+}
+
+#[test]
+fn a_disk_that_never_answers() {
+    lab::inside("hangs::a_disk_that_never_answers", &["dm"], || {
+        let place = lab::target();
+        let precious = Precious::put(&place);
+        let words = "--name=a --filename=data --rw=randread --bs=4k --size=16m --direct=1 --time_based --runtime=10";
+        let mut running = fio(&place, &format!("{words} --eta=always --eta-interval=250ms"));
+        running.wait_until("I/O", |running| running.said().contains("[r="));
+        lab::tell("lab-disk", "hang 3600");
+        let ran = running.finish();
+        assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+        lab::tell("dmsetup", "resume lab");
+        let mut rows =
+            vec![row("the disk stops answering", &format!("fio {words}"), &ran, "is stuck", "its file".into())];
+        std::fs::remove_file(place.join("data")).expect("the disk answers again");
+
+        let mut running = measure(&place);
+        running.wait_until("the second test", |running| running.said().contains("[1/8]"));
+        lab::tell("lab-disk", "hang 3600");
+        let ran = running.finish();
+        assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+        lab::tell("dmsetup", "resume lab");
+        wait("the end of the process that was stuck", || clean(&place).stdout.contains("nothing of ours is left"));
+        let left = format!("its directory; then `clean`: {}", precious.and_else());
+        rows.push(row("the disk stops answering", "measure --quick", &ran, "never came back", left));
+        rows
+    });
+}

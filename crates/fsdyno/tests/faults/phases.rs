@@ -1,0 +1,207 @@
+//! Signals in each phase of a run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::document::{self, Row};
+use crate::lab;
+use crate::program::{Precious, Ran, Running, clean, fio, measure, start_command, wait};
+
+/// A folder on the disk that holds the build.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable")
+}
+
+const SIGNALS: [&str; 3] = ["INT", "TERM", "KILL"];
+
+/// A phase of fio's face, and the words of a job that can be met in it.
+struct Phase {
+    name: &'static str,
+    words: &'static str,
+    /// For lab-fault, before it starts.
+    set: &'static str,
+}
+
+const PHASES: [Phase; 4] = [
+    Phase { name: "layout", words: "--name=a --filename=new --rw=read --bs=4k --size=256m", set: "delay-us 20000" },
+    Phase {
+        name: "ramp",
+        words: "--name=a --filename=data --rw=read --bs=4k --size=1m --time_based --ramp_time=600 --runtime=600",
+        set: "delay-us 0",
+    },
+    Phase {
+        name: "run",
+        words: "--name=a --filename=data --rw=read --bs=4k --size=1m --time_based --runtime=600",
+        set: "delay-us 0",
+    },
+    Phase {
+        name: "drain",
+        words: "--name=a --filename=data --rw=randread --bs=4k --size=1m --ioengine=io_uring --iodepth=4 --time_based \
+                --runtime=3",
+        set: "delay-us 0",
+    },
+];
+
+#[test]
+fn fio_face() {
+    lab::inside("phases::fio_face", &["fuse"], || {
+        let place = lab::target();
+        let precious = Precious::put(&place);
+        std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
+        lab::tell("lab-fault", "direct-io 1");
+        let mut rows = Vec::new();
+        for phase in &PHASES {
+            for signal in SIGNALS {
+                rows.push(in_phase(phase, signal, &place, &precious));
+            }
+        }
+        rows
+    });
+}
+
+fn in_phase(phase: &Phase, signal: &str, place: &Path, precious: &Precious) -> Row {
+    lab::tell("lab-fault", phase.set);
+    let words = format!("{} --status-interval=500ms", phase.words);
+    let mut running = fio(place, &words);
+    meet(phase.name, &mut running, place);
+    running.signal(signal);
+    let ran = running.finish();
+    lab::tell("lab-fault", "delay-us 0 hang-ms 0");
+    let left = match precious.and_else().as_str() {
+        "`data`" => "nothing".to_owned(),
+        "`data`, `new`" => "the half-made file".to_owned(),
+        other => panic!("who made {other}?"),
+    };
+    let _ = std::fs::remove_file(place.join("new"));
+    let told = if signal == "KILL" { "ended by signal" } else { "terminating on signal" };
+    // Nobody is left to tell of a signal that the called process itself cannot hear.
+    let told = if signal == "KILL" && !ran.stderr.contains(told) { "–".to_owned() } else { ran.told(told) };
+    Row {
+        fault: format!("SIG{signal} in the {}", phase.name),
+        asked: format!("`fio {}`", phase.words),
+        status: ran.status.to_string(),
+        told,
+        kept: kept(&ran),
+        left,
+    }
+}
+
+/// What the record holds, and whether the report was printed.
+fn kept(ran: &Ran) -> String {
+    let report = if ran.stdout.contains("Run status group 0") { ", the report" } else { "" };
+    format!("{}{report}", ran.kept())
+}
+
+fn meet(phase: &str, running: &mut Running, place: &Path) {
+    match phase {
+        "layout" => {
+            running.wait_until("the layout", |_| place.join("new").metadata().is_ok_and(|file| file.len() > 0));
+        }
+        "drain" => {
+            running.wait_until("a record", |running| running.said().contains("Run status group 0"));
+            // The time is over long before the request comes back.
+            lab::tell("lab-fault", "hang-ms 6000");
+            lab::tell("sleep", "4");
+        }
+        _ => {
+            running.wait_until("a record", |running| running.said().contains("Run status group 0"));
+        }
+    }
+}
+
+#[test]
+fn report() {
+    let mut rows = Vec::new();
+    for signal in SIGNALS {
+        let place = folder();
+        let precious = Precious::put(place.path());
+        let store = folder();
+        let record = store.path().join("record");
+        // More than a pipe holds: it waits for its reader, with the record saved.
+        let words = "--name=a --size=64k --rw=write --numjobs=40 --output-format=json+";
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
+        command.args(words.split(' ')).arg(format!("--record={}", record.display())).current_dir(place.path());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program starts");
+        wait("the record", || record.exists());
+        lab::tell("sleep", "0.2");
+        lab::tell("kill", &format!("-{signal} {}", child.id()));
+        lab::tell("sleep", "0.2");
+        let mut text = String::new();
+        let mut stdout = child.stdout.take().expect("a pipe");
+        std::io::Read::read_to_string(&mut stdout, &mut text).expect("the report is text");
+        let status = child.wait().expect("it ends");
+        let whole = serde_json::from_str::<serde_json::Value>(&text).is_ok();
+        let record: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(&record).expect("it was saved")).expect("it is whole");
+        assert_eq!(record["jobs"].as_array().map(Vec::len), Some(40));
+        precious.and_else();
+        rows.push(Row {
+            fault: format!("SIG{signal} in the report"),
+            asked: format!("`fio {words}`"),
+            status: status.code().map_or_else(|| format!("killed ({signal})"), |code| code.to_string()),
+            told: "–".to_owned(),
+            kept: format!("the record{}", if whole { ", the report" } else { "" }),
+            left: "its files".to_owned(),
+        });
+    }
+    document::hold("phases::report", rows);
+}
+
+#[test]
+fn guided_face() {
+    let mut rows = Vec::new();
+    for (phase, step) in [("first test", None), ("fifth test", Some("[4/8]"))] {
+        for signal in SIGNALS {
+            let place = folder();
+            let precious = Precious::put(place.path());
+            let mut running = measure(place.path());
+            match step {
+                None => running.wait_until("data", |_| data(place.path()).is_some()),
+                Some(step) => running.wait_until(step, |running| running.said().contains(step)),
+            }
+            running.signal(signal);
+            let ran = running.finish();
+            let mut left = precious.and_else();
+            if left != "nothing" {
+                // The process that did the work needs a moment to go.
+                wait("the rest to be removed", || clean(place.path()).stdout.contains("nothing of ours is left"));
+                left = format!("its directory; then `clean`: {}", precious.and_else());
+            }
+            let complete = ran.record.as_ref().map(|study| study["complete"] == true);
+            rows.push(Row {
+                fault: format!("SIG{signal} in the {phase}"),
+                asked: "`measure --quick`".to_owned(),
+                status: ran.status.to_string(),
+                told: if signal == "KILL" { "–".to_owned() } else { ran.told("It was stopped") },
+                kept: match complete {
+                    None => "nothing".to_owned(),
+                    Some(complete) => format!("the study, marked {}", if complete { "complete" } else { "incomplete" }),
+                },
+                left,
+            });
+        }
+    }
+    document::hold("phases::guided_face", rows);
+}
+
+/// The file that `measure` works on, once it is there.
+fn data(place: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(place).ok()?;
+    let work =
+        entries.flatten().map(|entry| entry.path()).find(|path| path.is_dir() && path.join(".fsdyno-work").exists());
+    work.map(|work| work.join("measure.dat")).filter(|file| file.metadata().is_ok_and(|file| file.len() > 0))
+}
+
+#[test]
+fn the_process_that_was_called_is_the_only_one_to_kill() {
+    let place = folder();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
+    command.args(["--name=a", "--size=64k", "--rw=write", "--time_based", "--runtime=600"]);
+    let mut running = start_command(place.path(), folder(), command);
+    running.wait_until("data", |_| place.path().join("a.0.0").metadata().is_ok_and(|file| file.len() > 0));
+    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", running.pid())).unwrap_or_default();
+    let child: u32 = children.trim().parse().expect("one process does the work");
+    running.signal("KILL");
+    assert_eq!(running.finish().status, 137);
+    wait("the end of the other process", || !Path::new(&format!("/proc/{child}")).exists());
+}

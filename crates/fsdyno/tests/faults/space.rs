@@ -1,0 +1,166 @@
+//! Disks that are full, read-only, failing or throttled.
+
+use crate::document::Row;
+use crate::lab;
+use crate::program::{Precious, Ran, clean, fio, measure, replace_after, start_command, wait};
+
+/// What depends on the size of a file system's tables, or on how fast the machine is.
+fn numbers(told: &str) -> String {
+    let marks = ["offset=", "only ", "between ", "and ", "second, "];
+    let told = marks.iter().fold(told.to_owned(), |told, mark| {
+        replace_after(&told, mark, "N", |letter| letter.is_ascii_digit() || letter == '.' || letter == ',')
+    });
+    ["kB/s", "MB/s", "GB/s"].iter().fold(told, |told, unit| told.replace(&format!("N {unit}"), "N B/s"))
+}
+
+fn row(fault: &str, asked: &str, ran: &Ran, told: &str, left: String) -> Row {
+    Row {
+        fault: fault.to_owned(),
+        asked: format!("`{asked}`"),
+        status: ran.status.to_string(),
+        told: numbers(&ran.told(told)),
+        kept: ran.kept(),
+        left,
+    }
+}
+
+#[test]
+fn a_full_disk() {
+    lab::inside("space::a_full_disk", &["ext4", "--size-mb", "64"], || {
+        let place = lab::target();
+        let precious = Precious::put(&place);
+        let run = "--name=a --filename=new --rw=write --bs=1m --size=200m --fallocate=none --direct=1";
+        let layout = "--name=a --filename=new --rw=read --bs=1m --size=200m";
+        let rows = [("the disk is full during the run", run), ("the disk is too small for the layout", layout)];
+        let mut rows = rows
+            .map(|(fault, words)| {
+                let ran = fio(&place, words).finish();
+                assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+                let left = if place.join("new").exists() { "its file" } else { "nothing" };
+                let _ = std::fs::remove_file(place.join("new"));
+                precious.and_else();
+                row(fault, &format!("fio {words}"), &ran, "No space left", left.to_owned())
+            })
+            .to_vec();
+        // Others fill it while the question is asked.
+        let mut running = measure(&place);
+        running.wait_until("the first test", |running| running.said().contains("[1/8]"));
+        let ran = running.finish();
+        assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+        std::fs::write(place.join("precious/more"), vec![1; 40 << 20]).expect("there is room");
+        let ran = measure(&place).finish();
+        assert_eq!(ran.status, 2, "{}{}", ran.stdout, ran.stderr);
+        rows.push(row("too little room", "measure --quick --size=16m", &ran, "fsdyno: ", precious.and_else()));
+        rows
+    });
+}
+
+#[test]
+fn a_read_only_mount() {
+    lab::inside("space::a_read_only_mount", &["ext4", "--size-mb", "64"], || {
+        let place = lab::target();
+        let precious = Precious::put(&place);
+        std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
+        lab::tell("mount", &format!("-o remount,ro {}", place.display()));
+        let words = "--name=a --filename=data --rw=write --bs=4k --size=1m";
+        let ran = fio(&place, words).finish();
+        assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+        let mut rows = vec![row("mounted read-only", &format!("fio {words}"), &ran, "Read-only", "nothing".into())];
+        let ran = measure(&place).finish();
+        assert_eq!(ran.status, 2, "{}{}", ran.stdout, ran.stderr);
+        precious.and_else();
+        rows.push(row("mounted read-only", "measure --quick", &ran, "read-only", "nothing".into()));
+        rows
+    });
+}
+
+#[test]
+fn a_failing_disk() {
+    lab::inside("space::a_failing_disk", &["dm"], || {
+        let place = lab::target();
+        let precious = Precious::put(&place);
+        let mut running = measure(&place);
+        running.wait_until("the first test", |running| running.said().contains("[1/8]"));
+        lab::tell("lab-disk", "fail-all");
+        let ran = running.finish();
+        assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+        lab::tell("lab-disk", "plain");
+        // The kernel has given the file system up: it comes back as it was when the disk failed.
+        lab::tell("umount", &place.display().to_string());
+        lab::tell("mount", &format!("/dev/mapper/lab {}", place.display()));
+        wait("the rest to be removed", || clean(&place).stdout.contains("nothing of ours is left"));
+        let left = format!("its directory; after a remount `clean`: {}", precious.and_else());
+        vec![row("every request fails from now on", "measure --quick", &ran, "Input/output error", left)]
+    });
+}
+
+#[test]
+fn a_full_store() {
+    lab::inside("space::a_full_store", &["tmpfs", "--size-mb", "4"], || {
+        let store = lab::target();
+        std::fs::write(store.join("full"), vec![1; 5 << 20]).expect_err("it is full now");
+        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+        let precious = Precious::put(place.path());
+        let words = |words: &str| -> Vec<String> { words.split_whitespace().map(str::to_owned).collect() };
+        let runs = [
+            (
+                "the disk with the records is full",
+                format!("measure . --quick --size=16m --store {}", store.display()),
+                "measure --quick --store FULL",
+                "cannot keep",
+                2,
+            ),
+            (
+                "the disk with the record is full",
+                format!("--name=a --size=64k --rw=write --filename=new --record={}/record", store.display()),
+                "fio --name=a --size=64k --rw=write --record=FULL/record",
+                "cannot save",
+                1,
+            ),
+        ];
+        let rows = runs.map(|(fault, command_words, asked, told, status)| {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fsdyno"));
+            command.args(words(&command_words));
+            let folder = tempfile::tempdir().expect("a folder for what it says");
+            let ran = start_command(place.path(), folder, command).finish();
+            assert_eq!(ran.status, status, "{}{}", ran.stdout, ran.stderr);
+            let answered = ran.stdout.contains("IOPS") || ran.stdout.contains("Run status group 0");
+            assert!(answered, "the answer is printed: {}", ran.stdout);
+            let names: Vec<_> = std::fs::read_dir(&store).expect("it is readable").flatten().collect();
+            assert_eq!(names.len(), 1, "no draft is left in the store: {names:?}");
+            let _ = std::fs::remove_file(place.path().join("new"));
+            let told = ran.told(told).replace(&store.display().to_string(), "FULL");
+            let told = replace_after(&told, "FULL/2", "N", |letter| letter.is_ascii_alphanumeric() || letter == '-');
+            Row {
+                fault: fault.to_owned(),
+                asked: format!("`{asked}`"),
+                status: ran.status.to_string(),
+                told,
+                kept: "nothing; the answer is printed".to_owned(),
+                left: precious.and_else(),
+            }
+        });
+        rows.to_vec()
+    });
+}
+
+#[test]
+fn a_throttle_set_during_the_run() {
+    lab::inside("space::a_throttle_set_during_the_run", &["throttle", "--size-mb", "256"], || {
+        let place = lab::target();
+        let words = "--name=a --filename=data --rw=randread --bs=4k --size=64m --direct=1 --time_based --runtime=6";
+        let mut running = fio(&place, &format!("{words} --eta=always --eta-interval=250ms"));
+        running.wait_until("I/O", |running| running.said().contains("[r="));
+        lab::tell("sleep", "2");
+        lab::tell("lab-throttle", "read-iops=200");
+        let ran = running.finish();
+        assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+        vec![row(
+            "200 IOPS allowed from the 2nd second on",
+            &format!("fio {words}"),
+            &ran,
+            "too-noisy",
+            "its file".into(),
+        )]
+    });
+}

@@ -1,0 +1,117 @@
+//! Server against client: two kept runs of one plan, one on the server's own filesystem and one on a client's mount.
+
+use findings::limits::{Attribution, between};
+use results::{JobSetup, Row, RunRecord, Study};
+
+use crate::Problem;
+
+/// One pattern of both runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attributed {
+    /// The pattern's word.
+    pub pattern: String,
+    /// For people.
+    pub title: String,
+    /// Whose the client's latency is, of the round in which it was the median; or why that cannot be told.
+    pub outcome: Result<Attribution, String>,
+}
+
+/// Each pattern that both runs have, in the client's order.
+///
+/// # Errors
+/// When a run is of several storages, or the two have no pattern in common.
+pub fn attribute(server: &Study, client: &Study) -> Result<Vec<Attributed>, Problem> {
+    for study in [server, client] {
+        if study.targets.len() > 1 {
+            return Err(Problem::new(format!("{} is about {} storages", study.id, study.targets.len()))
+                .with_next("run `fsdyno measure` on the server's filesystem and on the client's mount"));
+        }
+    }
+    let known = server.patterns();
+    let common: Vec<&str> = client.patterns().into_iter().filter(|pattern| known.contains(pattern)).collect();
+    if common.is_empty() {
+        return Err(Problem::new(format!("{} and {} have no pattern in common", server.id, client.id))
+            .with_next("ask both the same question: server and client are told apart by the same plan on both"));
+    }
+    Ok(common.into_iter().map(|pattern| of_pattern(server, client, pattern)).collect())
+}
+
+fn of_pattern(server: &Study, client: &Study, pattern: &str) -> Attributed {
+    let rounds: Vec<(&Row, &Row)> = server.repeats(0, pattern).zip(client.repeats(0, pattern)).collect();
+    let title = rounds.first().map_or_else(|| pattern.to_string(), |(_, row)| row.title.clone());
+    let runs = rounds.iter().filter_map(|(server, client)| Some((server.run.as_ref()?, client.run.as_ref()?)));
+    let outcome = runs.map(|(server, client)| of_round(server, client)).collect::<Result<Vec<_>, _>>();
+    let outcome = outcome.and_then(|mut rounds| {
+        rounds.sort_by(|one, other| one.client_ns.total_cmp(&other.client_ns));
+        let middle = rounds.len() / 2;
+        rounds.into_iter().nth(middle).ok_or_else(|| "it has no run on both".to_string())
+    });
+    Attributed { pattern: pattern.to_string(), title, outcome }
+}
+
+fn of_round(server: &RunRecord, client: &RunRecord) -> Result<Attribution, String> {
+    let plan = |run: &RunRecord| run.jobs.first().map(|job| plan_of(&job.setup));
+    match (plan(server), plan(client)) {
+        (Some(server), Some(client)) if server != client => {
+            Err(format!("the plans differ: {server} on the server, {client} on the client"))
+        }
+        _ => between(server, client).ok_or_else(|| "a run without latencies".to_string()),
+    }
+}
+
+/// What must be the same on both sides.
+fn plan_of(setup: &JobSetup) -> String {
+    let JobSetup { access, depth, clones, block_sizes, .. } = setup;
+    let [(read, _), (write, _), _] = block_sizes;
+    format!("{access} of {read} and {write} B at depth {depth} in {clones} jobs")
+}
+
+#[cfg(test)]
+mod tests {
+    use results::{JobRecord, Moments};
+
+    use super::*;
+
+    fn study(id: &str, mean_ns: u64, depth: u32) -> Study {
+        let mut job =
+            JobRecord::new("read", 1, JobSetup { access: "randread".into(), depth, clones: 1, ..JobSetup::default() });
+        job.read.bytes = 4096;
+        job.read.ios = 1;
+        let mut moments = Moments::default();
+        moments.record(mean_ns);
+        job.read.lat.moments = moments;
+        let mut run = RunRecord::new("test", 1);
+        run.jobs = vec![job];
+        Study { id: id.into(), ..Study::of_run(run) }
+    }
+
+    #[test]
+    fn the_round_of_the_median_speaks_for_all() {
+        let mut server = study("server", 1_000, 1);
+        let mut client = study("client", 9_000, 1);
+        for mean_ns in [2_000, 4_000] {
+            server.rows.extend(study("", 1_000, 1).rows);
+            client.rows.extend(study("", mean_ns, 1).rows);
+        }
+        let found = attribute(&server, &client).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].outcome.as_ref().unwrap().client_ns, 4_000.0);
+        assert_eq!(found[0].outcome.as_ref().unwrap().added_share, 0.75);
+    }
+
+    #[test]
+    fn different_plans_are_not_compared() {
+        let found = attribute(&study("server", 1_000, 1), &study("client", 9_000, 32)).unwrap();
+        let reason = found[0].outcome.as_ref().unwrap_err();
+        assert_eq!(
+            reason,
+            "the plans differ: randread of 0 and 0 B at depth 1 in 1 jobs on the server, randread of 0 and 0 B at depth 32 \
+             in 1 jobs on the client"
+        );
+        let mut other = study("other", 1, 1);
+        other.rows[0].pattern = "write".into();
+        assert!(attribute(&other, &study("client", 9_000, 1)).unwrap_err().what.contains("no pattern in common"));
+        other.targets.push(results::Target::default());
+        assert!(attribute(&other, &study("client", 9_000, 1)).unwrap_err().what.contains("2 storages"));
+    }
+}

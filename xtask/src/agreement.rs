@@ -1,0 +1,203 @@
+//! `cargo xtask agreement`: fsdyno and fio in turn on storage whose speed is known, because it was set. Both must
+//! measure the same.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
+
+mod judge;
+mod targets;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::workspace::Workspace;
+use judge::{Line, MEASURES, Measured};
+use targets::{TARGETS, Target};
+
+const USAGE: &str = "usage: cargo xtask agreement [--pairs N] [--write] [--target NAME]...
+
+  --pairs N      pairs of runs of each job (5 or more; 7 unless said otherwise)
+  --write        also writes docs/agreement.md
+  --target NAME  only this target; may be repeated; --list names them
+
+  Needs root, for the stacks of the lab. FSDYNO_BIN and FIO_BIN name other binaries.";
+
+/// Runs of each job with each tool.
+const PAIRS: usize = 7;
+
+/// The lab's status for a stack that cannot stand here.
+const CANNOT_STAND: i32 = 77;
+
+#[derive(Debug)]
+struct Asked {
+    pairs: usize,
+    write: bool,
+    names: Vec<String>,
+}
+
+/// Measures; `Ok(false)`: the tools do not agree somewhere.
+pub(crate) fn run(words: &[String]) -> Result<bool, String> {
+    if words.iter().any(|word| word == "--help") {
+        println!("{USAGE}");
+        return Ok(true);
+    }
+    if words.iter().any(|word| word == "--list") {
+        TARGETS.iter().for_each(|target| println!("{:<16} {}", target.name, target.title));
+        return Ok(true);
+    }
+    let asked = parse(words)?;
+    let wanted: Vec<&Target> = TARGETS
+        .iter()
+        .filter(|target| asked.names.is_empty() || asked.names.iter().any(|name| name == target.name))
+        .collect();
+    if wanted.is_empty() {
+        return Err(format!("no target is called {}; --list names them", asked.names.join(" or ")));
+    }
+    let workspace = Workspace::load()?;
+    let tools = [tool("FIO_BIN", "fio".into())?, tool("FSDYNO_BIN", ours()?)?];
+    let mut lines = Vec::new();
+    for target in wanted {
+        eprintln!("{} …", target.title);
+        lines.extend(measure(&workspace.root, target, &tools, asked.pairs)?);
+    }
+    let table = judge::markdown(&lines);
+    println!("{table}");
+    if asked.write {
+        let path = workspace.root.join("docs/agreement.md");
+        let text = document(&table, &tools, asked.pairs);
+        std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    }
+    Ok(lines.iter().all(Line::agrees))
+}
+
+fn parse(words: &[String]) -> Result<Asked, String> {
+    let mut asked = Asked { pairs: PAIRS, write: false, names: Vec::new() };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n{USAGE}"));
+        match word.as_str() {
+            "--write" => asked.write = true,
+            "--target" => asked.names.push(value()?.clone()),
+            "--pairs" => {
+                let count = value()?.parse().ok().filter(|count| *count >= 5);
+                asked.pairs = count.ok_or("--pairs takes a number from 5 up: fewer say nothing about a median")?;
+            }
+            _ => return Err(format!("agreement does not know {word}\n{USAGE}")),
+        }
+    }
+    Ok(asked)
+}
+
+/// A program and what it calls its version.
+struct Tool {
+    program: PathBuf,
+    version: String,
+}
+
+fn tool(variable: &str, otherwise: PathBuf) -> Result<Tool, String> {
+    let program = std::env::var_os(variable).map_or(otherwise, PathBuf::from);
+    let output = Command::new(&program).arg("--version").output();
+    let output = output.map_err(|error| format!("{} cannot be run: {error}", program.display()))?;
+    Ok(Tool { program, version: String::from_utf8_lossy(&output.stdout).trim().to_owned() })
+}
+
+/// The release binary, built now; where it will be if another one is named.
+fn ours() -> Result<PathBuf, String> {
+    let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    if std::env::var_os("FSDYNO_BIN").is_none() {
+        let status = Command::new(env!("CARGO")).args(["build", "--release", "--quiet", "-p", "fsdyno"]).status();
+        if !status.map_err(|error| format!("cargo cannot be run: {error}"))?.success() {
+            return Err("cargo build --release -p fsdyno failed".to_owned());
+        }
+    }
+    std::path::absolute(folder.join("release/fsdyno")).map_err(|error| error.to_string())
+}
+
+/// Both tools in turn inside the target's stack, the order turned in every second pair.
+fn measure(root: &Path, target: &Target, tools: &[Tool; 2], pairs: usize) -> Result<Vec<Line>, String> {
+    let results = std::env::temp_dir().join(format!("agreement-{}-{}", target.name, std::process::id()));
+    std::fs::create_dir_all(&results).map_err(|error| format!("{}: {error}", results.display()))?;
+    let status = Command::new(root.join("lab/lab"))
+        .arg("run")
+        .args(target.stack)
+        .args(["--", "bash", "-c", &targets::script(target, pairs)])
+        .env("FIO", &tools[0].program)
+        .env("FSDYNO", &tools[1].program)
+        .env("RESULTS", &results)
+        .current_dir(root)
+        .status()
+        .map_err(|error| format!("the lab cannot be run: {error}"))?;
+    let lines = match status.code() {
+        Some(0) => read_lines(target, &results, pairs),
+        Some(CANNOT_STAND) => {
+            eprintln!("skipped: {}", target.name);
+            Ok(Vec::new())
+        }
+        _ => Err(format!("{}: the runs failed ({status})", target.name)),
+    };
+    std::fs::remove_dir_all(&results).map_err(|error| format!("{}: {error}", results.display()))?;
+    lines
+}
+
+fn read_lines(target: &Target, results: &Path, pairs: usize) -> Result<Vec<Line>, String> {
+    let mut lines = Vec::new();
+    for (number, job) in target.jobs.iter().enumerate() {
+        let of = |tool: &str| -> Result<Vec<Measured>, String> {
+            (0..pairs).map(|pair| read(&results.join(format!("{number}-{tool}-{pair}.json")))).collect()
+        };
+        let (fio, ours) = (of("fio")?, of("fsdyno")?);
+        lines.push(Line::new(target.title, job, &fio, &ours));
+    }
+    Ok(lines)
+}
+
+/// The five measures of one run.
+fn read(path: &Path) -> Result<Measured, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let json = text.find('{').map_or("", |begin| &text[begin..]);
+    let document: Value = serde_json::from_str(json).map_err(|error| format!("{}: {error}", path.display()))?;
+    let job = &document["jobs"][0];
+    let direction = if job["read"]["total_ios"].as_u64().unwrap_or_default() > 0 { "read" } else { "write" };
+    let value = |pointer: &str| {
+        let value = job[direction].pointer(pointer).and_then(Value::as_f64);
+        value.ok_or_else(|| format!("{}: no {direction}{pointer}", path.display()))
+    };
+    let mut measured = [0.0; MEASURES.len()];
+    for (slot, measure) in measured.iter_mut().zip(&MEASURES) {
+        *slot = value(measure.pointer)?;
+    }
+    Ok(measured)
+}
+
+fn document(table: &str, tools: &[Tool; 2], pairs: usize) -> String {
+    format!(
+        "# Agreement with fio on known storage\n\n\
+         Storage whose speed is known because it was set: a control group's limits on a loop device, a FUSE daemon that \
+         waits, a disk that the device mapper slows down, an NFS server behind a link with a set round trip. {ours} and \
+         {fio} ran the same jobs on it in turn ({pairs} pairs of {seconds} s each, the order turned in every second pair). \
+         Each cell shows the medians, fio's first, and how far ours is from it.\n\n\
+         Two medians **agree** when they differ by at most {limit} %, or, where the runs of one tool differ by more than \
+         that among themselves, when the median of each lies within the runs of the other (marked `~`). `NO` marks \
+         what does neither. Latency is completion latency.\n\n\
+         Made by `cargo xtask agreement --write`; do not edit.\n\n{table}",
+        ours = tools[1].version,
+        fio = tools[0].version,
+        seconds = targets::SECONDS,
+        limit = judge::LIMIT * 100.0,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_understood_or_refused() {
+        let asked = |words: &str| parse(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(asked("--pairs 9 --target nfs").unwrap().pairs, 9);
+        assert!(asked("--pairs 4").unwrap_err().contains("from 5 up"));
+        assert!(asked("--target").unwrap_err().contains("needs a value"));
+        assert!(asked("--fast").unwrap_err().contains("usage"));
+    }
+}

@@ -1,0 +1,137 @@
+//! Whether two tools measured the same.
+
+/// Medians that differ by no more than this agree.
+pub(super) const LIMIT: f64 = 0.03;
+
+/// A number that both tools report.
+pub(super) struct Measure {
+    heading: &'static str,
+    /// Below the direction in fio's document.
+    pub(super) pointer: &'static str,
+    /// From the document's unit to the table's.
+    factor: f64,
+}
+
+pub(super) const MEASURES: [Measure; 5] = [
+    Measure { heading: "IOPS", pointer: "/iops", factor: 1.0 },
+    Measure { heading: "MB/s", pointer: "/bw_bytes", factor: 1e-6 },
+    Measure { heading: "mean, ms", pointer: "/clat_ns/mean", factor: 1e-6 },
+    Measure { heading: "p50, ms", pointer: "/clat_ns/percentile/50.000000", factor: 1e-6 },
+    Measure { heading: "p99, ms", pointer: "/clat_ns/percentile/99.000000", factor: 1e-6 },
+];
+
+/// One run, in the order of [`MEASURES`].
+pub(super) type Measured = [f64; MEASURES.len()];
+
+/// One job on one target.
+pub(super) struct Line {
+    target: &'static str,
+    job: &'static str,
+    cells: Vec<Cell>,
+}
+
+/// One measure of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Cell {
+    fio: f64,
+    ours: f64,
+    verdict: Verdict,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Agrees,
+    /// Each median lies within the other's runs.
+    WithinRuns,
+    Differs,
+}
+
+impl Line {
+    pub(super) fn new(target: &'static str, job: &'static str, fio: &[Measured], ours: &[Measured]) -> Line {
+        let of = |runs: &[Measured], index: usize| runs.iter().map(|run| run[index]).collect::<Vec<_>>();
+        let cells = (0..MEASURES.len()).map(|index| cell(&of(fio, index), &of(ours, index))).collect();
+        Line { target, job, cells }
+    }
+
+    pub(super) fn agrees(&self) -> bool {
+        self.cells.iter().all(|cell| cell.verdict != Verdict::Differs)
+    }
+}
+
+fn cell(fio: &[f64], ours: &[f64]) -> Cell {
+    let (fio_median, our_median) = (median(fio), median(ours));
+    let within = |value: f64, runs: &[f64]| {
+        let (least, most) =
+            runs.iter().fold((f64::MAX, f64::MIN), |(least, most), run| (run.min(least), run.max(most)));
+        (least..=most).contains(&value)
+    };
+    let verdict = match () {
+        () if (our_median / fio_median - 1.0).abs() <= LIMIT => Verdict::Agrees,
+        () if within(fio_median, ours) && within(our_median, fio) => Verdict::WithinRuns,
+        () => Verdict::Differs,
+    };
+    Cell { fio: fio_median, ours: our_median, verdict }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        length if length % 2 == 1 => sorted[length / 2],
+        length => f64::midpoint(sorted[length / 2 - 1], sorted[length / 2]),
+    }
+}
+
+pub(super) fn markdown(lines: &[Line]) -> String {
+    let headings: Vec<&str> = MEASURES.iter().map(|measure| measure.heading).collect();
+    let mut table =
+        format!("| storage | job | {} |\n|---|---|{}\n", headings.join(" | "), "---|".repeat(headings.len()));
+    for line in lines {
+        let cells: Vec<String> =
+            line.cells.iter().zip(&MEASURES).map(|(cell, measure)| shown(cell, measure.factor)).collect();
+        table.push_str(&format!("| {} | `{}` | {} |\n", line.target, line.job, cells.join(" | ")));
+    }
+    table
+}
+
+fn shown(cell: &Cell, factor: f64) -> String {
+    let number = |value: f64| {
+        let value = value * factor;
+        let digits = if value >= 100.0 { 0 } else { 2 };
+        format!("{value:.digits$}")
+    };
+    let mark = match cell.verdict {
+        Verdict::Agrees => "",
+        Verdict::WithinRuns => " ~",
+        Verdict::Differs => " **NO**",
+    };
+    let difference = (cell.ours / cell.fio - 1.0) * 100.0;
+    format!("{} / {} ({difference:+.1} %){mark}", number(cell.fio), number(cell.ours))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_percent_or_the_spread_of_the_runs() {
+        let verdict = |fio: [f64; 3], ours: [f64; 3]| cell(&fio, &ours).verdict;
+        assert_eq!(verdict([100.0, 100.0, 100.0], [102.9, 102.9, 102.9]), Verdict::Agrees);
+        assert_eq!(verdict([100.0, 100.0, 100.0], [104.0, 104.0, 104.0]), Verdict::Differs);
+        assert_eq!(verdict([90.0, 100.0, 120.0], [95.0, 110.0, 115.0]), Verdict::WithinRuns);
+        assert_eq!(verdict([99.0, 100.0, 101.0], [95.0, 110.0, 115.0]), Verdict::Differs, "ours is not among fio's");
+    }
+
+    #[test]
+    fn a_line_of_the_table() {
+        let run = [500.0, 2_048_000.0, 1_990_000.0, 2_000_000.0, 2_040_000.0];
+        let line = Line::new("slow disk", "--rw=read", &[run], &[run]);
+        assert!(line.agrees());
+        let table = markdown(&[line]);
+        assert!(table.ends_with(
+            "| slow disk | `--rw=read` | 500 / 500 (+0.0 %) | 2.05 / 2.05 (+0.0 %) | 1.99 / 1.99 (+0.0 %) | 2.00 / 2.00 \
+             (+0.0 %) | 2.04 / 2.04 (+0.0 %) |\n"
+        ), "{table}");
+    }
+}
