@@ -153,7 +153,10 @@ fn spread_of_runs(value: f64, runs: &[f64]) -> (Spread, String) {
     let spread = match median_interval(runs, CONFIDENCE).filter(|_| enough) {
         // A rate over all runs can lie outside when one of them was much longer.
         Some(found) => Spread::Known(Interval { low: found.low.min(value), high: found.high.max(value), ..found }),
-        None => Spread::Unknown(format!("{basis} of so short a test gives no interval")),
+        None => Spread::Unknown(format!(
+            "a rate without windows has an interval from {} runs on",
+            results::statistics::ROUNDS_MIN
+        )),
     };
     (spread, basis)
 }

@@ -176,7 +176,8 @@ impl<'a> Asked<'a> {
         let band = self.requirement.band(value).map(|band| format!("the source calls this \"{band}\""));
         answer.caveats.extend(band);
         let rounds = ran.rounds();
-        let runs = if rounds > 1 { format!(" in {rounds} runs") } else { String::new() };
+        let told = rounds == 1 || found.basis.ends_with("runs");
+        let runs = if told { String::new() } else { format!(" in {rounds} runs") };
         let basis = format!("{}{runs}, {}", found.basis, ran.reach);
         if let Some(cause) = untrusted(&ran.of_test()) {
             answer.reason = format!("the figure cannot be trusted: {cause}");

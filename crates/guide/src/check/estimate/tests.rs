@@ -97,7 +97,10 @@ fn a_rate_has_the_bootstrap_interval_of_its_windows() {
 #[test]
 fn short_runs_need_five_of_them() {
     let runs = |count: usize| vec![row(written(&[1000; 3])); count];
-    assert_eq!(of(&runs(1), "write.iops").spread, Spread::Unknown("1 run of so short a test gives no interval".into()));
+    assert_eq!(
+        of(&runs(1), "write.iops").spread,
+        Spread::Unknown("a rate without windows has an interval from 5 runs on".into())
+    );
     // Thirteen windows of five runs are a series.
     assert!(matches!(of(&runs(5), "write.iops").spread, Spread::Known(_)));
     let bare: Vec<Row> = [900, 1000, 1000, 1000, 1100]
