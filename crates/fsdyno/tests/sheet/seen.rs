@@ -117,6 +117,34 @@ fn nothing_is_wider_than_a_telephone() {
 }
 
 #[test]
+fn charts_are_read_and_zoomed_and_the_theme_switches() {
+    let Some(browser) = browser::find() else { return };
+    let script = "const over = document.querySelector('.uplot .u-over'), box = over.getBoundingClientRect(); \
+                  const fire = (on, type, x) => on.dispatchEvent(new MouseEvent(type, {bubbles: true, button: 0, movementX: 9, \
+                  clientX: box.left + x * box.width, clientY: box.top + 50})); \
+                  const wait = () => new Promise((go) => setTimeout(go, 100)); \
+                  const text = (where) => document.querySelector(where).textContent; \
+                  const whole = document.querySelector('.live button'); \
+                  (async () => { const said = {before: text('.readout'), whole: whole.hidden}; \
+                  fire(over, 'mousemove', 0.5); await wait(); said.read = text('.readout'); \
+                  fire(over, 'mousedown', 0.25); fire(over, 'mousemove', 0.75); fire(document, 'mouseup', 0.75); await wait(); \
+                  said.zoomed = whole.hidden; whole.click(); await wait(); said.again = whole.hidden; \
+                  said.button = text('.theme'); document.querySelector('.theme').click(); \
+                  said.theme = document.documentElement.dataset.theme; said.back = text('.theme'); \
+                  said.copies = document.querySelectorAll('.copied button').length; done(said); })();";
+    let said = browser::ask(&browser, &page("used", &[fixture::comparison()]), (1000, 800), false, script);
+    assert_eq!(said["before"], "Point at the chart to read it, drag to zoom.");
+    let read = said["read"].as_str().unwrap_or_default();
+    for part in ["15.0 s", "local ", "nfs ", "s3 (invalid) ", " MB/s"] {
+        assert!(read.contains(part), "{part}: {read}");
+    }
+    assert_eq!([&said["whole"], &said["zoomed"], &said["again"]], [true, false, true], "{said}");
+    assert_eq!(said["button"], "Dark theme");
+    assert_eq!((&said["theme"], &said["back"]), (&"dark".into(), &"Light theme".into()));
+    assert!(said["copies"].as_u64().is_some_and(|copies| copies > 15), "{said}");
+}
+
+#[test]
 fn it_prints() {
     let Some(browser) = browser::find() else { return };
     let pdf = browser::paper(&browser, &page("paper", &[fixture::comparison()]));
