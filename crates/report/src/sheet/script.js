@@ -145,7 +145,7 @@
       const axis = { stroke: style("--soft"), grid: { stroke: style("--grid"), width: 1 }, ticks: { stroke: style("--grid") },
         font: "12px " + getComputedStyle(document.body).fontFamily };
       plot = new uPlot({
-        width, height: 260, legend: { show: false }, padding: [12, width > 560 ? 130 : 96, 0, 0],
+        width, height: 260, legend: { show: false }, padding: [12, width > 560 ? 130 : 116, 0, 0],
         cursor: { y: false, points: { size: 6 }, drag: { x: true, y: false } },
         scales: { x: { time: false, range: (_, low, high) => [low <= seconds[0] ? 0 : low, high] }, y: data.log ? { distr: 3 } : { range: (_, low, high) => [0, high * 1.05 || 1] } },
         axes: [

@@ -61,9 +61,9 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, series: &Series, names: &[S
         &frame,
         html! {
             (grid(&x, &y, axes.logarithmic))
-            (sync_bands(series, &x, bottom))
             @for line in &series.rounds { (line_of(line, series.step_s, &x, &y, "round")) }
             @for line in &main { (line_of(line, series.step_s, &x, &y, "line")) }
+            (sync_bands(series, &x, bottom))
             (throttle_marks(&series.marks, &x))
             @for (line, end) in main.iter().zip(&ends) {
                 @let text = format!("{} {}", shortened(&names[line.target], 20), number(line.mean() / 1e6));
