@@ -145,10 +145,11 @@ impl Observer for Screen<'_> {
     }
 
     fn interim(&mut self, record: &RunRecord) {
-        let text = self.formats.report(record);
-        self.print(&text);
+        // The record first: it holds everything, should the report not get through.
         if let Some(file) = self.record_file {
             file.save_or_complain(record);
         }
+        let text = self.formats.report(record);
+        self.print(&text);
     }
 }

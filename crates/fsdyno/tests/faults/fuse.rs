@@ -76,8 +76,15 @@ const CASES: &[Case] = &[
         status: 1,
     },
     Case {
-        fault: "EIO of close",
+        fault: "EIO of close after the layout",
         set: "close-eio 1",
+        words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none",
+        told: "Input/output error",
+        status: 1,
+    },
+    Case {
+        fault: "EIO of close after the run",
+        set: "close-eio 2",
         words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none",
         told: "Input/output error",
         status: 1,

@@ -19,10 +19,14 @@ fn hung_at(running: &mut Running, kind: &str, before: u64) {
     running.wait_until("the request that hangs", |_| requests(kind) > before);
 }
 
-fn numbers(text: &str) -> String {
-    ["offset ", "after ", "process "]
+/// What depends on the moment: the place, and the test that a question was at.
+fn moment(told: &str) -> String {
+    let told = ["offset ", "after ", "process "]
         .iter()
-        .fold(text.to_owned(), |text, mark| replace_after(&text, mark, "N", |letter| letter.is_ascii_digit()))
+        .fold(told.to_owned(), |told, mark| replace_after(&told, mark, "N", |letter| letter.is_ascii_digit()));
+    let told = replace_after(&told, "fio: latency-", "N", |letter| letter.is_ascii_alphanumeric());
+    replace_after(&told, "measure.dat at offset N, ", "N", |letter| letter.is_ascii_digit())
+        .replace("the oldest is the write", "the oldest is the read")
 }
 
 fn row(fault: &str, asked: &str, ran: &Ran, told: &str, left: String) -> Row {
@@ -30,7 +34,7 @@ fn row(fault: &str, asked: &str, ran: &Ran, told: &str, left: String) -> Row {
         fault: fault.to_owned(),
         asked: format!("`{asked}`"),
         status: ran.status.to_string(),
-        told: numbers(&ran.told(told)),
+        told: moment(&ran.told(told)),
         kept: ran.kept(),
         left,
     }
@@ -55,6 +59,7 @@ fn fio_face() {
             let mut running = fio(&place, &words);
             // Some hundred I/Os first: they must not be lost with the one that hangs.
             running.wait_until("I/O", |_| requests("reads") > before + 200);
+            lab::tell("sleep", "1");
             lab::tell("lab-fault", "hang-forever 1");
             begun.push((format!("fio {words}"), running));
             // Nothing else reads by now: the next one to set must not be met by this job.
@@ -99,6 +104,7 @@ fn guided_face() {
         let before = requests("reads");
         let mut running = measure(&place);
         running.wait_until("reads", |_| requests("reads") > before + 200);
+        lab::tell("sleep", "1");
         lab::tell("lab-fault", "hang-forever 1");
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
