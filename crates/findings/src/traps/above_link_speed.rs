@@ -24,16 +24,23 @@ pub(crate) const STORY: Story = Story {
 
 /// Above the link by this factor: counters and clocks are not that far off.
 const FACTOR: f64 = 1.05;
+/// Fewer bytes say nothing.
+const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (stage, row, _) in evidence.flows() {
+    for (stage, row, _) in evidence.byte_flows() {
         let Some(server) = row.storage.and_then(|storage| storage.server.as_ref()) else { continue };
         let Some(bits) = server.link_bits_per_s.value().filter(|bits| **bits > 0) else { continue };
         let link = *bits as f64 / 8.0;
         let does = [row.reads() && stage.reads_are_the_workload(), row.writes()];
         // What the report says: a close after its clock has stopped may have moved the rest.
-        let reported = |direction| stage.rows.iter().map(|row| row.done(direction).bytes_per_s()).sum::<f64>();
+        let reported = |direction| {
+            let done = || stage.rows.iter().map(|row| row.done(direction));
+            // Buffers on the way take a little at any rate.
+            let enough = done().map(|done| done.bytes).sum::<u64>() >= BYTES_MIN;
+            if enough { done().map(|done| done.bytes_per_s()).sum() } else { 0.0 }
+        };
         let fastest = [READ, WRITE].into_iter().filter(|direction| does[*direction]).map(reported).fold(0.0, f64::max);
         if fastest <= link * FACTOR || stage.class().is_none() {
             continue;

@@ -1,0 +1,91 @@
+//! The same plan on the server's own filesystem and on the client's mount: whose the latency is, in three set-ups of
+//! which the culprit is known.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::bench::{Bench, near, text, word};
+use crate::stack::{inside, place, shell, tell};
+
+/// Durable writes through the page cache: what an NFS server does for each of them, too.
+const WRITES: &str =
+    "--name=write --rw=write --bs=64k --size=8m --sync=dsync --ioengine=psync --time_based --runtime=3";
+
+/// Several direct reads at once.
+const READS: &str = "--name=read --rw=randread --bs=64k --size=8m --direct=1 --ioengine=libaio --iodepth=8 \
+                     --time_based --runtime=3";
+
+#[test]
+fn server_and_client_apart() {
+    inside("attribution::server_and_client_apart", "knfsd", || {
+        bytes_agree_with_the_server();
+        shell("tc qdisc add dev lo root tbf rate 100mbit burst 256k latency 50ms");
+        assert_eq!(culprit(READS, Some(100)), "the link");
+        shell("tc qdisc del dev lo root && lab-disk delay 30");
+        assert_eq!(culprit(WRITES, None), "the server's storage");
+        shell("lab-disk plain");
+        // Not of the guest's other processors: it has one.
+        let mut busy: Vec<_> = (0..4)
+            .map(|_| Command::new("bash").args(["-c", "while :; do :; done"]).spawn().expect("bash is there"))
+            .collect();
+        let client = measured("LAB_NFS", READS, None);
+        for process in &mut busy {
+            process.kill().and_then(|()| process.wait().map(drop)).expect("it was running");
+        }
+        assert_eq!(between(measured("LAB_SERVER", READS, None), client), "the client");
+    });
+}
+
+/// A record of the line at the place.
+fn measured(variable: &str, line: &str, link_mbit: Option<u32>) -> Measured {
+    let bench = link_mbit.map_or_else(Bench::new, Bench::told);
+    let run = bench.fio(&format!("{line} --filename={}/attributed", word(&place(variable))));
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    Measured { bench }
+}
+
+struct Measured {
+    bench: Bench,
+}
+
+fn culprit(line: &str, link_mbit: Option<u32>) -> String {
+    let server = measured("LAB_SERVER", line, None);
+    between(server, measured("LAB_NFS", line, link_mbit))
+}
+
+/// What the program says, as people and as programs read it.
+#[track_caller]
+fn between(server: Measured, client: Measured) -> String {
+    let (server_file, client_file) = (server.bench.path("record.json"), client.bench.path("record.json"));
+    let words = ["attribute", word(&server_file), word(&client_file)];
+    let shown = client.bench.run(&words);
+    tell(&text(&shown.stdout));
+    assert_eq!(shown.status.code(), Some(0), "{}", text(&shown.stderr));
+    let json = client.bench.run(&[&words[..], &["--json"]].concat());
+    let found: Value = serde_json::from_slice(&json.stdout).expect("one document");
+    let pattern = &found["patterns"][0];
+    assert!(pattern["queue_ns"].is_number() && pattern["round_trip_ns"].is_number(), "{found:#}");
+    pattern["limit"].as_str().unwrap_or_else(|| panic!("no limit: {found:#}")).to_string()
+}
+
+/// The server's own count of what it read and wrote for its clients.
+fn served() -> [u64; 2] {
+    let text = std::fs::read_to_string("/proc/net/rpc/nfsd").expect("the server counts");
+    let line = text.lines().find_map(|line| line.strip_prefix("io ")).expect("a line of bytes");
+    let mut words = line.split_whitespace().map(|word| word.parse().expect("a number"));
+    [words.next().expect("bytes read"), words.next().expect("bytes written")]
+}
+
+fn bytes_agree_with_the_server() {
+    let bench = Bench::new();
+    for (access, index) in [("write", 1), ("read", 0)] {
+        let before = served();
+        let nfs = place("LAB_NFS");
+        let run =
+            bench.fio(&format!("--name=f --directory={} --rw={access} --bs=1m --size=32m --direct=1", word(&nfs)));
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let (_, wire) = run.moved();
+        near(wire.bytes[index], served()[index] - before[index], 0.02, &format!("{access}: mountstats and the server"));
+    }
+}

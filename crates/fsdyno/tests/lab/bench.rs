@@ -1,0 +1,126 @@
+//! The binary, run inside a stack.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use results::evidence::{LedgerSample, Moment, WireCounters};
+use results::{Finding, RunRecord, Severity, Study};
+use serde_json::Value;
+
+use crate::stack::tell;
+
+/// Where records are kept.
+pub(crate) struct Bench {
+    folder: tempfile::TempDir,
+    /// The link's speed, told to the program.
+    link_mbit: Option<u32>,
+}
+
+/// A run of the fio face.
+pub(crate) struct Run {
+    pub(crate) status: i32,
+    pub(crate) stderr: String,
+    pub(crate) record: RunRecord,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Bench {
+        Bench { folder: tempfile::tempdir().expect("a folder for records"), link_mbit: None }
+    }
+
+    /// The same with the link's speed told.
+    pub(crate) fn told(link_mbit: u32) -> Bench {
+        Bench { link_mbit: Some(link_mbit), ..Bench::new() }
+    }
+
+    /// Runs the program with these words.
+    pub(crate) fn run(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
+        command.args(words).env("XDG_DATA_HOME", self.folder.path()).current_dir(self.folder.path());
+        command.envs(self.link_mbit.map(|speed| ("FSDYNO_LINK_MBIT", speed.to_string())));
+        command.output().expect("the program starts")
+    }
+
+    /// A fio line, whose record must be kept whatever happens.
+    #[track_caller]
+    pub(crate) fn fio(&self, line: &str) -> Run {
+        let record = self.path("record.json");
+        let option = format!("--record={}", record.display());
+        let words: Vec<&str> = line.split_whitespace().chain([option.as_str()]).collect();
+        let output = self.run(&words);
+        let stderr = text(&output.stderr);
+        let kept = std::fs::read_to_string(&record).unwrap_or_else(|error| panic!("no record: {error}\n{stderr}"));
+        let record = RunRecord::from_json(&kept).expect("a record");
+        Run { status: output.status.code().expect("an exit status"), stderr, record }
+    }
+
+    /// A question; its study, which must be answered with status 0.
+    #[track_caller]
+    pub(crate) fn ask(&self, words: &[&str]) -> Study {
+        let output = self.run(&[words, &["--json", "--quiet"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{words:?}\n{}", text(&output.stderr));
+        Study::from_json(&text(&output.stdout)).expect("a study")
+    }
+
+    /// What `inspect` says of a place.
+    #[track_caller]
+    pub(crate) fn inspect(&self, place: &Path) -> Value {
+        let output = self.run(&["inspect", "--json", word(place)]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("one document")
+    }
+
+    /// A file beside the records.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+impl Run {
+    /// What was found under this name, and nothing if nothing was.
+    pub(crate) fn finding(&self, id: &str) -> Option<&Finding> {
+        self.record.findings.iter().find(|finding| finding.id == id)
+    }
+
+    #[track_caller]
+    pub(crate) fn invalid(&self, id: &str) -> &Finding {
+        let finding = self.finding(id).unwrap_or_else(|| panic!("no {id}: {}", self.stderr));
+        assert_eq!(finding.severity, Severity::Invalid, "{finding:?}");
+        finding
+    }
+
+    /// None of these was found.
+    #[track_caller]
+    pub(crate) fn silent(&self, ids: &[&str]) {
+        for id in ids {
+            assert!(self.finding(id).is_none(), "{:?}", self.finding(id));
+        }
+    }
+
+    /// What the jobs moved between the first and the last look at the layers, and what the wire did.
+    #[track_caller]
+    pub(crate) fn moved(&self) -> ([u64; 2], WireCounters) {
+        let ledger = self.record.ledger.as_ref().expect("a ledger");
+        let sample = |moment| ledger.samples.iter().find(|sample| sample.moment == moment).expect("both ends");
+        let (begin, end): (&LedgerSample, &LedgerSample) = (sample(Moment::Begin), sample(Moment::End));
+        assert_eq!(begin.application.bytes, [0, 0]);
+        (end.application.bytes, end.wire.value().cloned().unwrap_or_else(|| panic!("{:?}", end.wire.reason())))
+    }
+}
+
+/// A path as a word of a command line.
+pub(crate) fn word(path: &Path) -> &str {
+    path.to_str().expect("a plain name")
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// `two` is `one` but for this share of it.
+#[track_caller]
+pub(crate) fn near(one: u64, two: u64, share: f64, what: &str) {
+    let off = (two as f64 / one as f64 - 1.0).abs();
+    tell(&format!("{what}: {one} and {two}, {:.2} % apart", off * 100.0));
+    assert!(off <= share, "{what}: {one} and {two}, {:.2} % apart", off * 100.0);
+}

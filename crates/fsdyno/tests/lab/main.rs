@@ -1,0 +1,10 @@
+//! What the tool says about network and object mounts, proved on real ones: each test stands a stack of the lab up and
+//! runs itself in it. Where a stack cannot stand the test is skipped, with the reason.
+#![forbid(unsafe_code)]
+
+mod attribution;
+mod bench;
+mod case_c;
+mod nfs;
+mod s3fs;
+mod stack;

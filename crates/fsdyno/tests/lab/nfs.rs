@@ -1,0 +1,204 @@
+//! NFS mounts of a real kernel.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::bench::{Bench, near, text, word};
+use crate::stack::{carried, inside, place, shell, tell};
+
+/// Half of the guests' clock tick: what their timers may be early.
+const TICK_NS: u64 = 5_000_000;
+
+#[test]
+fn version_4_2() {
+    inside("nfs::version_4_2", "nfs --vers 4.2 --nconnect 2", || {
+        mount_is_read("4.2", 2, true);
+        bytes_agree_with_the_interface();
+    });
+}
+
+#[test]
+fn version_3() {
+    inside("nfs::version_3", "nfs --vers 3 --soft", || {
+        mount_is_read("3", 1, false);
+        bytes_agree_with_the_interface();
+    });
+}
+
+/// `inspect` against what the lab mounted.
+fn mount_is_read(version: &str, connections: u64, hard: bool) {
+    let seen = Bench::new().inspect(&place("LAB_NFS"));
+    let of = |pointer: &str| seen.pointer(pointer).unwrap_or_else(|| panic!("no {pointer}: {seen:#}")).clone();
+    assert_eq!(of("/storage/nfs/version"), version);
+    assert_eq!(of("/storage/nfs/nconnect"), connections);
+    assert_eq!(of("/storage/nfs/hard"), hard);
+    assert_eq!(of("/storage/nfs/transport"), "tcp");
+    for size in ["rsize", "wsize"] {
+        let option = shell(&format!("grep ' /mnt/nfs ' /proc/mounts | grep -o '{size}=[0-9]*' | cut -d= -f2"));
+        assert_eq!(of(&format!("/storage/nfs/{size}_bytes")).to_string(), option.trim());
+    }
+    assert_eq!(of("/storage/server/address"), "198.18.7.1:20490");
+    assert_eq!(of("/storage/server/interface/value"), "vec0");
+    assert!(of("/storage/server/connect_ns/value").as_u64().is_some_and(|ns| ns > 0));
+    let soft = of("/storage/remarks").to_string().contains("soft: ");
+    assert_eq!(soft, !hard, "a person should know");
+}
+
+/// Direct writes and reads: what the jobs moved, what mountstats says, and what the interface carried.
+fn bytes_agree_with_the_interface() {
+    let bench = Bench::new();
+    let nfs = place("LAB_NFS");
+    for (access, index, sent) in [("write", 1, 1), ("read", 0, 0)] {
+        let before = carried();
+        let line = format!("--name=job --filename={}/f --rw={access} --bs=1m --size=64m --direct=1", word(&nfs));
+        let run = bench.fio(&line);
+        let crossed = carried()[sent] - before[sent];
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let (application, wire) = run.moved();
+        assert_eq!(application[index], 64 << 20);
+        assert!(wire.exclusive && wire.witness.contains("mountstats"));
+        near(application[index], wire.bytes[index], 0.02, &format!("{access}: job and mountstats"));
+        near(wire.bytes[index], crossed, 0.02, &format!("{access}: mountstats and interface"));
+        let in_the_ledger = wire.interface_bytes.expect("the interface towards the server is known")[sent];
+        near(wire.bytes[index], in_the_ledger, 0.02, &format!("{access}: mountstats and the ledger's interface"));
+        run.silent(&["nfs-data-cache", "direct-not-honoured", "writes-in-memory", "above-link-speed"]);
+    }
+}
+
+/// What the caches of a client make of a number, and how each says so. The link: 25 MB/s.
+#[test]
+fn caches_of_the_client() {
+    inside("nfs::caches_of_the_client", "nfs --rate-mbit 200", || {
+        writes_that_the_link_cannot_carry();
+        reads_from_the_clients_memory();
+        stat_calls_that_never_left();
+    });
+}
+
+/// T7: a buffered write claims more than the link carries; with the sync in its time it does not.
+fn writes_that_the_link_cannot_carry() {
+    let nfs = place("LAB_NFS");
+    let line = format!("--directory={} --rw=write --bs=1m --size=32m", word(&nfs));
+    let told = Bench::told(200);
+    let lost = told.fio(&format!("--name=unsynced {line}"));
+    let claimed = lost.record.jobs[0].write.bandwidth();
+    assert!(claimed > 50_000_000, "the trap itself: {claimed} B/s over 25 MB/s");
+    let above = lost.invalid("above-link-speed");
+    assert!(above.cause.contains("vec0 carries (25.0 MB/s)"), "{}", above.cause);
+
+    let unknown = Bench::new().fio(&format!("--name=unknown {line}"));
+    unknown.silent(&["above-link-speed"]);
+    let late = unknown.invalid("writes-in-memory");
+    assert!(late.cause.contains("crossed the wire") && late.cause.contains("nfs mountstats"), "{}", late.cause);
+
+    let honest = told.fio(&format!("--name=synced {line} --end_fsync=1"));
+    honest.silent(&["above-link-speed", "writes-in-memory"]);
+    let durable = honest.record.jobs[0].write.bandwidth();
+    assert!((15_000_000..=26_500_000).contains(&durable), "{durable} B/s over 25 MB/s");
+}
+
+/// T8: what this client has just written is read from its memory; direct reads ask the server.
+fn reads_from_the_clients_memory() {
+    let bench = Bench::new();
+    let file = format!("{}/reread", word(&place("LAB_NFS")));
+    shell(&format!("dd if=/dev/urandom of={file} bs=1M count=16 conv=fsync 2>/dev/null"));
+    let line = format!("--name=reread --filename={file} --rw=read --bs=64k --size=16m --invalidate=0");
+    let cached = bench.fio(&line);
+    let finding = cached.invalid("nfs-data-cache");
+    assert!(finding.cause.contains("16.0 MiB read by the job") && finding.cause.contains("100 %"), "{}", finding.cause);
+    let honest = bench.fio(&format!("{line} --direct=1"));
+    honest.silent(&["nfs-data-cache", "direct-not-honoured"]);
+    assert_eq!(honest.moved().1.bytes[0], 16 << 20);
+}
+
+/// T9: attributes from the client's cache, said of the phase that is meant to meet it; a mount without it asks for each.
+fn stat_calls_that_never_left() {
+    let bench = Bench::new();
+    let hot = |place: &Path| {
+        let study = bench.ask(&["smallfiles", word(place), "--files=200", "--limit=1", "--expect=nfs"]);
+        let is_hot = |row: &&results::Row| {
+            let phase = row.phase.as_ref();
+            phase.is_some_and(|phase| phase.name.starts_with("stat") && phase.cache.as_deref() == Some("hot"))
+        };
+        study.rows.into_iter().find(|row| is_hot(&row)).expect("a phase of hot stat calls")
+    };
+    let cached = hot(&place("LAB_NFS"));
+    let finding = cached.findings.iter().find(|finding| finding.id == "attribute-cache").expect("the trap is seen");
+    tell(&finding.cause);
+    assert!(finding.cause.contains("attribute cache"), "{}", finding.cause);
+    shell("mkdir -p /mnt/noac && mount -t nfs -o $LAB_NFS_OPTIONS,noac,nosharecache 198.18.7.1:/export /mnt/noac");
+    let asked = hot(Path::new("/mnt/noac"));
+    assert!(asked.findings.iter().all(|finding| finding.id != "attribute-cache"), "{:?}", asked.findings);
+}
+
+/// Two milliseconds of round trip: told, and blamed.
+#[test]
+fn a_server_that_is_far() {
+    inside("nfs::a_server_that_is_far", "nfs --delay-ms 2", || {
+        let bench = Bench::new();
+        let nfs = place("LAB_NFS");
+        let connect_ns = bench.inspect(&nfs).pointer("/storage/server/connect_ns/value").and_then(Value::as_u64);
+        assert!(connect_ns.is_some_and(|ns| ns >= 2_000_000), "{connect_ns:?} ns");
+        let study = bench.ask(&["measure", word(&nfs), "--quick", "--size=8m", "--expect=nfs"]);
+        let said = study.sentences.join("\n");
+        tell(&said);
+        assert!(said.contains("A TCP connect to 198.18.7.1:20490 takes 2."), "{said}");
+        assert!(said.contains("waits") && said.contains("in this client and spends"), "queue and way apart: {said}");
+        let limit = study.sentences.iter().find(|sentence| sentence.contains("the network's round trip"));
+        assert!(limit.is_some_and(|limit| limit.contains("4k random read at depth 1")), "{said}");
+    });
+}
+
+/// A stall is a wait and no error; a dead server behind a soft mount is an error that ends the job; where nothing is
+/// mounted any more nothing is measured.
+#[test]
+fn a_server_that_stalls_and_dies() {
+    inside("nfs::a_server_that_stalls_and_dies", "nfs --soft", || {
+        let bench = Bench::new();
+        let nfs = place("LAB_NFS");
+        let line = format!("--directory={} --rw=randwrite --bs=4k --size=16m --direct=1 --time_based", word(&nfs));
+        a_stall(&bench, &line);
+        a_death(&bench, &line);
+        an_empty_mount_point(&bench, &nfs);
+    });
+}
+
+fn a_stall(bench: &Bench, line: &str) {
+    let mut stall = Command::new("bash").args(["-c", "sleep 2; lab-server stall 2.5"]).spawn().expect("bash is there");
+    let run = bench.fio(&format!("--name=stall {line} --runtime=7"));
+    stall.wait().expect("it ends");
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let write = &run.record.jobs[0].write;
+    let longest_ns = write.clat.moments.max;
+    tell(&format!("longest write: {longest_ns} ns"));
+    assert!((2_500_000_000 - TICK_NS..5_000_000_000).contains(&longest_ns), "{longest_ns} ns");
+    // A look each half second: the longest time between two is the stall's.
+    let times: Vec<u64> = write.bandwidth_samples.series.iter().map(|(at_ms, _)| *at_ms).collect();
+    let gap_ms = times.windows(2).map(|pair| pair[1] - pair[0]).max();
+    assert!(gap_ms.is_some_and(|gap_ms| gap_ms >= 2_400), "{times:?}");
+}
+
+fn a_death(bench: &Bench, line: &str) {
+    let mut kill = Command::new("bash").args(["-c", "sleep 2; lab-server kill"]).spawn().expect("bash is there");
+    let run = bench.fio(&format!("--name=death {line} --runtime=60"));
+    kill.wait().expect("it ends");
+    assert_eq!(run.status, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("/mnt/nfs/death.0.0: Input/output error: write offset="), "{}", run.stderr);
+    let job = &run.record.jobs[0];
+    assert_eq!(job.error.as_ref().map(|error| error.code), Some(5));
+    assert!(job.write.ios > 0 && run.record.complete, "what was done before is kept");
+}
+
+fn an_empty_mount_point(bench: &Bench, nfs: &Path) {
+    shell("umount -l /mnt/nfs");
+    for question in ["measure", "inspect"] {
+        let refused = bench.run(&[question, "--expect", "nfs", word(nfs)]);
+        assert_eq!(refused.status.code(), Some(2));
+        let said = text(&refused.stderr);
+        assert!(said.contains("/mnt/nfs was expected to be nfs, but it is tmpfs"), "{said}");
+        assert!(said.contains("mounted at /mnt\n"), "{said}");
+    }
+    assert_eq!(std::fs::read_dir(nfs).expect("it is a folder").count(), 0, "nothing was written there");
+}

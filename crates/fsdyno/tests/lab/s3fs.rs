@@ -1,0 +1,110 @@
+//! S3 through s3fs, with what the wire carried as the witness.
+
+use serde_json::Value;
+
+use crate::bench::{Bench, near, word};
+use crate::stack::{carried, inside, place, tell};
+
+/// Case C of the design, as its asker wrote it, but for the size and the time.
+fn literal(access: &str) -> String {
+    let file = place("LAB_S3").join("perf.txt");
+    format!(
+        "-filename={} -rw={access} -direct=1 -iodepth 32 -thread -ioengine=libaio -bs=4k -size=64M -numjobs=8 \
+         -group_reporting -runtime=4 -time_base -name={access}",
+        word(&file)
+    )
+}
+
+/// The link: 25 MB/s.
+#[test]
+fn what_the_wire_carried() {
+    inside("s3fs::what_the_wire_carried", "s3fs --rate-mbit 200", || {
+        the_published_lines_measure_the_cache();
+        a_close_hides_the_upload();
+        durable_writes_are_what_the_wire_carried();
+        a_comparison_is_honest();
+    });
+}
+
+fn the_published_lines_measure_the_cache() {
+    let bench = Bench::told(200);
+    for access in ["write", "read"] {
+        let before = carried();
+        let run = bench.fio(&literal(access));
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let crossed = carried()[0] - before[0];
+        let (application, wire) = run.moved();
+        let moved = application[0] + application[1];
+        tell(&format!("{access}: the jobs moved {moved}, the wire carried {}", wire.bytes[0]));
+        assert!(moved > 2 * wire.bytes[0], "the trap itself");
+        let cause = &run.invalid("fuse-cache").cause;
+        assert!(cause.contains("over the wire (interface lo)") && cause.contains("s3fs"), "{cause}");
+        // Before the read its file is made as long as it is asked for.
+        if access == "write" {
+            near(wire.bytes[0], crossed, 0.02, "the ledger and the interface");
+        }
+        let claimed = run.record.jobs.iter().map(|job| job.read.bandwidth() + job.write.bandwidth()).sum::<u64>();
+        // One job shows for all of them.
+        if claimed > 27_000_000 {
+            run.invalid("above-link-speed");
+        }
+    }
+}
+
+/// The objects are stored when they are closed, after the clock has stopped.
+fn a_close_hides_the_upload() {
+    let bench = Bench::new();
+    let line = format!("--name=unsynced --directory={} --rw=write --bs=1m --size=16m", word(&place("LAB_S3")));
+    let run = bench.fio(&line);
+    let cause = &run.invalid("writes-in-memory").cause;
+    assert!(cause.contains("with the close; 16.") && cause.contains("crossed the wire"), "{cause}");
+}
+
+fn durable_writes_are_what_the_wire_carried() {
+    let bench = Bench::told(200);
+    let line = format!("--directory={} --rw=write --bs=1m --size=32m --end_fsync=1", word(&place("LAB_S3")));
+    let run = bench.fio(&format!("--name=durable {line}"));
+    run.silent(&["fuse-cache", "writes-in-memory", "above-link-speed"]);
+    let rate = run.record.jobs[0].write.bandwidth();
+    let ledger = run.record.ledger.as_ref().expect("a ledger");
+    let end = ledger.samples.last().expect("looks");
+    let wire = end.wire.value().expect("a witness").bytes[1];
+    near(rate, wire * 1000 / end.at_ms, 0.1, "durable rate and the wire's, bytes per second");
+    assert!(rate < 27_000_000, "{rate} B/s over 25 MB/s");
+}
+
+fn a_comparison_is_honest() {
+    let bench = Bench::told(200);
+    let (here, s3) = (bench.path(""), place("LAB_S3"));
+    let places = [format!("local={}", word(&here)), format!("s3={}", word(&s3))];
+    let options = ["--expect", "s3=s3fs", "--rounds=1", "--size=16m", "--runtime=3"];
+    let words = [&["compare", &places[0], &places[1]], &options[..]].concat();
+    let study = bench.ask(&words);
+    let rows: Vec<_> = study.rows.iter().filter(|row| row.target == 1 && row.run.is_some()).collect();
+    assert!(rows.len() >= 5, "{:?}", study.rows.iter().map(|row| &row.pattern).collect::<Vec<_>>());
+    for row in rows {
+        let total = row.figures().expect("figures").total;
+        let rate = total.durable_bytes_per_s.unwrap_or(total.bytes_per_s);
+        tell(&format!("{} on s3: {rate:.0} B/s, {:?}", row.title, row.trust()));
+        let ids: Vec<&str> = row.findings.iter().map(|finding| finding.id.as_str()).collect();
+        assert!(rate < 27e6 || ids.contains(&"fuse-cache"), "{}: {rate} B/s over 25 MB/s, and nothing said", row.title);
+    }
+}
+
+/// A server with room for less than the object, and a daemon with a cache.
+#[test]
+fn objects_that_were_never_stored() {
+    let stack = "s3fs --server-mb 8 --use-cache --s3fs-options retries=1";
+    inside("s3fs::objects_that_were_never_stored", stack, || {
+        let bench = Bench::new();
+        let s3 = place("LAB_S3");
+        let cache = bench.inspect(&s3).pointer("/storage/fuse/cache").and_then(Value::as_str).map(str::to_owned);
+        assert!(cache.as_deref().is_some_and(|cache| cache.starts_with("use_cache=/")), "{cache:?}");
+        let line = format!("--name=lost --directory={} --rw=write --bs=1m --size=24m", word(&s3));
+        let run = bench.fio(&line);
+        assert_eq!(run.status, 1, "{}", run.stderr);
+        assert!(run.stderr.contains("cannot close") && run.stderr.contains("lost.0.0"), "{}", run.stderr);
+        let error = run.record.jobs[0].error.as_ref().expect("the job's error");
+        assert_eq!((error.code, error.function.as_str()), (5, "close"));
+    });
+}
