@@ -9,7 +9,7 @@ use results::evidence::{FileEvidence, Ledger, Storage, StorageClass};
 use results::{JobRecord, RunRecord};
 
 pub(crate) use flow::Flow;
-pub(crate) use row::Row;
+pub(crate) use row::{Row, diskless};
 
 /// Index of reads in pairs.
 pub(crate) const READ: usize = 0;
@@ -83,9 +83,9 @@ impl<'r> Evidence<'r> {
 impl<'r> Stage<'r> {
     fn of(record: &'r RunRecord, number: u32) -> Stage<'r> {
         let workers: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.plan.stage == number).collect();
-        let simulated = workers.iter().any(|worker| row::diskless(worker));
+        let simulated = workers.iter().any(|worker| diskless(worker));
         let mut rows: Vec<Row<'r>> = Vec::new();
-        for worker in workers.into_iter().filter(|worker| !row::diskless(worker)) {
+        for worker in workers.into_iter().filter(|worker| !diskless(worker)) {
             match rows.iter_mut().find(|row| row.name == worker.name) {
                 Some(row) => row.workers.push(worker),
                 None => rows.push(Row::new(record, worker)),

@@ -21,6 +21,9 @@ use evidence::Evidence;
 
 /// Everything found in a finished run, the worst first.
 pub fn of_run(record: &RunRecord) -> Vec<Finding> {
+    if without_storage(record) {
+        return Vec::new();
+    }
     let evidence = Evidence::of(record);
     let found = traps::ALL.iter().flat_map(|trap| (trap.find)(&evidence)).collect();
     settle::settled(found)
@@ -29,9 +32,17 @@ pub fn of_run(record: &RunRecord) -> Vec<Finding> {
 /// What is known before the run: conflicts in the plan. The record's jobs need their `setup`, `plan` and
 /// `timed_one_in`, the record its `host` and, where known, `storages`; nothing else is read.
 pub fn of_plan(planned: &RunRecord) -> Vec<Finding> {
+    if without_storage(planned) {
+        return Vec::new();
+    }
     let evidence = Evidence::of(planned);
     let found = traps::ALL.iter().filter_map(|trap| trap.foretell).flat_map(|foretell| foretell(&evidence)).collect();
     settle::settled(found)
+}
+
+/// All jobs are simulated or do nothing: no storage, nothing to say against its numbers.
+fn without_storage(record: &RunRecord) -> bool {
+    record.jobs.iter().all(evidence::diskless)
 }
 
 /// What a phase of operations on names shows: attributes that came from a network client's cache. `begin` and `end`:

@@ -39,7 +39,7 @@ impl Done {
 }
 
 /// Engines without a storage.
-pub(super) fn diskless(worker: &JobRecord) -> bool {
+pub(crate) fn diskless(worker: &JobRecord) -> bool {
     matches!(worker.setup.engine.as_str(), "null" | "sim")
 }
 
