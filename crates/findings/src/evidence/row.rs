@@ -7,8 +7,10 @@ use super::{READ, storage_of};
 
 /// A run shorter than this cannot be judged by its counters: a sampler's look is some ms off.
 const JUDGEABLE_MS: u64 = 200;
-/// Fewer I/Os cannot be judged: readahead and metadata are as much.
+/// Fewer I/Os cannot be judged, nor fewer bytes: readahead and metadata are as much.
 const JUDGEABLE_IOS: u64 = 64;
+/// See `JUDGEABLE_IOS`.
+const JUDGEABLE_BYTES: u64 = 16 << 20;
 
 /// Values of a series that are looked at: looking takes the square of it.
 const VALUES_MAX: usize = 400;
@@ -120,8 +122,9 @@ impl<'r> Row<'r> {
 
     /// Long enough and enough of it for its counters to mean something, and without an error.
     pub(crate) fn judgeable(&self) -> bool {
+        let bytes = self.done(0).bytes.saturating_add(self.done(1).bytes);
         self.runtime_ms() >= JUDGEABLE_MS
-            && self.ios() >= JUDGEABLE_IOS
+            && (self.ios() >= JUDGEABLE_IOS || bytes >= JUDGEABLE_BYTES)
             && self.workers.iter().all(|worker| worker.error.is_none())
     }
 

@@ -91,20 +91,25 @@ fn a_comparison_is_honest() {
     }
 }
 
-/// A server with room for less than the object, and a daemon with a cache.
+/// A daemon with a cache, and a server with room for less than an object.
 #[test]
-fn objects_that_were_never_stored() {
-    let stack = "s3fs --server-mb 8 --use-cache --s3fs-options retries=1";
-    inside("s3fs::objects_that_were_never_stored", stack, || {
+fn caches_and_lost_objects() {
+    inside("s3fs::caches_and_lost_objects", "s3fs --server-mb 24 --use-cache --s3fs-options retries=1", || {
         let bench = Bench::new();
         let s3 = place("LAB_S3");
         let cache = bench.inspect(&s3).pointer("/storage/fuse/cache").and_then(Value::as_str).map(str::to_owned);
         assert!(cache.as_deref().is_some_and(|cache| cache.starts_with("use_cache=/")), "{cache:?}");
-        let line = format!("--name=lost --directory={} --rw=write --bs=1m --size=24m", word(&s3));
-        let run = bench.fio(&line);
-        assert_eq!(run.status, 1, "{}", run.stderr);
-        assert!(run.stderr.contains("cannot close") && run.stderr.contains("lost.0.0"), "{}", run.stderr);
-        let error = run.record.jobs[0].error.as_ref().expect("the job's error");
+
+        let line = format!("--filename={} --bs=1m --size=8m", word(&s3.join("cached")));
+        assert_eq!(bench.fio(&format!("--name=stored {line} --rw=write --end_fsync=1")).status, 0);
+        let reread = bench.fio(&format!("--name=reread {line} --rw=read --direct=1"));
+        let cause = &reread.invalid("fuse-cache").cause;
+        assert!(cause.contains("came from the local cache of s3fs (use_cache=/"), "{cause}");
+
+        let lost = bench.fio(&format!("--name=lost --directory={} --rw=write --bs=1m --size=48m", word(&s3)));
+        assert_eq!(lost.status, 1, "{}", lost.stderr);
+        assert!(lost.stderr.contains("cannot close") && lost.stderr.contains("lost.0.0"), "{}", lost.stderr);
+        let error = lost.record.jobs[0].error.as_ref().expect("the job's error");
         assert_eq!((error.code, error.function.as_str()), (5, "close"));
     });
 }

@@ -121,7 +121,8 @@ fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> 
 
 /// Where a request of the mount is, by the mount's own counters.
 fn nfs_request(study: &Study) -> Option<String> {
-    let row = study.rows.iter().find(|row| row.pattern == "latency-read" || row.pattern == "latency-write")?;
+    let named = |pattern| study.rows.iter().find(|row| row.pattern == pattern);
+    let row = named("latency-read").or_else(|| named("latency-write"))?;
     let times = findings::limits::nfs_times(row.run.as_ref()?)?;
     Some(format!(
         "Of the mount's requests for {} each waits {} in this client and spends {} on the wire and in the server (its own \
