@@ -47,6 +47,9 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
         return Ok(true);
     }
     let asked = parse(words)?;
+    if asked.write && !asked.names.is_empty() {
+        return Err("--write makes the whole table: leave --target out".to_owned());
+    }
     let wanted: Vec<&Target> = TARGETS
         .iter()
         .filter(|target| asked.names.is_empty() || asked.names.iter().any(|name| name == target.name))

@@ -60,7 +60,12 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Outcome::Rejected(rejection) => rejected(&rejection),
         Outcome::Run(request) => {
             tell(&request.warnings);
-            if request.settings.parse_only { 0 } else { run_request(words, &request).unwrap_or_else(|status| status) }
+            let work = || run_request(words, &request).unwrap_or_else(|status| status);
+            match () {
+                () if request.settings.parse_only => 0,
+                () if touches_files(&request) => supervisor::supervised(work),
+                () => work(),
+            }
         }
     };
     ExitCode::from(status)
@@ -93,7 +98,12 @@ fn tell(warnings: &[Warning]) {
     }
 }
 
-/// Plans, and has it run. An error is the exit status; it has been told.
+/// Whether storage can keep the run from ending.
+fn touches_files(request: &Request) -> bool {
+    request.jobs.iter().any(|job| !run::plan::diskless(job.submission.engine))
+}
+
+/// Plans, runs and reports. An error is the exit status; it has been told.
 fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
     let settings = &request.settings;
     let formats = formats_of(settings);
@@ -105,22 +115,6 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
         plan.rejections.iter().for_each(|sentence| output.error(sentence));
         return Err(REJECTED);
     }
-    let touches_files = plan.workers.iter().any(|worker| !run::plan::diskless(worker.job.submission.engine));
-    let work = || conduct(words, request, formats, output, record_file, facts, plan).unwrap_or_else(|status| status);
-    Ok(if touches_files { supervisor::supervised(work) } else { work() })
-}
-
-/// Runs the plan and reports. An error is the exit status; it has been told.
-fn conduct(
-    words: Vec<String>,
-    request: &Request,
-    formats: Formats,
-    mut output: Output,
-    record_file: Option<RecordFile>,
-    facts: HostFacts,
-    plan: Plan,
-) -> Result<u8, u8> {
-    let settings = &request.settings;
     let control = Arc::new(Control::default());
     let signals = SignalWatch::begin(Arc::clone(&control)).map_err(|error| {
         complain(&format!("fio: cannot listen to signals: {error}"));

@@ -10,6 +10,7 @@ use results::evidence::{Seen, Storage};
 
 use crate::fio::print;
 use crate::question::{UNUSABLE, tell};
+use crate::supervisor::supervised;
 
 /// What is this storage: filesystem, server, devices, limits; nothing is read from or written to it.
 #[derive(Debug, Args)]
@@ -27,10 +28,15 @@ pub(crate) struct Inspect {
 
 impl Inspect {
     pub(crate) fn run(self) -> ExitCode {
+        // A look at a mount that does not answer is given up, but its thread may stay in the kernel.
+        ExitCode::from(supervised(|| self.answer()))
+    }
+
+    fn answer(&self) -> u8 {
         let storage = probe::storage_of(&self.path);
         if let Err(problem) = check(&storage, self.expect.as_deref()) {
             tell(&problem);
-            return ExitCode::from(UNUSABLE);
+            return UNUSABLE;
         }
         let host = probe::host();
         let text = if self.json {
@@ -38,7 +44,7 @@ impl Inspect {
         } else {
             report::inspect::text(&storage, &host)
         };
-        if print(&text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+        if print(&text) { 0 } else { UNUSABLE }
     }
 }
 
