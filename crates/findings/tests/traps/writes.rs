@@ -57,16 +57,19 @@ fn synced_direct_and_long_writes_are_silent() {
 #[test]
 fn a_close_that_does_the_work() {
     let mut job = writer("job");
-    job.plan.sync_every_writes = 0;
-    job.plan.end_sync = true;
     job.close_ns = Some(30_000_000_000);
     let record = on(StorageClass::Network, vec![job.clone()]);
     assert_eq!(found(&record), invalid("writes-in-memory"), "three times the run's own");
-    assert!(one(&record, "writes-in-memory").cause.contains("107 MB/s with the close"));
+    let finding = one(&record, "writes-in-memory");
+    assert!(finding.cause.contains("107 MB/s with the close") && finding.next.contains("--end_fsync=1"));
     job.close_ns = Some(5_000_000_000);
     assert_eq!(found(&on(StorageClass::Network, vec![job.clone()])), caution("writes-in-memory"));
+    job.plan.end_sync = true;
+    assert_eq!(findings::of_run(&on(StorageClass::Network, vec![job.clone()])), [], "nothing was left to store");
+    let daemon = on(StorageClass::Fuse, vec![job.clone()]);
+    assert!(one(&daemon, "writes-in-memory").next.contains("this daemon stores then"), "some store at the close alone");
     job.close_ns = Some(1_000_000);
-    assert_eq!(findings::of_run(&on(StorageClass::Network, vec![job])), []);
+    assert_eq!(findings::of_run(&on(StorageClass::Fuse, vec![job])), []);
 }
 
 #[test]

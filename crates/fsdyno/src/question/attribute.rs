@@ -73,3 +73,40 @@ fn as_json(attributed: &Attributed) -> Value {
         Err(reason) => json!({"pattern": pattern, "title": title, "not_visible": reason}),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attributed(outcome: Result<findings::limits::Attribution, String>) -> Attributed {
+        Attributed { pattern: "latency-read".into(), title: "4k random read, depth 1".into(), outcome }
+    }
+
+    #[test]
+    fn what_cannot_be_told_says_why_in_both_forms() {
+        let open = attributed(Err("the plans differ".into()));
+        assert_eq!(
+            as_text("a on the server, b on the client", std::slice::from_ref(&open)),
+            concat!("a on the server, b on the client\n\n4k random read, depth 1\n  the plans differ\n")
+        );
+        assert_eq!(as_json(&open)["not_visible"], "the plans differ");
+        assert!(as_json(&open).get("limit").is_none());
+    }
+
+    #[test]
+    fn programs_get_the_figures_behind_the_sentence() {
+        let found = findings::limits::Attribution {
+            server_ns: 1e6,
+            client_ns: 4e6,
+            added_ns: 3e6,
+            added_share: 0.75,
+            queue_ns: None,
+            round_trip_ns: Some(3e6),
+            culprit: Some(findings::limits::Culprit::Link),
+            sentence: "A read takes 4 ms.".into(),
+        };
+        let json = as_json(&attributed(Ok(found)));
+        assert_eq!((&json["limit"], &json["added_share"]), (&json!("the link"), &json!(0.75)));
+        assert!(json["queue_ns"].is_null(), "not visible is not 0");
+    }
+}
