@@ -205,26 +205,31 @@ fn what_a_buffered_write_left_in_memory_is_dirty_at_the_end() {
 
 #[test]
 fn a_look_a_second_and_two_per_stage() {
-    let record = run_words(
-        "--name=a --ioengine=null --size=1g --runtime=2 --time_based --rate_iops=1000 \
-         --name=b --ioengine=null --size=4k --stonewall",
-    );
+    let directory = directory();
+    let path = file_in(&directory);
+    let path = path.display();
+    let record = run_words(&format!(
+        "--name=a --filename={path} --rw=write --bs=4k --size=1m --runtime=2 --time_based --rate_iops=100 \
+         --name=b --filename={path} --rw=read --bs=4k --size=4k --stonewall"
+    ));
     let ledger = ledger(&record);
     let of_stage =
         |stage: u32| -> Vec<&LedgerSample> { ledger.samples.iter().filter(|sample| sample.stage == stage).collect() };
     ends(ledger, 0);
     ends(ledger, 1);
     let during = of_stage(0).len() - 2;
-    // A machine that is busy elsewhere may lose a look; none is added.
-    assert!((1..=2).contains(&during) || ledger.missed > 0, "{during} looks in two seconds");
-    assert_eq!(of_stage(1).len(), 2, "a stage of less than a second has its beginning and its end");
+    // A busy machine may lose a look, or let the two seconds last longer; the looks stay a second apart.
+    let seconds = record.jobs[0].write.runtime_ms.div_ceil(1000) as usize + 1;
+    assert!((1..=seconds).contains(&during) || ledger.missed > 0, "{during} looks in at most {seconds} s");
     assert!(ledger.samples.is_sorted_by_key(|sample| sample.at_ms));
     assert!(ledger.cost_ns > 0);
-    let sample = &ledger.samples[0];
-    assert_eq!(sample.at_ms, 0);
-    assert!(sample.devices.reason().is_some() && sample.cache.reason().is_some() && sample.wire.reason().is_some());
-    assert_eq!(ledger.files_left_out, 0, "the null engine has no files");
+    assert_eq!(ledger.samples[0].at_ms, 0);
     assert_eq!(application(ledger, 1).operations, [1, 0]);
+}
+
+#[test]
+fn a_run_without_files_has_no_ledger() {
+    assert_eq!(run_words("--name=a --ioengine=null --size=4k").ledger, None);
 }
 
 #[test]
@@ -266,7 +271,9 @@ fn latency_is_told_second_by_second_and_adds_up() {
 
 #[test]
 fn the_record_keeps_it_all_and_an_old_record_has_none() {
-    let record = run_words("--name=a --ioengine=null --size=64k");
+    let directory = directory();
+    let record = run_words(&format!("--name=a --filename={} --rw=write --size=64k", file_in(&directory).display()));
+    assert!(record.ledger.is_some());
     let text = record.to_json();
     let again = RunRecord::from_json(&text).expect("it was just written");
     assert_eq!(again.ledger, record.ledger);
