@@ -1,4 +1,5 @@
-//! Sweeps and load curves: latency against throughput, one point per depth or offered load.
+//! Sweeps: latency against throughput, one point per depth. Load curves: response time, from the moment a request was
+//! due, against the offered load; the closed loops that found the capacity are no part of it.
 
 use maud::{Markup, html};
 use results::{JobRecord, Question};
@@ -17,15 +18,22 @@ pub(super) fn figure(grid: &Grid<'_>, place: &Place) -> Markup {
         Question::Sweep => ("Latency against throughput", Asked::Depth, "qd"),
         _ => return html! {},
     };
-    let axis = axis(grid);
+    let axis = if asked == Asked::Load { Axis::Offered } else { axis(grid) };
     let Some(chart) = points::chart(&place.id("load-chart"), title, asked, axis, &paths(grid, word, axis)) else {
         return html! {};
     };
     html! {
         figure {
-            (scrolling("Chart: latency against throughput", chart))
-            figcaption { strong { (title) "." } " Each point is one " (asked.word()) ", written beside it: solid p99, dashed p50. Where "
-                "a line turns upward, more " (asked.word()) " only means more waiting." }
+            (scrolling(&format!("Chart: {}", title.to_lowercase()), chart))
+            figcaption { strong { (title) "." }
+                @if asked == Asked::Load {
+                    " From the moment a request was due, so that waiting for its turn counts: solid p99, dashed p50. "
+                    "Beyond the capacity the queue grows for as long as the load lasts."
+                } @else {
+                    " Each point is one depth, written beside it: solid p99, dashed p50. Where a line turns upward, more "
+                    "depth only means more waiting."
+                }
+            }
         }
     }
 }
@@ -69,12 +77,17 @@ fn paths(grid: &Grid<'_>, word: &str, axis: Axis) -> Vec<Path> {
 }
 
 fn point(number: u32, cell: &Cell<'_>, axis: Axis) -> Option<Point> {
-    let merged = cell.repeats.first()?.merged.as_ref()?;
-    let lane = if merged.read.ios > 0 { Lane::Read } else { Lane::Write };
-    Some(Point {
-        number,
-        rate: cell.value(if axis == Axis::Iops { Metric::Iops } else { Metric::Throughput })?,
-        p50_ns: cell.value(Metric::P50(lane))?,
-        p99_ns: cell.value(Metric::P99(lane))?,
-    })
+    let repeat = cell.repeats.first()?;
+    let rate = match axis {
+        Axis::Iops => cell.value(Metric::Iops)?,
+        Axis::Megabytes => cell.value(Metric::Throughput)?,
+        Axis::Offered => {
+            // Service times would hide the wait, and a curve of both would be neither.
+            let response = repeat.row.response()?;
+            let (p50_ns, p99_ns) = (response.p50_ns as f64, response.p99_ns as f64);
+            return Some(Point { number, rate: f64::from(number), p50_ns, p99_ns });
+        }
+    };
+    let lane = if repeat.merged.as_ref()?.read.ios > 0 { Lane::Read } else { Lane::Write };
+    Some(Point { number, rate, p50_ns: cell.value(Metric::P50(lane))?, p99_ns: cell.value(Metric::P99(lane))? })
 }

@@ -192,6 +192,10 @@ pub(crate) fn sweep(question: Question) -> Study {
             let mut job = JobRecord::new("sweep", 1, setup);
             (job.read.ios, job.read.bytes, job.read.runtime_ms) = (ios, ios * bytes, 10_000);
             job.read.clat = fixture::latency(f64::from(depth) * 0.9e9 / iops, 0.2, ios);
+            if question == Question::Curve {
+                // The wait for a turn comes on top.
+                job.read.response = Some(fixture::latency(f64::from(depth) * 4e9 / iops, 0.6, ios));
+            }
             job.job_runtime_ms = 10_000;
             let mut run = RunRecord::new("fio-3.42-fsdyno-0.1.0", STARTED_MS);
             run.jobs = vec![job];

@@ -1,5 +1,5 @@
-//! Latency against throughput: one point per depth or offered load, in the order they were asked for. Where the line
-//! turns upward, more load only means more waiting.
+//! Latency against throughput, one point per depth; or response time against the offered load. Where the line turns
+//! upward, more load only means more waiting.
 
 use maud::{Markup, html};
 
@@ -32,21 +32,36 @@ impl Asked {
     }
 }
 
-/// What throughput is counted in.
+/// What lies along the chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sheet) enum Axis {
     Iops,
     Megabytes,
+    /// What was offered, percent of the capacity: what was achieved ends at the capacity, where it matters most.
+    Offered,
 }
 
 impl Axis {
     /// The rate in the axis' unit.
     fn scaled(self, rate: f64) -> f64 {
-        if self == Axis::Iops { rate } else { rate / 1e6 }
+        if self == Axis::Megabytes { rate / 1e6 } else { rate }
     }
 
     fn title(self) -> &'static str {
-        if self == Axis::Iops { "I/Os per second" } else { "throughput, MB/s" }
+        match self {
+            Axis::Iops => "I/Os per second",
+            Axis::Megabytes => "throughput, MB/s",
+            Axis::Offered => "offered load, percent of the capacity",
+        }
+    }
+
+    /// What stands beside a point, as a sentence part.
+    fn said(self, rate: f64) -> String {
+        match self {
+            Axis::Iops => format!("{} IOPS, ", number(rate)),
+            Axis::Megabytes => format!("{} MB/s, ", number(rate / 1e6)),
+            Axis::Offered => String::new(),
+        }
     }
 }
 
@@ -62,7 +77,7 @@ pub(in crate::sheet) struct Path {
 pub(in crate::sheet) struct Point {
     /// What was asked for: the depth, or the load in percent of the capacity.
     pub(in crate::sheet) number: u32,
-    /// I/Os or bytes per second, as the axis says.
+    /// I/Os or bytes per second, or percent, as the axis says.
     pub(in crate::sheet) rate: f64,
     /// Median and 99th percentile, ns.
     pub(in crate::sheet) p50_ns: f64,
@@ -82,9 +97,8 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: Asked, axis: Axis, p
             .points
             .iter()
             .map(|point| {
-                let rate = number(axis.scaled(point.rate));
-                let unit = if axis == Axis::Iops { "IOPS" } else { "MB/s" };
-                format!("{} {}: {rate} {unit}, p99 {}", asked.word(), asked.label(point.number), duration(point.p99_ns))
+                let rate = axis.said(point.rate);
+                format!("{} {}: {rate}p99 {}", asked.word(), asked.label(point.number), duration(point.p99_ns))
             })
             .collect();
         format!("{}: {}.", path.name, points.join("; "))
@@ -98,8 +112,12 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: Asked, axis: Axis, p
         &frame,
         html! {
             (axes(&x, &y, axis))
+            @if axis == Axis::Offered && most > 100.0 {
+                (rule((x.at(100.0), TOP), (x.at(100.0), SIZE.1 - BOTTOM), "baseline"))
+                (label(x.at(100.0), TOP - 12.0, "axis middle", "capacity"))
+            }
             @for (path, end) in paths.iter().zip(&ends) {
-                (path_of(path, asked, &x, &y))
+                (path_of(path, (asked, axis), &x, &y))
                 (label(SIZE.0 - RIGHT + 10.0, *end, &format!("name {}", colour(path.colour)),
                     &format!("{} p99", shortened(&path.name, 20))))
             }
@@ -110,7 +128,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: Asked, axis: Axis, p
 fn axes(x: &Scale, y: &Scale, axis: Axis) -> Markup {
     let (bottom, end) = (SIZE.1 - BOTTOM, SIZE.0 - RIGHT);
     html! {
-        (label(LEFT - 8.0, TOP - 12.0, "axis end", "latency"))
+        (label(LEFT - 8.0, TOP - 12.0, "axis end", if axis == Axis::Offered { "response" } else { "latency" }))
         @for ns in y.marks(7) {
             (rule((LEFT, y.at(ns)), (end, y.at(ns)), "grid"))
             (label(LEFT - 8.0, y.at(ns) + 4.0, "tick end", &round_duration(ns)))
@@ -124,7 +142,7 @@ fn axes(x: &Scale, y: &Scale, axis: Axis) -> Markup {
     }
 }
 
-fn path_of(path: &Path, asked: Asked, x: &Scale, y: &Scale) -> Markup {
+fn path_of(path: &Path, (asked, axis): (Asked, Axis), x: &Scale, y: &Scale) -> Markup {
     let line =
         |ns: fn(&Point) -> f64| line_path(path.points.iter().map(|point| Some((x.at(point.rate), y.at(ns(point))))));
     let colour = colour(path.colour);
@@ -134,7 +152,10 @@ fn path_of(path: &Path, asked: Asked, x: &Scale, y: &Scale) -> Markup {
         @for point in &path.points {
             @let (at, up) = (x.at(point.rate), y.at(point.p99_ns));
             circle class=(format!("dot {colour}")) cx=(px(at)) cy=(px(up)) r="3.5" {}
-            (label(at - 6.0, up - 7.0, &format!("mark end {colour}"), &asked.label(point.number)))
+            // Along the load, the axis says it.
+            @if axis != Axis::Offered {
+                (label(at - 6.0, up - 7.0, &format!("mark end {colour}"), &asked.label(point.number)))
+            }
         }
     }
 }
