@@ -149,6 +149,21 @@ pub struct WireCounters {
     pub interface_bytes: Option<[u64; 2]>,
     /// Bytes that the FUSE daemon itself read from and wrote to local storage.
     pub daemon_storage_bytes: Option<[u64; 2]>,
+    /// What the FUSE daemon's own TCP connections moved.
+    #[serde(default)]
+    pub daemon_sockets: Seen<SocketCounters>,
+}
+
+/// TCP connections of a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SocketCounters {
+    /// Bytes received, and sent and acknowledged: `[read, write]`, without headers.
+    pub bytes: [u64; 2],
+    /// Connections that are open now.
+    pub open: u64,
+    /// Connections that were seen and are closed: what they moved after the last look at them is missing, and so is
+    /// all of a connection that came and went between two looks.
+    pub closed: u64,
 }
 
 /// Counters of one NFS operation of one mount.

@@ -44,8 +44,7 @@ pub(in crate::linux) fn wire_counters(look: &Look, mount_point: &Path) -> Fact<W
         exclusive: true,
         nfs_operations: statistics.operations,
         nfs_asked_bytes: Some([normal_read.wrapping_add(direct_read), normal_written.wrapping_add(direct_written)]),
-        interface_bytes: None,
-        daemon_storage_bytes: None,
+        ..WireCounters::default()
     })
 }
 

@@ -4,6 +4,7 @@
 mod devices;
 mod machine;
 mod process;
+mod sockets;
 mod system;
 mod throttle;
 mod wire;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use results::evidence::{NfsOperation, WireCounters};
 
+use super::sockets::SocketMeter;
 use super::{growth, growth_of_pair};
 use crate::linux::{Look, mounts, read_number, read_text};
 use crate::{Fact, Mount, NotVisible};
@@ -15,6 +16,8 @@ pub(super) struct WireMeter {
     /// The interfaces towards the servers; empty: nobody knows, and all count.
     interfaces: Vec<String>,
     first: Vec<WireCounters>,
+    /// The connections of the daemons.
+    sockets: Fact<SocketMeter>,
 }
 
 /// Who counts for one mount.
@@ -23,7 +26,7 @@ enum Witness {
     /// The kernel's NFS client, for the mount at this place.
     Nfs(PathBuf),
     /// The machine's interfaces, and the daemon's own files if it is known.
-    Fuse { daemon: Option<u32> },
+    Fuse { daemon: Fact<u32> },
     /// The machine's interfaces alone.
     Interfaces,
 }
@@ -45,7 +48,12 @@ impl WireMeter {
         if witnesses.is_empty() {
             return Err(NotVisible::new("network", "no file is on a network or FUSE mount"));
         }
-        Ok(WireMeter { witnesses, interfaces: interfaces.to_vec(), first: Vec::new() })
+        let daemons = witnesses.iter().filter_map(|witness| match witness {
+            Witness::Fuse { daemon } => Some(daemon.clone()),
+            _ => None,
+        });
+        let sockets = SocketMeter::begin(look, daemons);
+        Ok(WireMeter { witnesses, interfaces: interfaces.to_vec(), first: Vec::new(), sockets })
     }
 
     /// The counters of all such mounts together, since the first reading.
@@ -56,7 +64,9 @@ impl WireMeter {
             self.first.clone_from(&now);
         }
         let grown = now.into_iter().zip(&self.first).map(|(now, first)| since(now, first));
-        grown.reduce(together).ok_or_else(|| NotVisible::new("network", "nobody counts"))
+        let sockets = self.sockets.as_mut().map_err(|reason| reason.clone()).and_then(|meter| meter.read(look));
+        let counted = grown.reduce(together).ok_or_else(|| NotVisible::new("network", "nobody counts"))?;
+        Ok(WireCounters { daemon_sockets: sockets.into(), ..counted })
     }
 }
 
@@ -72,7 +82,7 @@ fn witness(look: &Look, mount: &Mount) -> Option<Witness> {
 }
 
 fn fuse(look: &Look, mount: &Mount) -> Witness {
-    Witness::Fuse { daemon: look.fuse_daemon_of(&mount.mount_point).ok().map(|daemon| daemon.pid) }
+    Witness::Fuse { daemon: look.fuse_daemon_of(&mount.mount_point).map(|daemon| daemon.pid) }
 }
 
 impl Witness {
@@ -87,7 +97,9 @@ impl Witness {
                 let counted = look.nfs_mount_statistics(mount_point)?;
                 Ok(WireCounters { interface_bytes: known.map(|(_, bytes)| bytes), ..counted })
             }
-            Witness::Fuse { daemon } => interfaces(daemon.and_then(|pid| daemon_storage_bytes(look, pid))),
+            Witness::Fuse { daemon } => {
+                interfaces(daemon.as_ref().ok().and_then(|pid| daemon_storage_bytes(look, *pid)))
+            }
             Witness::Interfaces => interfaces(None),
         }
     }
@@ -187,6 +199,8 @@ fn together(first: WireCounters, second: WireCounters) -> WireCounters {
         nfs_asked_bytes: either(first.nfs_asked_bytes, second.nfs_asked_bytes),
         interface_bytes: first.interface_bytes.or(second.interface_bytes),
         daemon_storage_bytes: either(first.daemon_storage_bytes, second.daemon_storage_bytes),
+        // Counted for all mounts at once.
+        daemon_sockets: first.daemon_sockets,
         witness: if first.witness == second.witness {
             first.witness
         } else {
@@ -221,7 +235,8 @@ mod tests {
     }
 
     fn meter(witnesses: Vec<Witness>) -> WireMeter {
-        WireMeter { witnesses, interfaces: Vec::new(), first: Vec::new() }
+        let sockets = Err(NotVisible::new("sock_diag", "nobody looked"));
+        WireMeter { witnesses, interfaces: Vec::new(), first: Vec::new(), sockets }
     }
 
     #[test]
@@ -246,7 +261,7 @@ mod tests {
         interface(&tree, "ifb0", 0, 0);
         let bond = interface(&tree, "bond0", 1000, 100);
         fs::write(bond.join("lower_eth0"), "").unwrap();
-        let both = [Witness::Interfaces, Witness::Fuse { daemon: Some(77) }];
+        let both = [Witness::Interfaces, Witness::Fuse { daemon: Ok(77) }];
         let mut meter = meter(Vec::from(both));
         meter.read(&tree.look).unwrap();
         interface(&tree, "eth0", 1700, 130);
@@ -267,7 +282,7 @@ mod tests {
             fs::write(directory.join("io"), text).unwrap();
         };
         io(4096);
-        let mut meter = meter(vec![Witness::Fuse { daemon: Some(77) }]);
+        let mut meter = meter(vec![Witness::Fuse { daemon: Ok(77) }]);
         meter.read(&tree.look).unwrap();
         io(12288);
         assert_eq!(meter.read(&tree.look).unwrap().daemon_storage_bytes, Some([8192, 0]));

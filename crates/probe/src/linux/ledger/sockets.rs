@@ -1,0 +1,271 @@
+//! What the TCP connections of daemons have moved. The kernel counts the bytes of each connection while it lives, and
+//! forgets them with it: a connection is found by what its process has open, and kept by its number from then on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_sock_diag::SockDiagMessage;
+use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
+use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags, nlas::Nla};
+use results::evidence::SocketCounters;
+use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+
+use super::{growth, growth_of_pair};
+use crate::linux::Look;
+use crate::{Fact, NotVisible};
+
+/// Where the kernel was asked.
+const PLACE: &str = "sock_diag";
+
+/// The kernel answers in messages of at most this length, bytes.
+const ANSWER_BYTES: usize = 64 << 10;
+
+/// The kernel answers at once or not at all.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Where `struct tcp_info` of the kernel's interface has the bytes that were acknowledged, and those received.
+const ACKNOWLEDGED_AT: usize = 120;
+/// See `ACKNOWLEDGED_AT`.
+const RECEIVED_AT: usize = 128;
+
+/// A connection of the kernel's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Connection {
+    /// Never used again while the machine runs.
+    cookie: [u8; 8],
+    /// What `/proc/PID/fd` calls it; 0: the process has closed it, and the kernel still sends.
+    inode: u32,
+    /// Received, and sent and acknowledged.
+    bytes: [u64; 2],
+}
+
+/// The TCP connections of some daemons.
+#[derive(Debug)]
+pub(super) struct SocketMeter {
+    pids: BTreeSet<u32>,
+    /// By their numbers: bytes at the first look at each (0 for those that are younger than the meter), and at the last.
+    known: BTreeMap<[u8; 8], Known>,
+    begun: bool,
+}
+
+#[derive(Debug)]
+struct Known {
+    first: [u64; 2],
+    last: [u64; 2],
+    open: bool,
+}
+
+impl SocketMeter {
+    /// Not visible if a daemon is not known, or belongs to another network than this process, whose connections the
+    /// kernel does not show here.
+    pub(super) fn begin(look: &Look, daemons: impl Iterator<Item = Fact<u32>>) -> Fact<SocketMeter> {
+        let pids: BTreeSet<u32> = daemons.collect::<Fact<_>>()?;
+        if pids.is_empty() {
+            return Err(NotVisible::new(PLACE, "no daemon stands between the mount and its server"));
+        }
+        for pid in &pids {
+            same_network(look, *pid)?;
+        }
+        Ok(SocketMeter { pids, known: BTreeMap::new(), begun: false })
+    }
+
+    /// What all of them moved since the first reading.
+    pub(super) fn read(&mut self, look: &Look) -> Fact<SocketCounters> {
+        let mut inodes = BTreeSet::new();
+        for pid in &self.pids {
+            inodes.extend(open_sockets(&look.proc.join(pid.to_string()))?);
+        }
+        let connections = connections()?;
+        Ok(self.count(&inodes, &connections))
+    }
+
+    fn count(&mut self, inodes: &BTreeSet<u32>, connections: &[Connection]) -> SocketCounters {
+        self.known.values_mut().for_each(|known| known.open = false);
+        for connection in connections {
+            let new = || Known {
+                first: if self.begun { [0, 0] } else { connection.bytes },
+                last: connection.bytes,
+                open: true,
+            };
+            if inodes.contains(&connection.inode) {
+                let known = self.known.entry(connection.cookie).or_insert_with(new);
+                (known.last, known.open) = (connection.bytes, true);
+            } else if let Some(known) = self.known.get_mut(&connection.cookie) {
+                // Closed by its process, and not yet done.
+                known.last = connection.bytes;
+            }
+        }
+        self.begun = true;
+        let grown = self.known.values().map(|known| growth_of_pair(known.first, known.last));
+        let open = self.known.values().filter(|known| known.open).count() as u64;
+        SocketCounters {
+            bytes: grown.fold([0, 0], |sum, grown| [sum[0] + grown[0], sum[1] + grown[1]]),
+            open,
+            closed: growth(open, self.known.len() as u64),
+        }
+    }
+}
+
+/// The kernel shows the connections of the network namespace that asks.
+fn same_network(look: &Look, pid: u32) -> Fact<()> {
+    let namespace = |process: &str| {
+        let link = look.proc.join(process).join("ns/net");
+        std::fs::read_link(&link).map_err(|error| NotVisible::new(link.display(), error))
+    };
+    if namespace(&pid.to_string())? != namespace("self")? {
+        return Err(NotVisible::new(PLACE, format!("process {pid} lives in another network namespace")));
+    }
+    Ok(())
+}
+
+/// The sockets that a process has open. Only its own user and root may know.
+fn open_sockets(process: &Path) -> Fact<Vec<u32>> {
+    let directory = process.join("fd");
+    let entries = std::fs::read_dir(&directory).map_err(|error| NotVisible::new(directory.display(), error))?;
+    let inode = |entry: std::fs::DirEntry| {
+        let target = entry.path().read_link().ok()?;
+        target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+    };
+    Ok(entries.flatten().filter_map(inode).collect())
+}
+
+/// All TCP connections of this network namespace.
+fn connections() -> Fact<Vec<Connection>> {
+    let mut all = Vec::new();
+    for (family, any) in [(AF_INET, SocketId::new_v4()), (AF_INET6, SocketId::new_v6())] {
+        let listed = list(family, any, &mut all);
+        match listed {
+            // A kernel without IPv6 has no connections of it.
+            Err(_) if family == AF_INET6 => {}
+            listed => listed.map_err(|reason| NotVisible::new(PLACE, reason))?,
+        }
+    }
+    Ok(all)
+}
+
+fn list(family: u8, any: SocketId, all: &mut Vec<Connection>) -> Result<(), String> {
+    let system = |error: rustix::io::Errno| std::io::Error::from(error).to_string();
+    let socket =
+        rustix::net::socket_with(AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC, Some(SOCK_DIAG))
+            .map_err(system)?;
+    set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE)).map_err(system)?;
+    let mut header = NetlinkHeader::default();
+    header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+    let mut states = StateFlags::all();
+    states.remove(StateFlags::LISTEN | StateFlags::TIME_WAIT);
+    let request =
+        InetRequest { family, protocol: IPPROTO_TCP, extensions: ExtensionFlags::INFO, states, socket_id: any };
+    let mut message = NetlinkMessage::new(header, SockDiagMessage::InetRequest(request).into());
+    message.finalize();
+    let mut bytes = vec![0; message.buffer_len()];
+    message.serialize(&mut bytes);
+    rustix::net::sendto(&socket, &bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0)).map_err(system)?;
+    let mut buffer = vec![0; ANSWER_BYTES];
+    loop {
+        let (length, _) = rustix::net::recv(&socket, &mut buffer[..], RecvFlags::empty()).map_err(system)?;
+        if !answer(&buffer[..length], all)? {
+            return Ok(());
+        }
+    }
+}
+
+/// Reads the messages of one answer; whether more answers follow.
+fn answer(mut rest: &[u8], all: &mut Vec<Connection>) -> Result<bool, String> {
+    while !rest.is_empty() {
+        let message = NetlinkMessage::<SockDiagMessage>::deserialize(rest).map_err(|error| error.to_string())?;
+        // Messages begin at multiples of 4.
+        let length = (message.header.length as usize).next_multiple_of(4).clamp(1, rest.len());
+        match message.payload {
+            NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) => all.extend(connection(&response)),
+            NetlinkPayload::Done(_) => return Ok(false),
+            NetlinkPayload::Error(error) => return Err(error.to_io().to_string()),
+            _ => {}
+        }
+        rest = &rest[length..];
+    }
+    Ok(true)
+}
+
+/// `None`: the kernel does not count its bytes, as before it is connected.
+fn connection(response: &InetResponse) -> Option<Connection> {
+    let info = response.nlas.iter().find_map(|attribute| match attribute {
+        Nla::TcpInfo(info) => Some(info),
+        _ => None,
+    })?;
+    let figure = |at: usize| Some(u64::from_ne_bytes(info.get(at..at + 8)?.try_into().ok()?));
+    let bytes = [figure(RECEIVED_AT)?, figure(ACKNOWLEDGED_AT)?];
+    Some(Connection { cookie: response.header.socket_id.cookie, inode: response.header.inode, bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    fn meter() -> SocketMeter {
+        SocketMeter { pids: BTreeSet::new(), known: BTreeMap::new(), begun: false }
+    }
+
+    fn at(number: u8, inode: u32, bytes: [u64; 2]) -> Connection {
+        Connection { cookie: [number; 8], inode, bytes }
+    }
+
+    #[test]
+    fn connections_that_come_and_go() {
+        let mut meter = meter();
+        let ours = BTreeSet::from([10, 11]);
+        let first = meter.count(&ours, &[at(1, 10, [500, 50]), at(9, 99, [7, 7])]);
+        assert_eq!(first, SocketCounters { bytes: [0, 0], open: 1, closed: 0 }, "older than the meter; not ours");
+        let second = meter.count(&ours, &[at(1, 10, [600, 50]), at(2, 11, [30, 3])]);
+        assert_eq!(second, SocketCounters { bytes: [130, 3], open: 2, closed: 0 });
+        let lingers = meter.count(&ours, &[at(1, 10, [600, 50]), at(2, 0, [30, 40])]);
+        assert_eq!(lingers, SocketCounters { bytes: [130, 40], open: 1, closed: 1 }, "it still sends");
+        let gone = meter.count(&ours, &[at(1, 10, [601, 50])]);
+        assert_eq!(gone, SocketCounters { bytes: [131, 40], open: 1, closed: 1 }, "what it moved is kept");
+    }
+
+    #[test]
+    fn this_process_is_counted_to_the_byte() {
+        let look = Look::new();
+        let own = std::process::id();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        let mut meter = match SocketMeter::begin(&look, [Ok(own)].into_iter()) {
+            Ok(meter) => meter,
+            Err(reason) => return eprintln!("skipped: {reason}"),
+        };
+        // Both ends are this process's; other tests of this process may have sockets too, but move nothing.
+        let before = match meter.read(&look) {
+            Ok(counters) => counters,
+            Err(reason) => return eprintln!("skipped: {reason}"),
+        };
+        near.write_all(&[1; 100_000]).unwrap();
+        far.read_exact(&mut vec![0; 100_000]).unwrap();
+        // The answer carries the acknowledgement of what it answers.
+        far.write_all(&[2; 1000]).unwrap();
+        near.read_exact(&mut [0; 1000]).unwrap();
+        let after = meter.read(&look).unwrap();
+        assert_eq!(before.bytes, [0, 0]);
+        assert_eq!(after.bytes[0], 101_000);
+        assert!(after.bytes[1] >= 100_000, "{after:?}");
+        assert!(after.open >= 2, "{after:?}");
+    }
+
+    #[test]
+    fn what_is_not_known_says_why() {
+        let look = Look::new();
+        let nobody = SocketMeter::begin(&look, std::iter::empty()).unwrap_err();
+        assert!(nobody.reason.contains("no daemon"), "{nobody}");
+        let unknown = [Ok(1), Err(NotVisible::new("/proc", "several daemons fit"))];
+        assert!(SocketMeter::begin(&look, unknown.into_iter()).unwrap_err().reason.contains("several daemons fit"));
+        let gone = SocketMeter::begin(&look, [Ok(u32::MAX)].into_iter()).unwrap_err();
+        assert!(gone.place.ends_with("ns/net"), "{gone}");
+    }
+}
