@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use results::evidence::{
     DeviceCounters, DeviceIdentity, DevicePlace, LayerCounters, Ledger, LedgerSample, NfsOperation, ProcessCounters,
-    StorageClass,
+    SocketCounters, StorageClass,
 };
 
 use super::Row;
@@ -42,6 +42,8 @@ pub(crate) struct Wire<'r> {
     pub(crate) exclusive: bool,
     pub(crate) asked: Option<[u64; 2]>,
     pub(crate) daemon_storage: Option<[u64; 2]>,
+    /// What the daemon's own connections moved; `None`: not visible, or one of them closed and its end was not seen.
+    pub(crate) daemon_sockets: Option<[u64; 2]>,
     /// Requests by NFS operation.
     pub(crate) operations: Vec<(&'r str, u64)>,
 }
@@ -156,6 +158,13 @@ fn wire<'r>(begin: &'r LedgerSample, end: &'r LedgerSample) -> Option<Wire<'r>> 
         exclusive: now.exclusive,
         asked: both(now.nfs_asked_bytes, then.nfs_asked_bytes),
         daemon_storage: both(now.daemon_storage_bytes, then.daemon_storage_bytes),
+        daemon_sockets: sockets(then.daemon_sockets.value(), now.daemon_sockets.value()),
         operations: now.nfs_operations.iter().map(requests).collect(),
     })
+}
+
+/// Without any connection the daemon reaches its server in another way.
+fn sockets(begin: Option<&SocketCounters>, end: Option<&SocketCounters>) -> Option<[u64; 2]> {
+    let (begin, end) = (begin?, end?);
+    (end.open > 0 && end.closed == begin.closed).then(|| pair(end.bytes, begin.bytes))
 }

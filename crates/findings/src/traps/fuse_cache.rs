@@ -47,20 +47,29 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) -> Option<Finding> {
     let does = if direction == READ { row.reads() && stage.reads_are_the_workload() } else { row.writes() };
     let wire = flow.wire.as_ref()?;
-    let (asked, crossed) = (flow.application.bytes[direction], wire.bytes[direction]);
-    let share = asked.saturating_sub(crossed) as f64 / asked.max(1) as f64;
-    if !does || asked < BYTES_MIN || share < CAUTION {
+    let asked = flow.application.bytes[direction];
+    let share_without = |crossed: u64| asked.saturating_sub(crossed) as f64 / asked.max(1) as f64;
+    if !does || asked < BYTES_MIN {
         return None;
     }
-    let severity = if share >= INVALID { Severity::Invalid } else { Severity::Caution };
+    let (crossed, witness, proof) = if share_without(wire.bytes[direction]) >= CAUTION {
+        (wire.bytes[direction], wire.witness, true)
+    } else {
+        // Others use the interface too. A connection that comes and goes between two looks escapes: no proof.
+        (web_connections(row, wire.daemon_sockets)?[direction], "the daemon's connections", false)
+    };
+    let share = share_without(crossed);
+    if share < CAUTION {
+        return None;
+    }
+    let severity = if share >= INVALID && proof { Severity::Invalid } else { Severity::Caution };
     let (verb, kept) = if direction == READ { ("read", "came from") } else { ("written", "stayed in") };
     let per_second = |bytes: u64| if flow.seconds > 0.0 { rate(bytes as f64 / flow.seconds) } else { size(bytes) };
     let cause = format!(
-        "{} {verb} at {}, {} over the wire ({}): {} {kept} {}{}",
+        "{} {verb} at {}, {} over the wire ({witness}): {} {kept} {}{}",
         size(asked),
         per_second(asked),
         per_second(crossed),
-        wire.witness,
         percent(share),
         place(row, flow, direction),
         stage.together()
@@ -77,6 +86,12 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) ->
             .number("share from the cache", share, "ratio")
             .says(cause, next),
     )
+}
+
+/// The daemon's connections, where its data come through them: daemons of other kinds have helpers (ssh) or other ways.
+fn web_connections(row: &Row<'_>, sockets: Option<[u64; 2]>) -> Option<[u64; 2]> {
+    let url = row.storage?.fuse.as_ref()?.url.as_deref()?;
+    sockets.filter(|_| url.starts_with("http"))
 }
 
 /// Where the rest was.

@@ -89,6 +89,26 @@ fn a_fuse_daemons_cache() {
     }
     assert_eq!(found(&honest), []);
 
+    // Others use the interface too; the daemon's own connections carried nothing.
+    let mut shared = honest.clone();
+    let connected = |record: &mut RunRecord, bytes: [u64; 2], closed: u64| {
+        record.storages[0].fuse.as_mut().unwrap().url = Some("http://192.0.2.1:9000".into());
+        for (sample, bytes) in record.ledger.as_mut().unwrap().samples.iter_mut().zip([[0, 0], bytes]) {
+            let Seen::Value(wire) = &mut sample.wire else { panic!("a wire") };
+            let closed = if bytes == [0, 0] { 0 } else { closed };
+            wire.daemon_sockets = Seen::Value(SocketCounters { bytes, open: 2, closed });
+        }
+    };
+    connected(&mut shared, [MIB, 1], 0);
+    assert_eq!(found(&shared), caution("fuse-cache"), "a short connection would escape: no proof");
+    assert!(one(&shared, "fuse-cache").cause.contains("over the wire (the daemon's connections)"));
+    connected(&mut shared, [4 * GIB, 1], 0);
+    assert_eq!(found(&shared), []);
+    connected(&mut shared, [MIB, 1], 1);
+    assert_eq!(found(&shared), [], "the end of a connection was not seen");
+    shared.storages[0].fuse.as_mut().unwrap().url = Some("me@192.0.2.1:/home".into());
+    assert_eq!(found(&shared), [], "a helper may carry the data");
+
     // A daemon over a local disk has no wire.
     record.storages[0].server = None;
     assert_eq!(found(&record), []);
