@@ -87,6 +87,7 @@ impl Default for Written {
                 backlog: 0,
                 backlog_batch: 0,
                 only: false,
+                fresh: true,
                 state_save: true,
             },
             latency_target: LatencyTarget { target_ns: 0, window_ns: 0, percentile: 100.0, run: false },

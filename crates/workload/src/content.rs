@@ -4,6 +4,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::op::Op;
+use crate::verify::Seal;
 
 /// The content of a worker's write buffers.
 #[derive(Clone, Debug)]
@@ -11,6 +12,17 @@ pub struct Content {
     mode: Mode,
     initial: Initial,
     stream: Xoshiro256PlusPlus,
+    seal: Option<Box<Sealing>>,
+}
+
+/// Headers over the content.
+#[derive(Clone, Debug)]
+struct Sealing {
+    seal: Seal,
+    /// What happens to the buffer before.
+    beneath: Mode,
+    /// Writes so far.
+    written: u64,
 }
 
 /// What happens to a buffer before each write.
@@ -18,7 +30,14 @@ pub struct Content {
 enum Mode {
     Keep,
     Scramble,
+    /// Out of the way of the loop, which asks for the two above.
+    Other(Other),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Other {
     Refill,
+    Seal,
 }
 
 /// What a buffer begins with.
@@ -44,11 +63,26 @@ impl Content {
             _ => Initial::Random,
         };
         let mode = match initial {
-            Initial::Random if content.refill => Mode::Refill,
+            Initial::Random if content.refill => Mode::Other(Other::Refill),
             Initial::Random if content.scramble => Mode::Scramble,
             _ => Mode::Keep,
         };
-        Content { mode, initial, stream: Xoshiro256PlusPlus::seed_from_u64(seed) }
+        Content { mode, initial, stream: Xoshiro256PlusPlus::seed_from_u64(seed), seal: None }
+    }
+
+    /// The content of a job that verifies: `pattern` in place of its own, if there is one, and headers over it.
+    pub fn sealed(content: &job::Content, pattern: Option<&[u8]>, seed: u64, seal: Seal) -> Content {
+        let mut sealed = match pattern {
+            Some(bytes) => {
+                Content::new(&job::Content { zero: false, pattern: Some(bytes.to_vec()), ..content.clone() }, seed)
+            }
+            None => Content::new(content, seed),
+        };
+        if seal.marks() {
+            sealed.seal = Some(Box::new(Sealing { seal, beneath: sealed.mode, written: 0 }));
+            sealed.mode = Mode::Other(Other::Seal);
+        }
+        sealed
     }
 
     /// The first content of a buffer.
@@ -75,8 +109,30 @@ impl Content {
         match self.mode {
             Mode::Keep => {}
             Mode::Scramble => self.scramble(buffer, op.offset),
-            Mode::Refill => self.refill(buffer),
+            Mode::Other(other) => self.prepare_otherwise(other, buffer, op),
         }
+    }
+
+    #[inline(never)]
+    fn prepare_otherwise(&mut self, other: Other, buffer: &mut [u8], op: &Op) {
+        let sealing = match other {
+            Other::Refill => None,
+            Other::Seal => self.seal.take(),
+        };
+        let Some(mut sealing) = sealing else { return self.refill(buffer) };
+        match sealing.beneath {
+            Mode::Keep => {}
+            Mode::Scramble => self.scramble(buffer, op.offset),
+            Mode::Other(_) => self.refill(buffer),
+        }
+        sealing.seal.seal(buffer, op.offset, sealing.written);
+        sealing.written += 1;
+        self.seal = Some(sealing);
+    }
+
+    /// How many writes got headers.
+    pub fn sealed_writes(&self) -> u64 {
+        self.seal.as_ref().map_or(0, |sealing| sealing.written)
     }
 
     /// 16 of every 512 bytes change: the place in the file, and a number that no other write has.

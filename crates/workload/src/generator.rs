@@ -12,6 +12,7 @@ use crate::permutation::{Lookahead, Permutation};
 use crate::place::permutation_seed;
 use crate::plain::{Directions, Order, Plain};
 use crate::random::{Seeds, Slot, Tausworthe};
+use crate::replay::Replay;
 use crate::workload::{Workload, WorkloadError};
 
 /// What [`Generator::refill`] did.
@@ -37,6 +38,7 @@ pub struct Generator {
 enum Source {
     Plain(Box<Plain>),
     General(Box<General>),
+    Replay(Box<Replay>),
 }
 
 impl Generator {
@@ -51,12 +53,20 @@ impl Generator {
         Ok(Generator { source, pacer: Pacer::new(&workload.pacing, seeds.of(Slot::Arrival)) })
     }
 
+    /// The first `writes` writes of the workload once more, as reads without a pace, but for those at the files and
+    /// offsets in `failed`. [`Block::numbers`] says which write each of them reads.
+    pub fn replay(workload: &Workload, writes: u64, failed: Vec<(u32, u64)>) -> Result<Generator, WorkloadError> {
+        let again = Generator { pacer: None, ..Generator::new(workload)? };
+        Ok(Generator { source: Source::Replay(Box::new(Replay::new(again, writes, failed))), pacer: None })
+    }
+
     /// Fills the block with up to 64 requests, never across the end of a pass.
     pub fn refill(&mut self, block: &mut Block) -> Refill {
         block.len = 0;
         let refill = match &mut self.source {
             Source::Plain(plain) => plain.refill(block),
             Source::General(general) => general.refill(block),
+            Source::Replay(replay) => replay.refill(block),
         };
         if let Some(pacer) = &mut self.pacer {
             pacer.stamp(block, 0);

@@ -24,13 +24,16 @@ mod permutation;
 mod place;
 mod plain;
 mod random;
+mod replay;
 mod service;
 mod sizes;
 mod spread;
+mod verify;
 mod workload;
 
 pub use content::Content;
 pub use file_sizes::FileSizes;
 pub use generator::{Generator, Refill};
 pub use op::{BLOCK_OPS, Block, Op, OpKind};
+pub use verify::{Expected, Mismatch, Seal};
 pub use workload::{FileRange, Workload, WorkloadError};

@@ -56,13 +56,15 @@ pub struct Block {
     pub len: usize,
     /// Intended start of each request in ns since the start of the I/O phase, when the job is paced.
     pub intended_ns: Option<Box<[u64; BLOCK_OPS]>>,
+    /// Which write each request reads, counted from 0, when writes are verified.
+    pub numbers: Option<Box<[u64; BLOCK_OPS]>>,
 }
 
 impl Block {
     /// An empty block.
     pub fn new() -> Self {
         let nothing = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read };
-        Block { ops: [nothing; BLOCK_OPS], len: 0, intended_ns: None }
+        Block { ops: [nothing; BLOCK_OPS], len: 0, intended_ns: None, numbers: None }
     }
 }
 

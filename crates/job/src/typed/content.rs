@@ -40,6 +40,8 @@ pub struct Verify {
     pub backlog_batch: u64,
     /// Only replay the offsets, no write phase.
     pub only: bool,
+    /// What was written must be of this run and of the last write.
+    pub fresh: bool,
     /// Save where the writes stood when the job is cut short.
     pub state_save: bool,
 }
@@ -57,9 +59,65 @@ pub enum VerifyKind {
     Sha1,
     Sha256,
     Sha512,
+    Sha3Of224,
+    Sha3Of256,
+    Sha3Of384,
+    Sha3Of512,
     Xxhash,
     Pattern,
     PatternHeader,
     Meta,
     Null,
+}
+
+impl VerifyKind {
+    /// Bytes before the digest in the header of a checked interval, as fio 3.33 lays it out.
+    pub const HEADER_LENGTH: usize = 40;
+
+    /// Bytes of the digest that follows them.
+    pub fn digest_length(self) -> usize {
+        match self {
+            VerifyKind::Crc7 => 1,
+            VerifyKind::Crc16 => 2,
+            VerifyKind::Crc32 | VerifyKind::Crc32c | VerifyKind::Xxhash => 4,
+            VerifyKind::Crc64 => 8,
+            VerifyKind::Md5 => 16,
+            VerifyKind::Sha1 => 20,
+            VerifyKind::Sha3Of224 => 28,
+            VerifyKind::Sha3Of256 => 32,
+            VerifyKind::Sha3Of384 => 48,
+            // fio keeps SHA-256's last block.
+            VerifyKind::Sha256 | VerifyKind::Sha512 | VerifyKind::Sha3Of512 => 64,
+            VerifyKind::Pattern | VerifyKind::PatternHeader | VerifyKind::Meta | VerifyKind::Null => 0,
+        }
+    }
+
+    /// fio's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            VerifyKind::Crc7 => "crc7",
+            VerifyKind::Crc16 => "crc16",
+            VerifyKind::Crc32 => "crc32",
+            VerifyKind::Crc32c => "crc32c",
+            VerifyKind::Crc64 => "crc64",
+            VerifyKind::Md5 => "md5",
+            VerifyKind::Sha1 => "sha1",
+            VerifyKind::Sha256 => "sha256",
+            VerifyKind::Sha512 => "sha512",
+            VerifyKind::Sha3Of224 => "sha3-224",
+            VerifyKind::Sha3Of256 => "sha3-256",
+            VerifyKind::Sha3Of384 => "sha3-384",
+            VerifyKind::Sha3Of512 => "sha3-512",
+            VerifyKind::Xxhash => "xxhash",
+            VerifyKind::Pattern => "pattern",
+            VerifyKind::PatternHeader => "pattern_hdr",
+            VerifyKind::Meta => "meta",
+            VerifyKind::Null => "null",
+        }
+    }
+
+    /// Whether checked intervals begin with a header.
+    pub fn has_header(self) -> bool {
+        !matches!(self, VerifyKind::Pattern | VerifyKind::Null)
+    }
 }

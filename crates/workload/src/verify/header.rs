@@ -1,0 +1,104 @@
+//! The header that stands at the begin of each checked interval: fio 3.33's 40 bytes, then the digest.
+
+use super::digest::crc32c;
+
+/// Bytes before the digest.
+pub(super) const LENGTH: usize = 40;
+
+/// The bytes that the header's own checksum covers; it follows them.
+const COVERED: usize = 36;
+
+/// fio's mark of a header.
+pub(super) const MAGIC: u16 = 0xacca;
+
+/// A header; numbers lie lowest byte first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) magic: u16,
+    /// fio's number of the checksum.
+    pub(super) kind: u16,
+    /// Of the interval, bytes.
+    pub(super) length: u32,
+    /// With fio the seed of the block's data; here which write it was.
+    pub(super) seed: u64,
+    /// Of the interval in its file, bytes.
+    pub(super) offset: u64,
+    /// Number of the worker, from 1.
+    pub(super) thread: u16,
+    /// Number of the write; the lowest 16 bits.
+    pub(super) number: u16,
+    /// Of the 36 bytes before it.
+    pub(super) crc: u32,
+}
+
+impl Header {
+    /// The bytes on disk, with their checksum. Seconds and nanoseconds, which nobody checks, stay 0.
+    pub(super) fn bytes(&self) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        bytes[..2].copy_from_slice(&self.magic.to_le_bytes());
+        bytes[2..4].copy_from_slice(&self.kind.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.length.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.seed.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.offset.to_le_bytes());
+        bytes[32..34].copy_from_slice(&self.thread.to_le_bytes());
+        bytes[34..COVERED].copy_from_slice(&self.number.to_le_bytes());
+        let crc = crc32c(&bytes[..COVERED]);
+        bytes[COVERED..].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    pub(super) fn read(bytes: &[u8; LENGTH]) -> Header {
+        let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+        let double = |at: usize| u32::from(word(at)) | u32::from(word(at + 2)) << 16;
+        let quad = |at: usize| u64::from(double(at)) | u64::from(double(at + 4)) << 32;
+        Header {
+            magic: word(0),
+            kind: word(2),
+            length: double(4),
+            seed: quad(8),
+            offset: quad(16),
+            thread: word(32),
+            number: word(34),
+            crc: double(COVERED),
+        }
+    }
+
+    /// The checksum that the bytes should have.
+    pub(super) fn crc_of(bytes: &[u8; LENGTH]) -> u32 {
+        crc32c(&bytes[..COVERED])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header that fio 3.33 wrote for `verify=crc32c` at offset 4096.
+    #[test]
+    fn fio_s_header_is_read() {
+        let mut bytes = [0; LENGTH];
+        bytes[..8].copy_from_slice(&[0xca, 0xac, 5, 0, 0, 0x10, 0, 0]);
+        bytes[17] = 0x10;
+        bytes[28..].copy_from_slice(&[0xd3, 0xbb, 0x9c, 0x08, 1, 0, 1, 0, 0x09, 0xcd, 0xd5, 0xc9]);
+        let header = Header::read(&bytes);
+        assert_eq!((header.magic, header.kind, header.length), (MAGIC, 5, 4096));
+        assert_eq!((header.offset, header.thread, header.number), (4096, 1, 1));
+        assert_eq!(header.crc, Header::crc_of(&bytes));
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let header = Header {
+            magic: MAGIC,
+            kind: 16,
+            length: 1 << 20,
+            seed: 0x0123_4567_89ab_cdef,
+            offset: 3 << 40,
+            thread: 9,
+            number: 0xfedc,
+            crc: 0,
+        };
+        let bytes = header.bytes();
+        assert_eq!(Header::read(&bytes), Header { crc: Header::crc_of(&bytes), ..header });
+    }
+}

@@ -1,0 +1,142 @@
+//! Every kind finds every kind of damage.
+
+use super::*;
+use crate::op::OpKind;
+
+const KINDS: [VerifyKind; 15] = [
+    VerifyKind::Crc7,
+    VerifyKind::Crc16,
+    VerifyKind::Crc32,
+    VerifyKind::Crc32c,
+    VerifyKind::Crc64,
+    VerifyKind::Xxhash,
+    VerifyKind::Md5,
+    VerifyKind::Sha1,
+    VerifyKind::Sha256,
+    VerifyKind::Sha512,
+    VerifyKind::Sha3Of224,
+    VerifyKind::Sha3Of256,
+    VerifyKind::Sha3Of384,
+    VerifyKind::Sha3Of512,
+    VerifyKind::Meta,
+];
+
+fn verify(kind: VerifyKind) -> Verify {
+    Verify {
+        kind,
+        read_back: true,
+        interval: None,
+        header_offset: 0,
+        pattern: None,
+        fatal: false,
+        dump: false,
+        backlog: 0,
+        backlog_batch: 0,
+        only: false,
+        fresh: true,
+        state_save: true,
+    }
+}
+
+fn seal(verify: &Verify) -> Seal {
+    Seal::new(verify, None, 1, 77)
+}
+
+fn content() -> Vec<u8> {
+    (0..4096_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+}
+
+fn words(seal: &Seal, buffer: &[u8], expected: Expected) -> String {
+    let request = Op { offset: 8192, length: 4096, file: 0, kind: OpKind::Read };
+    match seal.check(&mut buffer.to_vec(), 8192, expected) {
+        Ok(()) => String::new(),
+        Err(mismatch) => mismatch.sentences("f", &request, 8),
+    }
+}
+
+#[test]
+fn what_was_written_passes_and_each_changed_byte_is_found() {
+    for kind in KINDS {
+        let seal = seal(&verify(kind));
+        let mut block = content();
+        seal.seal(&mut block, 8192, 3);
+        assert_eq!(words(&seal, &block, Expected::WriteOfThisRun(3)), "", "{kind:?}");
+        // Every byte of the header, the digest and some of the data; `meta` has no eye for data.
+        let last = if kind == VerifyKind::Meta { 40 } else { 400 };
+        for at in 0..last {
+            let mut damaged = block.clone();
+            damaged[at] ^= 0x10;
+            assert_ne!(words(&seal, &damaged, Expected::Anybody), "", "{kind:?}, byte {at}");
+        }
+    }
+}
+
+#[test]
+fn blocks_of_other_runs_and_of_earlier_writes_are_found() {
+    let ours = seal(&verify(VerifyKind::Crc32c));
+    let mut block = content();
+    Seal::new(&verify(VerifyKind::Crc32c), None, 1, 78).seal(&mut block, 8192, 3);
+    assert_eq!(words(&ours, &block, Expected::Anybody), "");
+    assert!(words(&ours, &block, Expected::WriteOfThisRun(3)).contains("a block of an earlier run"));
+
+    ours.seal(&mut block, 8192, 3);
+    assert!(words(&ours, &block, Expected::WriteOfThisRun(4)).contains("an earlier write of this run"));
+    assert_eq!(words(&ours, &block, Expected::WriteOfThisRun(2)), "", "it was written over since");
+
+    Seal::new(&verify(VerifyKind::Crc32c), None, 2, 77).seal(&mut block, 8192, 0);
+    assert_eq!(words(&ours, &block, Expected::WriteOfThisRun(4)), "", "another worker of this run wrote it");
+}
+
+#[test]
+fn the_sentences_are_fio_s() {
+    let seal = seal(&verify(VerifyKind::Crc32c));
+    let mut block = content();
+    seal.seal(&mut block, 8192, 3);
+    let place = "at file f offset 8192, length 4096 (requested block: offset=8192, length=4096";
+    let mut damaged = block.clone();
+    damaged[100] ^= 1;
+    let said = words(&seal, &damaged, Expected::Anybody);
+    assert!(said.starts_with(&format!("crc32c: verify failed {place}, flags=8)\n       Expected CRC: ")), "{said}");
+    assert!(said.contains("\n       Received CRC: "), "{said}");
+    damaged[0] = 0xcb;
+    assert_eq!(
+        words(&seal, &damaged, Expected::Anybody),
+        format!("verify: bad magic header accb, wanted acca {place})")
+    );
+}
+
+#[test]
+fn headers_come_each_interval_and_move_to_their_offset() {
+    let spread = Verify { interval: Some(512), header_offset: 64, ..verify(VerifyKind::Crc32c) };
+    let seal = seal(&spread);
+    let mut block = content();
+    seal.seal(&mut block, 8192, 0);
+    for (number, part) in block.chunks(512).enumerate() {
+        assert_eq!(part[64..66], [0xca, 0xac], "interval {number}");
+        assert_eq!(part[..44], content()[number * 512 + 64..][..44], "what stood there has changed places");
+    }
+    assert_eq!(words(&seal, &block, Expected::WriteOfThisRun(0)), "");
+    block[700] ^= 1;
+    assert!(words(&seal, &block, Expected::Anybody).contains("offset 8704, length 512 "));
+    // An interval that a request is no multiple of is the request.
+    let odd = super::Seal::new(&Verify { interval: Some(3000), ..verify(VerifyKind::Crc32c) }, None, 1, 77);
+    let mut block = content();
+    odd.seal(&mut block, 8192, 0);
+    assert_eq!(block[4..8], [0, 0x10, 0, 0]);
+}
+
+#[test]
+fn a_pattern_is_compared_from_the_first_byte_to_the_last() {
+    let seal = seal(&Verify { pattern: Some(b"abc".to_vec()), ..verify(VerifyKind::Pattern) });
+    let mut block: Vec<u8> = b"abc".iter().copied().cycle().take(4096).collect();
+    let before = block.clone();
+    seal.seal(&mut block, 8192, 0);
+    assert_eq!(block, before, "no header");
+    assert_eq!(words(&seal, &block, Expected::WriteOfThisRun(0)), "");
+    block[4095] ^= 3;
+    let said = words(&seal, &block, Expected::Anybody);
+    assert!(
+        said.starts_with("fio: got pattern '62', wanted '61'. Bad bits 2\nfio: bad pattern block offset 4095\n"),
+        "{said}"
+    );
+}
