@@ -7,7 +7,7 @@ use super::table::{Form, Table};
 use results::quantity::{latency, number};
 
 pub(super) fn table(study: &Study, form: Form) -> String {
-    let mut table = Table::new(&["test", "MB/s", "IOPS", "mean", "p50", "p99", "CPU %", "<trust"]);
+    let mut table = Table::new(&["test", "depth", "MB/s", "IOPS", "mean", "p50", "p99", "CPU %", "<trust"]);
     for row in &study.rows {
         table.row(match (first_error(row), row.figures()) {
             (Some(error), _) => failed(row, &error),
@@ -18,8 +18,23 @@ pub(super) fn table(study: &Study, form: Form) -> String {
     if table.is_empty() { String::new() } else { table.shown(form) }
 }
 
+/// What was done; how deep has a column of its own.
+fn name(row: &Row) -> String {
+    row.title.split(", depth ").next().unwrap_or_default().to_string()
+}
+
+/// Requests in flight: `32`, or of several jobs `16 x 32`.
+fn depth(row: &Row) -> String {
+    let depths: Vec<u32> = row.run.iter().flat_map(|run| &run.jobs).map(|job| job.setup.depth).collect();
+    match &depths[..] {
+        [only] => only.to_string(),
+        [first, others @ ..] if others.iter().all(|depth| depth == first) => format!("{} x {first}", depths.len()),
+        _ => "-".to_string(),
+    }
+}
+
 fn failed(row: &Row, reason: &str) -> Vec<String> {
-    let mut cells = vec![row.title.clone()];
+    let mut cells = vec![name(row), depth(row)];
     cells.extend(vec!["-".to_string(); 6]);
     cells.push(format!("failed: {reason}"));
     cells
@@ -32,7 +47,8 @@ fn measured(row: &Row, figures: &Figures) -> Vec<String> {
     // What reached the storage counts: the syncs at the end belong to a write.
     let rate = total.durable_bytes_per_s.unwrap_or(total.bytes_per_s);
     vec![
-        row.title.clone(),
+        name(row),
+        depth(row),
         number(rate / 1e6),
         number(total.iops),
         time(|found| found.mean_ns),

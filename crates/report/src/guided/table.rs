@@ -1,7 +1,10 @@
 //! One table, two forms: columns on a terminal, or Markdown.
 
 use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
+
+/// Words longer than this (paths) are broken where the line ends.
+const LONGEST_WORD: usize = 20;
 
 /// The form of a text.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +101,21 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// Columns that a column needs: figures keep their units, and words are broken between letters only if they are
+    /// long. Headers may be broken.
+    fn least_columns(&self, index: usize) -> ColumnConstraint {
+        let cells = self.rows.iter().filter_map(|row| row.get(index));
+        let columns = |text: &str| text.chars().count();
+        let least = if self.left.get(index) == Some(&true) {
+            let longest = cells.flat_map(|cell| cell.split_whitespace()).map(columns).max();
+            longest.map(|longest| longest.min(LONGEST_WORD))
+        } else {
+            cells.map(|cell| columns(cell)).max()
+        };
+        let padding = 1;
+        ColumnConstraint::LowerBoundary(Width::Fixed(u16::try_from(least.unwrap_or(0) + padding).unwrap_or(u16::MAX)))
+    }
+
     /// The table, ending with a line feed.
     pub(crate) fn shown(&self, form: Form) -> String {
         let mut table = comfy_table::Table::new();
@@ -124,9 +142,8 @@ impl Table {
                 column.set_padding((0, 1));
             }
             // Names are never broken: they are what people copy.
-            if index == 0 {
-                column.set_constraint(ColumnConstraint::ContentWidth);
-            }
+            let constraint = if index == 0 { ColumnConstraint::ContentWidth } else { self.least_columns(index) };
+            column.set_constraint(constraint);
             if !left {
                 column.set_cell_alignment(CellAlignment::Right);
             }
@@ -151,6 +168,17 @@ mod tests {
     fn figures_stand_under_each_other() {
         let text = example().shown(Form::Text { columns: 80 });
         assert_eq!(text, "test  rate trust\nread 1,234 ok\na|b      5 invalid\n");
+    }
+
+    #[test]
+    fn no_figure_and_no_word_is_broken_where_the_terminal_is_too_narrow() {
+        let mut table = Table::new(&["test", "p99", "<trust"]);
+        table.row(vec!["4k random read".into(), "16.2 ms".into(), "failed: no space left".into()]);
+        let text = table.shown(Form::Text { columns: 31 });
+        assert_eq!(
+            text,
+            "test               p99 trust\n4k random read 16.2 ms failed:\n                       no\n                       space\n                       left\n"
+        );
     }
 
     #[test]
