@@ -13,7 +13,7 @@ use engine::files::OpenFile;
 use engine::{Completion, Engine, Slot, Slots};
 use job::Direction;
 use results::JobRecord;
-use workload::{Block, Content, Generator, Op, OpKind, Refill};
+use workload::{BLOCK_OPS, Block, Content, Generator, Op, OpKind, Refill};
 
 pub(crate) use governor::Governor;
 
@@ -139,6 +139,8 @@ pub(crate) struct Drive<'run, E: Engine, A> {
     cursor: usize,
     /// Requests of the block whose calls have been counted (synchronous engines).
     counted: usize,
+    /// Latencies of the block's requests that are not written down yet (synchronous engines).
+    latencies_ns: [u64; BLOCK_OPS],
     /// Position in the block of the request that is timed when not all are.
     sample: usize,
     blocks_made: u64,
@@ -165,6 +167,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             block: Block::new(),
             cursor: 0,
             counted: 0,
+            latencies_ns: [0; BLOCK_OPS],
             sample: 0,
             blocks_made: 0,
             slots: Slots::new(depth as u32),

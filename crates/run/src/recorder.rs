@@ -5,6 +5,8 @@ mod cells;
 use job::{Direction, PerDirection};
 use results::{DirectionRecord, Histogram, Latency, Moments, Samples};
 
+use workload::Op;
+
 use crate::ledger::latency::{CLASSES, class_of};
 use cells::Cells;
 
@@ -238,6 +240,17 @@ impl Recorder {
     pub(crate) fn timed_sync(&mut self, direction: Direction, clat_ns: u64) {
         if let Some(clat) = &mut self.lanes[direction as usize].clat {
             clat.add(clat_ns);
+        }
+    }
+
+    /// Transfers of a synchronous engine with their latencies.
+    #[inline]
+    pub(crate) fn timed_syncs(&mut self, ops: &[Op], latencies_ns: &[u64]) {
+        for (op, latency_ns) in ops.iter().zip(latencies_ns) {
+            if let Some(direction) = op.kind.direction() {
+                self.transferred(direction, u64::from(op.length));
+                self.timed_sync(direction, *latency_ns);
+            }
         }
     }
 

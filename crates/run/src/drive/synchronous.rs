@@ -51,6 +51,12 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         to: usize,
     ) -> Result<Slot, Ended> {
         while self.cursor < to {
+            if TIMED && !GOVERNED {
+                slot = self.chain(slot, to)?;
+                if self.cursor == to {
+                    break;
+                }
+            }
             let op = self.block.ops[self.cursor];
             let intended_ns = if GOVERNED { self.await_turn::<TIMED>(self.cursor)? } else { 0 };
             self.cursor += 1;
@@ -87,6 +93,73 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             }
         }
         Ok(slot)
+    }
+
+    /// Transfers one after the other, up to a sync, with one clock reading each: what ends a request starts the next
+    /// one, as nothing lies between them but taking it from the block. They are written down together afterwards,
+    /// outside of every request's time. A write starts with a reading of its own, since its buffer is filled before.
+    #[inline(always)]
+    fn chain(&mut self, mut slot: Slot, to: usize) -> Result<Slot, Ended> {
+        let from = self.cursor;
+        let mut now_ns = self.now_ns();
+        while self.cursor < to {
+            let op = self.block.ops[self.cursor];
+            let Some(direction) = op.kind.direction() else { break };
+            if op.kind == OpKind::Write {
+                self.parts.prepare(&slot, &op);
+                now_ns = self.now_ns();
+            }
+            let start_ns = now_ns;
+            let Queued::Done(completion) = self.parts.engine.queue(slot, &op, 0) else {
+                unreachable!("a synchronous engine is done when queue returns");
+            };
+            if completion.result != i64::from(op.length) {
+                self.write_down(from);
+                slot = self.broken_link(completion, &op, direction, start_ns)?;
+                return Ok(slot);
+            }
+            now_ns = self.now_ns();
+            slot = completion.slot;
+            self.latencies_ns[self.cursor] = now_ns.saturating_sub(start_ns);
+            self.cursor += 1;
+            if now_ns >= self.parts.phase.next_ns {
+                break;
+            }
+        }
+        self.write_down(from);
+        if now_ns >= self.parts.phase.next_ns {
+            self.look_up(now_ns)?;
+        }
+        Ok(slot)
+    }
+
+    /// The chained transfers from `from` up to the cursor.
+    #[inline(always)]
+    fn write_down(&mut self, from: usize) {
+        let done = from..self.cursor;
+        self.parts.recorder.timed_syncs(&self.block.ops[done.clone()], &self.latencies_ns[done]);
+    }
+
+    /// A chained transfer that came back short or failed.
+    #[cold]
+    fn broken_link(
+        &mut self,
+        completion: Completion,
+        op: &Op,
+        direction: Direction,
+        start_ns: u64,
+    ) -> Result<Slot, Ended> {
+        self.cursor += 1;
+        let (completion, complete) = self.settle(completion, op, direction)?;
+        let now_ns = self.now_ns();
+        if complete {
+            self.parts.recorder.transferred(direction, u64::from(op.length));
+            self.parts.recorder.timed_sync(direction, now_ns.saturating_sub(start_ns));
+        }
+        if now_ns >= self.parts.phase.next_ns {
+            self.look_up(now_ns)?;
+        }
+        Ok(completion.slot)
     }
 
     /// Continues a short transfer, or decides about an error; false: it failed and the job goes on.
@@ -138,3 +211,6 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Ok(completion.slot)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! What is in the latency of a request, to the nanosecond: an engine and a clock on which every reading, every call
+//! and every filling of a buffer takes a time of its own.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use engine::clock::Clock;
+use engine::files::OpenFile;
+use engine::{Completion, Engine, EngineError, Queued, Slot};
+use job::{Access, BlockSize, Distribution, Durability, FileService, Pacing, Pattern, PerDirection, Seed};
+use results::{JobRecord, JobSetup, Moments};
+use workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
+
+use crate::control::{Control, WorkerCell};
+use crate::drive::{Account, Drive, Ended, Parts, Survival};
+use crate::phase::Phase;
+use crate::plan::Queueing;
+use crate::recorder::{Kept, Recorder};
+
+const CALL_NS: u64 = 1_000;
+const READING_NS: u64 = 10;
+const FILLING_NS: u64 = 100_000;
+const REQUESTS: u64 = 3 * BLOCK_OPS as u64;
+
+/// Time passes when it is asked for.
+#[derive(Clone, Default)]
+struct Costly {
+    now_ns: Rc<Cell<u64>>,
+    readings: Rc<Cell<u64>>,
+}
+
+impl Costly {
+    fn pass(&self, ns: u64) {
+        self.now_ns.set(self.now_ns.get() + ns);
+    }
+}
+
+impl Clock for Costly {
+    fn now_ns(&self) -> u64 {
+        self.readings.set(self.readings.get() + 1);
+        self.pass(READING_NS);
+        self.now_ns.get()
+    }
+
+    fn sleep_until_ns(&self, _: u64) {}
+}
+
+/// Takes a microsecond more for each 4 KiB of the offset, so that requests cannot be mistaken for each other.
+struct Slow {
+    clock: Costly,
+    buffer: Vec<u8>,
+    /// The call that brings only half.
+    short: Option<u64>,
+    calls: u64,
+}
+
+impl Engine for Slow {
+    const SYNCHRONOUS: bool = true;
+
+    type Clock = Costly;
+
+    fn clock(&self) -> &Costly {
+        &self.clock
+    }
+
+    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+        self.clock.pass(CALL_NS + op.offset / 4096);
+        self.calls += 1;
+        let length = if self.short == Some(self.calls) { op.length / 2 } else { op.length - done };
+        Queued::Done(Completion { slot, result: i64::from(length) })
+    }
+
+    fn submit(&mut self) -> Result<usize, EngineError> {
+        Ok(0)
+    }
+
+    fn reap(&mut self, _: usize, _: usize, _: Option<Duration>, _: &mut Vec<Completion>) -> Result<usize, EngineError> {
+        Ok(0)
+    }
+
+    fn files(&self) -> &[OpenFile] {
+        &[]
+    }
+
+    fn buffer(&mut self, _: &Slot) -> &mut [u8] {
+        self.clock.pass(FILLING_NS);
+        &mut self.buffer
+    }
+
+    fn cancel(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+struct Nobody;
+
+impl Account for Nobody {
+    fn measure_from_here(&mut self) {}
+
+    fn job_record(&self, _: &Recorder, _: u64, _: results::SurvivedErrors) -> JobRecord {
+        JobRecord::new("a", 1, JobSetup::default())
+    }
+}
+
+fn workload(writes: bool) -> Workload {
+    Workload {
+        pattern: Pattern {
+            access: Access {
+                random: false,
+                reads: !writes,
+                writes,
+                trims: false,
+                trim_then_write: false,
+                modifier: None,
+                identical: false,
+            },
+            block_size: PerDirection::all(BlockSize::Fixed(4096)),
+            block_align: None,
+            unaligned_sizes: false,
+            sizes_by_sequence: false,
+            read_percent: 50,
+            random_percent: PerDirection::all(100),
+            seed: Seed::Fixed(1),
+            random_map: true,
+            generator: None,
+            distribution: Distribution::Uniform,
+        },
+        service: FileService::RoundRobin { per_file: 1 },
+        files: vec![FileRange { start: 0, length: REQUESTS * 4096, name: "file".into() }],
+        bytes: REQUESTS * 4096,
+        starts_over: false,
+        loops: 1,
+        time_based: false,
+        number_ios: 0,
+        durability: Durability::default(),
+        pacing: Pacing::default(),
+        thread_number: 1,
+        seed: 1,
+    }
+}
+
+/// What jobs have unless told otherwise.
+fn plain() -> job::Job {
+    let words = ["--name=a", "--ioengine=null", "--size=4k"].map(str::to_owned);
+    let job::Outcome::Run(mut request) = job::parse_command_line(&words, &mut crate::MachineSources) else {
+        panic!("{words:?} is a job");
+    };
+    request.jobs.remove(0)
+}
+
+/// The latencies' sums, and how often the clock was read.
+fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
+    let clock = Costly::default();
+    let kept =
+        Kept { submission: false, lat_distribution: false, slat_distribution: false, response: false, syncs: false };
+    let directions = PerDirection { read: !writes, write: writes, trim: false };
+    let (control, cell) = (Control::default(), WorkerCell::new());
+    let job = plain();
+    let parts = Parts {
+        engine: Slow { clock: clock.clone(), buffer: vec![0; 4096], short, calls: 0 },
+        files: &[],
+        used: &[],
+        generator: Generator::new(&workload(writes)).unwrap(),
+        content: writes.then(|| Content::new(&job.content, 1)),
+        queueing: Queueing { depth: 1, batch: 1, reap_min: 1, reap_max: 1, depth_low: 1 },
+        recorder: Recorder::new(directions, kept, 1),
+        phase: Phase::begin(0, 0, 0, 500, 500),
+        series: None,
+        survival: Survival { policy: job.errors.clone(), fill_device: false, counted: Default::default() },
+        governor: None,
+        time_all: true,
+        invalidate: false,
+        account: Nobody,
+        control: &control,
+        cell: &cell,
+    };
+    let mut drive = Drive::new(parts);
+    assert!(matches!(drive.run(), Ended::Finished));
+    let shown = crate::recorder::Shown { clat: true, slat: false, lat: true, bandwidth: false, sampled: false };
+    let [read, write, _] = drive.into_parts().recorder.counted(1, shown).directions;
+    (if writes { write } else { read }.clat.moments, clock.readings.get())
+}
+
+/// Sum of what the calls themselves take.
+const CALLS_NS: u64 = REQUESTS * CALL_NS + REQUESTS * (REQUESTS - 1) / 2;
+
+#[test]
+fn a_read_takes_its_call_and_one_reading() {
+    let (latency, readings) = driven(false, None);
+    assert_eq!(latency.count, REQUESTS);
+    assert_eq!((latency.min, latency.max), (CALL_NS + READING_NS, CALL_NS + REQUESTS - 1 + READING_NS));
+    assert_eq!(latency.sum, u128::from(CALLS_NS + REQUESTS * READING_NS));
+    assert_eq!(readings, REQUESTS + 3, "one each, and one at the head of each block");
+}
+
+#[test]
+fn the_filling_of_a_buffer_is_in_no_latency() {
+    let (latency, readings) = driven(true, None);
+    assert_eq!(latency.max, CALL_NS + REQUESTS - 1 + READING_NS);
+    assert_eq!(latency.sum, u128::from(CALLS_NS + REQUESTS * READING_NS));
+    assert_eq!(readings, 2 * REQUESTS + 3);
+}
+
+#[test]
+fn a_short_read_is_timed_with_its_rest_and_the_next_one_without() {
+    let (latency, _) = driven(false, Some(70));
+    assert_eq!(latency.count, REQUESTS);
+    let whole = CALL_NS + 69;
+    assert_eq!(latency.max, 2 * whole + READING_NS);
+    assert_eq!(latency.sum, u128::from(CALLS_NS + whole + REQUESTS * READING_NS));
+}
