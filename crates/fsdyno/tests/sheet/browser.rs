@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where the pages and pictures are left to be looked at.
 pub(crate) fn folder() -> PathBuf {
@@ -37,8 +38,15 @@ fn command(browser: &Path, profile: &str) -> Command {
     command.args(["--headless=new", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1"]);
     // Root has no sandbox; the page is our own.
     command.args(["--no-sandbox", "--no-first-run", "--virtual-time-budget=4000", "--enable-logging=stderr"]);
-    command.arg(format!("--user-data-dir={}", folder().join(format!("profile-{profile}")).display()));
+    // A profile belongs to one process at a time, and tests run side by side.
+    command.arg(format!("--user-data-dir={}", folder().join(format!("profile-{profile}-{}", serial())).display()));
     command
+}
+
+/// Another number each time.
+fn serial() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 fn run(mut command: Command) -> Output {
@@ -104,7 +112,7 @@ pub(crate) fn ask(browser: &Path, page: &Path, size: (u32, u32), dark: bool, scr
     let end = policy + text[policy..].find('>').expect("its end") + 1;
     let done = "const done = (said) => parent.postMessage(JSON.stringify(said), '*');";
     let asking = format!("{}{}<script>{done}{script}</script>", &text[..policy], &text[end..]);
-    let name = format!("ask-{}-{}", size.0, if dark { "dark" } else { "light" });
+    let name = format!("ask-{}-{}-{}", size.0, if dark { "dark" } else { "light" }, serial());
     let copy = folder().join(format!("{name}.html"));
     std::fs::write(&copy, asking).expect("the copy is written");
     let frame = folder().join(format!("{name}-frame.html"));
