@@ -105,7 +105,7 @@ mod tests {
         let reason = found[0].outcome.as_ref().unwrap_err();
         assert_eq!(
             reason,
-            "the plans differ: randread of 0 and 0 B at depth 1 in 1 jobs on the server, randread of 0 and 0 B at depth 32 \
+            "the plans differ: randread of 4096 and 4096 B at depth 1 in 1 jobs on the server, randread of 4096 and 4096 B at depth 32 \
              in 1 jobs on the client"
         );
         let mut other = study("other", 1, 1);

@@ -73,13 +73,13 @@ fn bytes_agree_with_the_interface() {
 fn profiles_are_held_against_it() {
     let bench = Bench::new();
     let nfs = place("LAB_NFS");
-    let check = |options: &[&str]| {
-        let output = bench.run(&[&["check", "--expect=nfs", word(&nfs)], options].concat());
+    let check = |profile: &str, options: &[&str]| {
+        let output = bench.run(&[&["check", profile, word(&nfs), "--expect=nfs"], options].concat());
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     };
-    let (status, said, _) = check(&["gitlab-nfs-gate"]);
+    let (status, said, _) = check("gitlab-nfs-gate", &[]);
     assert!(status == Some(1) && said.contains("FAIL: GitLab") && said.contains("this is nfs4"), "{status:?}: {said}");
-    let (status, said, errors) = check(&["google-netapp-volumes", "--scale-runtime=0.02", "--size-cap=16m"]);
+    let (status, said, errors) = check("google-netapp-volumes", &["--scale-runtime=0.02", "--size-cap=16m"]);
     assert_eq!(status, Some(0), "it refers to figures and sets no limit: {said}\n{errors}");
     assert!(said.contains("REFERENCE: writes at depth 1"), "{said}");
 }
