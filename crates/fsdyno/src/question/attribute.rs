@@ -87,7 +87,7 @@ mod tests {
         let open = attributed(Err("the plans differ".into()));
         assert_eq!(
             as_text("a on the server, b on the client", std::slice::from_ref(&open)),
-            concat!("a on the server, b on the client\n\n4k random read, depth 1\n  the plans differ\n")
+            "a on the server, b on the client\n\n4k random read, depth 1\n  the plans differ\n"
         );
         assert_eq!(as_json(&open)["not_visible"], "the plans differ");
         assert!(as_json(&open).get("limit").is_none());
