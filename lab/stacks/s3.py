@@ -43,7 +43,8 @@ def s3fs_options(room, options, address: str, cache: Path) -> str:
     keys = room.path / "keys"
     keys.write_text(KEYS + "\n")
     keys.chmod(0o600)
-    words = [f"url=http://{address}:{PORT}", "use_path_request_style", f"passwd_file={keys}"]
+    # s3rver cannot copy a part of an object, which s3fs would ask for where a part is as it was.
+    words = [f"url=http://{address}:{PORT}", "use_path_request_style", f"passwd_file={keys}", "nomixupload"]
     if options.use_cache:
         words.append(f"use_cache={cache}")
     if options.s3fs_options:

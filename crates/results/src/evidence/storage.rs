@@ -172,7 +172,7 @@ pub struct FuseIdentity {
 pub struct ServerIdentity {
     /// Address and port.
     pub address: String,
-    /// Median of some TCP connects, ns. It is a round trip and the two kernels' work, not a ping.
+    /// Shortest of some TCP connects, ns. It is a round trip and the two kernels' work, not a ping.
     pub connect_ns: Seen<u64>,
     /// Interface towards it.
     pub interface: Seen<String>,
