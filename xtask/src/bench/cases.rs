@@ -122,6 +122,39 @@ pub(super) const CASES: &[Case] = &[
             recorded_fio: 2278.0,
         },
     },
+    // What a feature costs where it is used. The rows above must not know of it.
+    Case {
+        name: "instructions-zipf",
+        title: "null, randread, iodepth 64, zipf",
+        kind: Kind::Instructions {
+            words: "--rw=randread --iodepth=64 --random_distribution=zipf:1.1",
+            target: FREE,
+            recorded_fio: 3328.0,
+        },
+    },
+    Case {
+        name: "instructions-rate",
+        title: "null, randread, iodepth 64, a rate beyond reach",
+        kind: Kind::Instructions {
+            words: "--rw=randread --iodepth=64 --rate_iops=100000000",
+            target: FREE,
+            recorded_fio: 3552.0,
+        },
+    },
+    Case {
+        name: "instructions-thinktime",
+        title: "null, randread, iodepth 64, a think time that never comes",
+        kind: Kind::Instructions {
+            words: "--rw=randread --iodepth=64 --thinktime=1 --thinktime_blocks=100000000",
+            target: FREE,
+            recorded_fio: 3302.0,
+        },
+    },
+    Case {
+        name: "instructions-writes",
+        title: "null, randwrite, iodepth 64",
+        kind: Kind::Instructions { words: "--rw=randwrite --iodepth=64", target: FREE, recorded_fio: 3438.0 },
+    },
     Case {
         name: "allocations-qd64",
         title: "null, randread, iodepth 64",
