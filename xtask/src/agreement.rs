@@ -106,7 +106,7 @@ fn tool(variable: &str, otherwise: PathBuf) -> Result<Tool, String> {
 }
 
 /// The release binary, built now; where it will be if another one is named.
-fn ours() -> Result<PathBuf, String> {
+pub(crate) fn ours() -> Result<PathBuf, String> {
     let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     if std::env::var_os("FSDYNO_BIN").is_none() {
         let status = Command::new(env!("CARGO")).args(["build", "--release", "--quiet", "-p", "fsdyno"]).status();

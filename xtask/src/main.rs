@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod docs;
 mod licences;
+mod soak;
 mod tests_step;
 mod tidy;
 mod workspace;
@@ -24,7 +25,8 @@ const USAGE: &str = "usage: cargo xtask CHORE
     docs           generated documents are fresh; --write makes them anew
     test           all tests, with the reasons of those that were skipped
   bench          what fsdyno costs, beside fio; --help tells more
-  agreement      what fsdyno and fio measure on storage of known speed; --help tells more";
+  agreement      what fsdyno and fio measure on storage of known speed; --help tells more
+  soak           what fsdyno says against honest runs on all kinds of storage; --help tells more";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         "ci" => ci::run(),
         "bench" => bench::run(rest),
         "agreement" => agreement::run(rest),
+        "soak" => soak::run(rest),
         "docs" if !rest.is_empty() => docs::run(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

@@ -3,6 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
+use super::thin_blocks::thin_layer;
 use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
 use crate::report::Report;
 use crate::story::Story;
@@ -37,6 +38,8 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         row.direct() == Some(true)
             && row.engine() != "mmap"
             && stage.rows.iter().all(|row| row.direct() == Some(true))
+            // Nobody delivers what was never written there: no cache answered.
+            && thin_layer(row).is_none()
             && stage.class().is_some_and(|class| class != StorageClass::Memory)
     });
     direct.filter_map(|(stage, row, flow)| undelivered(stage, row, flow).or_else(|| cached(stage, row, flow))).collect()

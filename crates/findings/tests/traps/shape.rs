@@ -57,6 +57,18 @@ fn a_thin_volume_that_was_only_read() {
     record.storages[0].stack = vec!["dm-3 (thin)".into()];
     assert_eq!(found(&record), caution("thin-blocks"));
     assert!(one(&record, "thin-blocks").cause.contains("likely"));
+    let watched = |stack: &str, delivered: u64| {
+        let mut record = on(StorageClass::Device, vec![direct(reader("job"))]);
+        record.storages[0].stack = vec![stack.into()];
+        record.storages[0].devices = disk_storage().devices;
+        look(&mut record, 0, [4 * GIB, 0], [delivered, 0]);
+        record
+    };
+    let missing = watched("dm-3 (thin)", GIB);
+    assert_eq!(found(&missing), caution("thin-blocks"), "and no cache that direct I/O did not pass by");
+    assert!(one(&missing, "thin-blocks").cause.contains("1.0 GiB of it delivered"), "{:?}", found(&missing));
+    assert_eq!(found(&watched("dm-3 (thin)", 4 * GIB)), [], "it is all there");
+    assert_eq!(found(&watched("dm-3 (linear)", GIB)), invalid("direct-not-honoured"));
     record.storages[0].stack = vec!["dm-3 (linear)".into()];
     assert_eq!(findings::of_run(&record), []);
 }

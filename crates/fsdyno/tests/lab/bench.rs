@@ -89,6 +89,13 @@ impl Run {
         finding
     }
 
+    #[track_caller]
+    pub(crate) fn caution(&self, id: &str) -> &Finding {
+        let finding = self.finding(id).unwrap_or_else(|| panic!("no {id}: {:#?}", self.record.findings));
+        assert_eq!(finding.severity, Severity::Caution, "{finding:?}");
+        finding
+    }
+
     /// None of these was found.
     #[track_caller]
     pub(crate) fn silent(&self, ids: &[&str]) {

@@ -5,6 +5,10 @@
 mod attribution;
 mod bench;
 mod case_c;
+mod filesystems;
+mod machine;
 mod nfs;
 mod s3fs;
+mod series;
+mod sockets;
 mod stack;

@@ -1,0 +1,114 @@
+//! What filesystems and devices of this machine do to requests on their way: T5, T12, T17, T27, T28.
+
+use std::process::Command;
+
+use results::{Severity, Trust};
+
+use crate::bench::{Bench, Run, word};
+use crate::stack::{inside, place, shell};
+
+const FILE_MIB: u64 = 64;
+
+/// A file on the stack's disk, in no memory.
+fn file() -> String {
+    let file = word(&place("LAB_LOCAL").join("file")).to_owned();
+    shell(&format!("dd if=/dev/urandom of={file} bs=1M count={FILE_MIB} conv=fsync status=none"));
+    file
+}
+
+/// Direct reads of a file for a second.
+#[track_caller]
+fn direct_reads(file: &str, bs: &str) -> Run {
+    Bench::new().fio(&format!(
+        "--name=job --filename={file} --rw=read --bs={bs} --size={FILE_MIB}m --direct=1 --time_based --runtime=1"
+    ))
+}
+
+/// ext4 with data=journal takes O_DIRECT and goes through the page cache all the same.
+#[test]
+fn direct_io_that_is_not_direct() {
+    inside("filesystems::direct_io_that_is_not_direct", "ext4 --size-mb 256", || {
+        let file = file();
+        direct_reads(&file, "256k").silent(&["direct-not-honoured"]);
+        let (disk, device) = (place("LAB_LOCAL"), place("LAB_DEVICE"));
+        let (disk, device) = (word(&disk), word(&device));
+        // A loop device of its own for the journal's mode: the stack's frees itself with its mount.
+        shell(&format!(
+            "image=$(losetup --noheadings --output BACK-FILE {device}); umount {disk}; \
+             mount -o loop,data=journal \"$image\" {disk}"
+        ));
+        let trapped = direct_reads(&file, "256k");
+        let finding = trapped.invalid("direct-not-honoured");
+        assert!(finding.cause.contains("direct"), "{}", finding.cause);
+        assert_eq!(Trust::of(&trapped.record.findings), Trust::Invalid);
+    });
+}
+
+/// Zeros on a filesystem that compresses; random data on the same.
+#[test]
+fn data_that_shrink() {
+    inside("filesystems::data_that_shrink", "btrfs --compress zstd --size-mb 512", || {
+        let bench = Bench::new();
+        let directory = place("LAB_LOCAL");
+        let line = format!("--directory={} --rw=write --bs=1m --size=64m --end_fsync=1", word(&directory));
+        let zeros = bench.fio(&format!("--name=zeros {line} --zero_buffers=1 --fallocate=none"));
+        zeros.invalid("compressible-data");
+        assert!(zeros.stderr.contains("compressible-data"), "{}", zeros.stderr);
+        let random = bench.fio(&format!("--name=random {line} --refill_buffers=1 --fallocate=none"));
+        random.silent(&["compressible-data"]);
+        assert_ne!(Trust::of(&random.record.findings), Trust::Invalid, "{:?}", random.record.findings);
+    });
+}
+
+/// A device that takes requests of 64 KiB at most.
+#[test]
+fn requests_that_are_cut() {
+    inside("filesystems::requests_that_are_cut", "ext4 --size-mb 256", || {
+        let file = file();
+        let device = place("LAB_DEVICE");
+        let name = device.file_name().and_then(|name| name.to_str()).expect("a device");
+        shell(&format!("echo 64 > /sys/block/{name}/queue/max_sectors_kb"));
+        let cut = direct_reads(&file, "1m");
+        let finding = cut.finding("request-size").unwrap_or_else(|| panic!("nothing: {}", cut.stderr));
+        assert!(finding.cause.contains("asked for 1.0 MiB a request, the device saw 6"), "{}", finding.cause);
+        assert_eq!(finding.severity, Severity::Info, "the device takes no larger ones");
+        direct_reads(&file, "64k").silent(&["request-size"]);
+    });
+}
+
+/// A loop device whose file is in the page cache of the machine: as a host's cache below a virtual disk. Likely, and
+/// never more than a caution.
+#[test]
+fn a_cache_below_the_device() {
+    inside("filesystems::a_cache_below_the_device", "ext4 --size-mb 256", || {
+        let file = file();
+        direct_reads(&file, "256k").silent(&["host-cache"]);
+        let device = place("LAB_DEVICE");
+        shell(&format!("losetup --direct-io=off {}", word(&device)));
+        // The first pass brings it there.
+        shell(&format!("dd if={file} of=/dev/null bs=1M iflag=direct status=none"));
+        let finding = direct_reads(&file, "256k").caution("host-cache").clone();
+        assert!(finding.cause.contains("page cache of that file"), "{}", finding.cause);
+    });
+}
+
+/// Somebody else reads from the same device; the loop device of the stack has no other users.
+#[test]
+fn a_neighbour_on_the_device() {
+    inside("filesystems::a_neighbour_on_the_device", "ext4 --size-mb 256", || {
+        let file = file();
+        let quiet = direct_reads(&file, "64k");
+        quiet.silent(&["foreign-load"]);
+        let other = place("LAB_LOCAL").join("other");
+        shell(&format!("cp {file} {}; sync {}", word(&other), word(&other)));
+        let load = format!("while true; do dd if={} of=/dev/null bs=1M iflag=direct status=none; done", word(&other));
+        // Its own group of processes: it ends with its children.
+        let mut neighbour =
+            Command::new("timeout").args(["60", "bash", "-c", &load]).spawn().expect("timeout is there");
+        let shared = direct_reads(&file, "64k");
+        shell(&format!("kill {}", neighbour.id()));
+        neighbour.wait().expect("it ends");
+        let finding = shared.caution("foreign-load");
+        assert!(finding.cause.contains("this run did not ask for"), "{}", finding.cause);
+    });
+}

@@ -1,0 +1,204 @@
+//! Machines that have a part in the number: T20, T21, T24.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::bench::{Bench, Run, word};
+use crate::stack::{inside, place, shell, skip};
+
+/// A control group with a fifth of a processor, and this process in it until it is dropped.
+struct Held {
+    group: PathBuf,
+}
+
+impl Held {
+    /// `None`: processors cannot be limited here; the reason is printed.
+    fn new() -> Option<Held> {
+        let name = format!("fsdyno-test-{}", std::process::id());
+        let root = Path::new("/sys/fs/cgroup");
+        let old = root.join("cpu");
+        let (group, file, quota) = match old.join("cpu.cfs_quota_us").exists() {
+            true => (old.join(name), "cpu.cfs_quota_us", "20000"),
+            false => (root.join(name), "cpu.max", "20000 100000"),
+        };
+        if let Err(error) = std::fs::create_dir(&group) {
+            skip(&format!("no control group can be made: {error}"));
+            return None;
+        }
+        let held = Held { group };
+        let limited = std::fs::write(held.group.join(file), quota).and_then(|()| enter(&held.group));
+        if let Err(error) = &limited {
+            skip(&format!("processors cannot be limited: {error}"));
+        }
+        limited.is_ok().then_some(held)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // A group with a process in it stays; so does one that was never entered, which is empty.
+        let left = self.group.parent().map_or(Ok(()), enter).and_then(|()| std::fs::remove_dir(&self.group));
+        if let Err(error) = left {
+            skip(&format!("the control group could not be removed: {error}"));
+        }
+    }
+}
+
+/// Moves this process.
+fn enter(group: &Path) -> std::io::Result<()> {
+    std::fs::write(group.join("cgroup.procs"), std::process::id().to_string())
+}
+
+#[test]
+fn a_processor_limit() {
+    inside("machine::a_processor_limit", "tmpfs --size-mb 256", || {
+        let file = place("LAB_LOCAL").join("file");
+        let line =
+            format!("--name=job --filename={} --rw=randread --bs=4k --size=64m --time_based --runtime=2", word(&file));
+        let run = || Bench::new().fio(&line);
+        let blamed = |run: &Run| run.finding("cpu-starved").is_some_and(|found| found.cause.contains("control group"));
+        assert!(!blamed(&run()), "nobody limits it yet");
+        let Some(_held) = Held::new() else { return };
+        let starved = run();
+        starved.caution("cpu-starved");
+        assert!(blamed(&starved), "{:#?}", starved.record.findings);
+    });
+}
+
+/// A governor that saves power. Virtual machines show none, so that a folder stands in for the kernel's; the program
+/// reads it as it would read that.
+#[test]
+fn a_governor_that_saves() {
+    inside("machine::a_governor_that_saves", "ext4 --size-mb 256", || {
+        let file = place("LAB_LOCAL").join("file");
+        // Slow enough for a processor to sleep between, and served by readahead: some us each.
+        let line = format!(
+            "--name=job --filename={} --rw=read --bs=4k --size=8m --time_based --runtime=2 --rate_iops=400",
+            word(&file)
+        );
+        let with = |governor: &str| {
+            let processor = "/sys/devices/system/cpu/cpu0";
+            shell(&format!(
+                "mount -t tmpfs none {processor} && mkdir {processor}/cpufreq && \
+                 echo {governor} > {processor}/cpufreq/scaling_governor"
+            ));
+            let run = Bench::new().fio(&line);
+            shell(&format!("umount {processor}"));
+            run
+        };
+        let saving = with("powersave");
+        let finding = saving.caution("power-saving");
+        assert!(finding.cause.contains("the governor is powersave"), "{}", finding.cause);
+        with("performance").silent(&["power-saving"]);
+    });
+}
+
+/// A clock that asks the kernel, as the guests' does: two readings are most of a small request, and nothing of a large
+/// one.
+#[test]
+fn a_slow_clock() {
+    inside("machine::a_slow_clock", "dm", || {
+        let file = place("LAB_LOCAL").join("file");
+        shell(&format!("dd if=/dev/urandom of={} bs=1M count=16 status=none", word(&file)));
+        let reads = |bs: &str| {
+            let job = format!("--name=job --filename={} --rw=read --bs={bs} --size=16m", word(&file));
+            Bench::new().fio(&format!("{job} --time_based --runtime=1"))
+        };
+        let small = reads("4k");
+        let finding = small.caution("clock");
+        assert!(finding.cause.contains("reading the clock (clock_gettime"), "{}", finding.cause);
+        reads("1m").silent(&["clock"]);
+    });
+}
+
+/// A thin volume that nobody has written to; the same once it is written. Likely, and never more than a caution.
+#[test]
+fn a_thin_volume() {
+    inside("machine::a_thin_volume", "dm", || {
+        shell(THIN);
+        let read = || {
+            let job = "--name=job --filename=/dev/mapper/thin --rw=randread --bs=64k --size=32m --direct=1";
+            Bench::new().fio(&format!("{job} --time_based --runtime=1 --readonly"))
+        };
+        let empty = read();
+        let finding = empty.caution("thin-blocks");
+        assert!(finding.cause.contains("0 B of it delivered") && finding.cause.contains("likely"), "{}", finding.cause);
+        empty.silent(&["direct-not-honoured"]);
+        shell("dd if=/dev/urandom of=/dev/mapper/thin bs=1M count=32 oflag=direct status=none");
+        read().silent(&["thin-blocks", "direct-not-honoured"]);
+    });
+}
+
+/// Makes /dev/mapper/thin in the guest's memory. The guest's modules are not where its modprobe looks, and nobody but
+/// dmsetup makes nodes there.
+const THIN: &str = r#"set -e; mkdir -p /dev/shm/modules/lib; ln -s /usr/lib/uml/modules /dev/shm/modules/lib/modules
+    modprobe -d /dev/shm/modules dm-thin-pool; modprobe -d /dev/shm/modules loop; cd /dev/shm
+    truncate -s 96M data; truncate -s 8M meta; data=$(losetup -f --show data); meta=$(losetup -f --show meta)
+    dmsetup create pool --table "0 196608 thin-pool $meta $data 128 0"; dmsetup mknodes
+    dmsetup message pool 0 'create_thin 0'
+    pool=$(dmsetup info -c --noheadings --separator : -o major,minor pool)
+    dmsetup create thin --table "0 131072 thin $pool 0"; dmsetup mknodes"#;
+
+/// A disk as fast as the processor that asks it: compressed memory, whose requests are done by whoever asks.
+struct FastDisk {
+    number: String,
+    mounted: PathBuf,
+}
+
+impl FastDisk {
+    /// `None`: there is none here; the reason is printed.
+    fn mount(at: PathBuf) -> Option<FastDisk> {
+        let number = match std::fs::read_to_string("/sys/class/zram-control/hot_add") {
+            Ok(number) => number.trim().to_owned(),
+            Err(error) => {
+                skip(&format!("no zram: {error}"));
+                return None;
+            }
+        };
+        let disk = FastDisk { number, mounted: at };
+        let name = format!("zram{}", disk.number);
+        shell(&format!(
+            "set -e; echo 128M > /sys/block/{name}/disksize; mkfs.ext4 -q /dev/{name}; mount /dev/{name} {}",
+            word(&disk.mounted)
+        ));
+        Some(disk)
+    }
+}
+
+impl Drop for FastDisk {
+    fn drop(&mut self) {
+        // Not mounted if it could not be made.
+        let line = format!(
+            "umount {} 2>/dev/null; echo {} > /sys/class/zram-control/hot_remove",
+            self.mounted.display(),
+            self.number
+        );
+        if !Command::new("bash").args(["-c", &line]).status().is_ok_and(|status| status.success()) {
+            skip(&format!("zram{} could not be removed", self.number));
+        }
+    }
+}
+
+#[test]
+fn a_generator_at_its_end() {
+    inside("machine::a_generator_at_its_end", "tmpfs --size-mb 64", || {
+        let Some(disk) = FastDisk::mount(place("LAB_LOCAL")) else { return };
+        let file = disk.mounted.join("file");
+        shell(&format!("dd if=/dev/urandom of={} bs=1M count=32 conv=fsync status=none", word(&file)));
+        let job = format!(
+            "--name=job --filename={} --rw=randread --bs=4k --size=32m --direct=1 --ioengine=io_uring --iodepth=16 \
+             --time_based --runtime=2",
+            word(&file)
+        );
+        let bound = Bench::new().fio(&job);
+        match bound.finding("generator-bound") {
+            Some(finding) => assert!(finding.cause.contains("of CPU an I/O"), "{}", finding.cause),
+            // Somebody else has the processor: then that is the limit, and that is said.
+            None => {
+                bound.caution("cpu-starved");
+                skip("the machine is busy");
+            }
+        }
+        Bench::new().fio(&format!("{job} --rate_iops=1000")).silent(&["generator-bound"]);
+    });
+}

@@ -1,0 +1,116 @@
+//! Rates that change while a test runs, on a disk whose limit the test changes: T14, T15, T16, T25, T26.
+
+use std::process::{Child, Command};
+
+use results::Severity;
+
+use crate::bench::{Bench, Run, word};
+use crate::stack::{inside, place, shell};
+
+/// Size of the files, MiB.
+const FILE_MIB: u64 = 64;
+
+/// What a rate that stays the same must not be called.
+const UNSTEADY: [&str; 5] = ["burst", "drift", "too-noisy", "lazy-blocks", "host-cache"];
+
+/// A disk, and a file on it that is not in memory.
+struct Disk {
+    bench: Bench,
+    file: String,
+}
+
+impl Disk {
+    fn new() -> Disk {
+        let file = word(&place("LAB_LOCAL").join("file")).to_owned();
+        shell(&format!("dd if=/dev/urandom of={file} bs=1M count={FILE_MIB} conv=fsync status=none"));
+        Disk { bench: Bench::new(), file }
+    }
+
+    /// Direct reads for so many seconds, while a line of the shell does its part.
+    #[track_caller]
+    fn reads(&self, access: &str, seconds: u32, meanwhile: &str) -> Run {
+        let mut beside = beside(meanwhile);
+        let run = self.bench.fio(&format!(
+            "--name=job --filename={} --rw={access} --bs=64k --size={FILE_MIB}m --direct=1 --ioengine=libaio \
+             --iodepth=4 --time_based --runtime={seconds}",
+            self.file
+        ));
+        assert!(beside.wait().expect("it ends").success(), "{meanwhile}");
+        run
+    }
+}
+
+fn beside(line: &str) -> Child {
+    Command::new("bash").args(["-c", line]).spawn().expect("bash is there")
+}
+
+/// A limit of the control group is the number; without it nothing is said. A limit that stays is no unsteady rate.
+#[test]
+fn a_limit_that_stays() {
+    inside("series::a_limit_that_stays", "throttle --size-mb 256", || {
+        let disk = Disk::new();
+        disk.reads("randread", 2, "").silent(&["throttled"]);
+        shell("lab-throttle read-bps=10000000");
+        let limited = disk.reads("randread", 11, "");
+        let finding = limited.caution("throttled");
+        assert!(finding.cause.contains("of the control group's limit"), "{}", finding.cause);
+        limited.silent(&UNSTEADY);
+    });
+}
+
+/// Fast at first, as on credit.
+#[test]
+fn a_burst() {
+    inside("series::a_burst", "throttle --size-mb 256 --read-bps 40000000", || {
+        let run = Disk::new().reads("randread", 13, "sleep 6; lab-throttle read-bps=10000000");
+        let finding = run.caution("burst");
+        assert!(finding.cause.contains("it began on credit"), "{}", finding.cause);
+        run.silent(&["drift", "too-noisy"]);
+    });
+}
+
+/// A rate on its way, here upwards, as of a cache that fills.
+#[test]
+fn a_drift() {
+    inside("series::a_drift", "throttle --size-mb 256 --read-bps 10000000", || {
+        let steps = "for step in $(seq 12); do sleep 1; lab-throttle read-bps=$((10000000 + step * 3000000)); done";
+        let run = Disk::new().reads("randread", 12, steps);
+        let finding = run.caution("drift");
+        assert!(finding.cause.contains("the rate rose by"), "{}", finding.cause);
+    });
+}
+
+/// Neighbours that come and go.
+#[test]
+fn noise() {
+    inside("series::noise", "throttle --size-mb 256 --read-bps 30000000", || {
+        let weather = "for second in $(seq 4); do sleep 1.1; lab-throttle read-bps=2000000; sleep 1.1; lab-throttle \
+                       read-bps=30000000; done";
+        let run = Disk::new().reads("randread", 8, weather);
+        run.caution("too-noisy");
+        run.silent(&["burst", "drift"]);
+    });
+}
+
+/// A first pass that is slow and a second that is fast, on a file that was there before: as of a volume that fetches
+/// its blocks from a snapshot. Likely, and never more than a caution.
+#[test]
+fn a_first_read_that_fetches() {
+    inside("series::a_first_read_that_fetches", "throttle --size-mb 256 --read-bps 11184810", || {
+        let run = Disk::new().reads("read", 12, "sleep 6.3; lab-throttle read-bps=44739240");
+        let finding = run.caution("lazy-blocks");
+        assert!(finding.cause.contains("likely"), "{}", finding.cause);
+        run.silent(&["drift", "too-noisy"]);
+    });
+}
+
+/// A run that ends before anything settles, and one that does not.
+#[test]
+fn a_short_run() {
+    inside("series::a_short_run", "ext4 --size-mb 256", || {
+        let disk = Disk::new();
+        let short = disk.bench.fio(&format!("--name=job --filename={} --rw=read --bs=64k --size=1m", disk.file));
+        assert_eq!(short.finding("too-short").map(|finding| finding.severity), Some(Severity::Info));
+        disk.reads("randread", 2, "").silent(&["too-short"]);
+    });
+}

@@ -1,0 +1,59 @@
+//! What the connections of a FUSE daemon carried, in the ledger and in what is said.
+
+use std::process::Command;
+
+use results::evidence::{Moment, SocketCounters};
+
+use crate::bench::{Bench, Run, near, word};
+use crate::stack::{inside, place, tell};
+
+/// A writer and a reader of one connection through the interface that the daemon uses too.
+const NEIGHBOUR: &str = "
+import socket, threading
+listening = socket.create_server(('127.0.0.1', 0))
+def send():
+    with listening.accept()[0] as connection:
+        while True: connection.sendall(bytes(1 << 20))
+threading.Thread(target=send, daemon=True).start()
+with socket.create_connection(listening.getsockname()) as connection:
+    while connection.recv(1 << 20): pass
+";
+
+/// What the daemon's connections moved from the first to the last look, if they are visible.
+#[track_caller]
+fn connections(run: &Run) -> SocketCounters {
+    let ledger = run.record.ledger.as_ref().expect("a ledger");
+    let end = ledger.samples.iter().rfind(|sample| sample.moment == Moment::End).expect("a last look");
+    let wire = end.wire.value().expect("a witness");
+    *wire.daemon_sockets.value().unwrap_or_else(|| panic!("{:?}", wire.daemon_sockets.reason()))
+}
+
+#[test]
+fn a_daemons_connections() {
+    inside("sockets::a_daemons_connections", "s3fs --use-cache", || {
+        let bench = Bench::new();
+        let line = format!("--filename={} --bs=1m --size=24m", word(&place("LAB_S3").join("object")));
+        let stored = bench.fio(&format!("--name=stored {line} --rw=write --end_fsync=1"));
+        stored.silent(&["fuse-cache"]);
+        let moved = connections(&stored);
+        tell(&format!("stored 24 MiB: {moved:?}"));
+        near(24 << 20, moved.bytes[1], 0.02, "what was stored and what the connections sent");
+        assert!(moved.bytes[0] < 1 << 20, "answers are short: {moved:?}");
+
+        // Read from the daemon's cache, while somebody else keeps the interface busy.
+        let mut neighbour = Command::new("python3").args(["-c", NEIGHBOUR]).spawn().expect("python3 is there");
+        let cached = bench.fio(&format!("--name=cached {line} --rw=read --direct=1 --rate=12m"));
+        neighbour.kill().expect("it runs");
+        neighbour.wait().expect("it ends");
+        let (application, wire) = cached.moved();
+        let moved = connections(&cached);
+        tell(&format!("read {application:?}: the interface {:?}, the connections {moved:?}", wire.bytes));
+        assert!(wire.bytes[0] > application[0], "the interface tells nothing");
+        assert!(moved.bytes[0] < 1 << 20, "{moved:?}");
+        // Idle connections end after some seconds: then nobody knows what they did at the end.
+        if moved.open > 0 && moved.closed == 0 {
+            let finding = cached.caution("fuse-cache");
+            assert!(finding.cause.contains("over the wire (the daemon's connections)"), "{}", finding.cause);
+        }
+    });
+}

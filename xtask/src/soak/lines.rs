@@ -1,0 +1,91 @@
+//! Honest command lines, and the storage that they run on.
+
+/// One kind of storage.
+pub(super) struct Target {
+    pub(super) name: &'static str,
+    /// For `lab run`; empty: the filesystem that holds the folder for temporary files.
+    pub(super) stack: &'static [&'static str],
+    /// Cautions that are right there, because the stack was made so.
+    pub(super) right: &'static [&'static str],
+}
+
+const fn target(name: &'static str, stack: &'static [&'static str]) -> Target {
+    Target { name, stack, right: &[] }
+}
+
+pub(super) const TARGETS: &[Target] = &[
+    target("tmpfs", &["tmpfs", "--size-mb", "1024"]),
+    target("ext4", &["ext4"]),
+    target("xfs", &["xfs"]),
+    target("btrfs", &["btrfs"]),
+    target("btrfs-zstd", &["btrfs", "--compress", "zstd"]),
+    target("overlay", &["overlay"]),
+    // The image's pages are in memory here: what the stack's ext4 is spared.
+    Target { name: "loop", stack: &["ext4"], right: &["host-cache"] },
+    Target {
+        name: "throttle",
+        stack: &["throttle", "--read-bps", "80000000", "--write-bps", "80000000"],
+        right: &["throttled"],
+    },
+    target("fuse", &["fuse"]),
+    target("disk", &[]),
+];
+
+/// What a stack needs before the first line, as commands of the shell.
+pub(super) fn preparation(target: &Target) -> &'static str {
+    if target.name == "loop" { "losetup --direct-io=off \"$LAB_DEVICE\"" } else { "true" }
+}
+
+/// Lines of the fio face that a careful person writes: past the cache, or through it once and cold, or synced; the
+/// jobs on files of their own or one after another. `data` is the file that the first of them writes.
+pub(super) const LINES: &[&str] = &[
+    "--filename=data --rw=write --bs=1m --size=96m --end_fsync=1",
+    "--filename=data --rw=write --bs=128k --size=96m --direct=1 --ioengine=io_uring --iodepth=8",
+    "--filename=data --rw=randread --bs=4k --size=96m --direct=1 --ioengine=io_uring --iodepth=32 --time_based --runtime=2",
+    "--filename=data --rw=randread --bs=4k --size=96m --direct=1 --ioengine=libaio --iodepth=16 --time_based --runtime=2",
+    "--filename=data --rw=randread --bs=4k --size=96m --direct=1 --ioengine=psync --time_based --runtime=2",
+    "--filename=data --rw=read --bs=1m --size=96m --direct=1 --ioengine=libaio --iodepth=8 --time_based --runtime=2",
+    "--filename=data --rw=read --bs=4k --size=96m --direct=1 --time_based --runtime=1",
+    "--filename=data --rw=read --bs=64k --size=96m",
+    "--filename=data --rw=randread --bs=16k --size=48m --fadvise_hint=random",
+    "--filename=data --rw=randwrite --bs=4k --size=96m --direct=1 --ioengine=libaio --iodepth=16 --time_based --runtime=2",
+    "--filename=data --rw=randwrite --bs=4k --size=16m --fdatasync=1 --time_based --runtime=2",
+    "--filename=data --rw=write --bs=64k --size=16m --sync=1",
+    "--filename=data --rw=randrw --rwmixread=70 --bs=8k --size=96m --direct=1 --ioengine=io_uring --iodepth=16 \
+     --time_based --runtime=2",
+    "--filename=data --rw=randread --bs=4k --size=96m --direct=1 --rate_iops=500 --time_based --runtime=2",
+    "--filename=data --rw=randrw --bssplit=4k/50:64k/50 --size=96m --direct=1 --ioengine=libaio --iodepth=4 \
+     --time_based --runtime=1",
+    "--filename=data --rw=randread --bs=512k --size=96m --direct=1 --ioengine=libaio --iodepth=4 --time_based --runtime=1",
+    "--directory=. --numjobs=4 --rw=write --bs=256k --size=16m --end_fsync=1 --group_reporting",
+    "--directory=. --numjobs=4 --rw=read --bs=256k --size=16m --group_reporting",
+    "--directory=. --numjobs=2 --rw=randread --bs=16k --size=16m --direct=1 --ioengine=io_uring --iodepth=32 \
+     --time_based --runtime=2 --group_reporting",
+    "--filename=data --bs=64k --size=48m --direct=1 --rw=read --name=then --rw=write --stonewall",
+    "--filename=checked --rw=write --bs=32k --size=16m --verify=crc32c --do_verify=1 --direct=1",
+    // Long enough for everything that looks at rates from second to second.
+    "--filename=data --rw=randread --bs=16k --size=96m --direct=1 --ioengine=libaio --iodepth=8 --time_based --runtime=12",
+];
+
+/// The question of the guided face.
+const QUESTION: &str = "measure \"$LAB_TARGET\" --quick --size=32m";
+
+/// What is run inside the stack, `rounds` times: a record for each line, a study for the question. What fails is told
+/// and leaves no file.
+pub(super) fn script(target: &Target, rounds: usize) -> String {
+    let mut script = format!("set -u\ncd \"$LAB_TARGET\"\n{}\n", preparation(target));
+    for round in 0..rounds {
+        for (number, line) in LINES.iter().enumerate() {
+            script += &format!(
+                "\"$FSDYNO\" fio --name=job{round}n{number} {line} --findings=off --output=/dev/null \
+                 --record=\"$RESULTS/{round}-{number}.json\" || echo 'failed: {line}' >&2\n"
+            );
+            script += &format!("rm -f job{round}n{number}.* then.* checked\n");
+        }
+        script += &format!(
+            "XDG_DATA_HOME=\"$RESULTS\" \"$FSDYNO\" {QUESTION} --json --quiet > \"$RESULTS/{round}-study.json\" \
+             || echo 'failed: {QUESTION}' >&2\n"
+        );
+    }
+    script
+}
