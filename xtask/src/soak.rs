@@ -92,7 +92,7 @@ fn soak(root: &Path, target: &'static Target, program: &Path, rounds: usize) -> 
         [] => Command::new("bash"),
         stack => {
             let mut lab = Command::new(root.join("lab/lab"));
-            lab.args(["run", "--timeout", "3600"]).args(stack).args(["--", "bash"]);
+            lab.arg("run").args(stack).args(["--timeout", "3600", "--", "bash"]);
             lab
         }
     };
