@@ -6,10 +6,10 @@ use clap::Args;
 use findings::Story;
 
 use crate::fio::{complain, print};
-use crate::question::UNUSABLE;
+use crate::question::{UNUSABLE, columns};
 
-/// Columns of a paragraph: readable at any width of a terminal.
-const COLUMNS: usize = 96;
+/// Longer lines are hard to read.
+const COLUMNS_MAX: usize = 100;
 
 /// What a finding means, how it was seen and what to do; without an id: all of them.
 #[derive(Debug, Args)]
@@ -20,10 +20,11 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn run(&self) -> ExitCode {
+        let columns = columns().min(COLUMNS_MAX);
         let text = match &self.id {
-            None => list(),
+            None => list(columns),
             Some(id) => match findings::story(id) {
-                Some(story) => tell(story),
+                Some(story) => tell(story, columns),
                 None => {
                     complain(&format!("fsdyno: no finding is called {id}"));
                     complain("  next: fsdyno explain  (lists them)");
@@ -35,33 +36,41 @@ impl Explain {
     }
 }
 
-fn list() -> String {
-    let line = |story: &Story| format!("{:<20} {:<4} {}\n", story.id, story.trap, story.title);
+fn list(columns: usize) -> String {
+    let line = |story: &Story| {
+        let head = format!("{:<20} {:<4} ", story.id, story.trap);
+        let indent = format!("\n{:width$}", "", width = head.len());
+        format!("{head}{}\n", wrapped(story.title, columns.saturating_sub(head.len())).join(&indent))
+    };
     findings::catalogue().iter().map(line).collect()
 }
 
-fn tell(story: &Story) -> String {
+fn tell(story: &Story, columns: usize) -> String {
     let Story { id, trap, title, happens, seen, advice, documented } = story;
     let parts =
         [("What happens", happens), ("How it is seen", seen), ("What to do", advice), ("Documented", documented)];
-    let told: String = parts.iter().map(|(heading, text)| format!("\n{heading}\n{}", paragraph(text))).collect();
-    format!("{id} ({trap}): {title}\n{told}")
+    let told: String = parts
+        .iter()
+        .map(|(heading, text)| format!("\n{heading}\n  {}\n", wrapped(text, columns - 2).join("\n  ")))
+        .collect();
+    format!("{}\n{told}", wrapped(&format!("{id} ({trap}): {title}"), columns).join("\n  "))
 }
 
-/// Lines of at most [`COLUMNS`], two blanks in.
-fn paragraph(text: &str) -> String {
-    let mut lines = String::new();
-    let mut line = String::from(" ");
+/// The words in lines of at most so many columns; a word that is longer has a line of its own.
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
-        if line.chars().count() + 1 + word.chars().count() > COLUMNS && line.len() > 1 {
-            lines.push_str(&line);
-            lines.push('\n');
-            line = String::from(" ");
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= columns {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_string());
         }
-        line.push(' ');
-        line.push_str(word);
     }
-    format!("{lines}{line}\n")
+    lines
 }
 
 #[cfg(test)]
@@ -69,14 +78,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paragraphs_keep_to_their_width_and_lose_no_word() {
+    fn stories_keep_to_the_width_and_lose_no_word() {
         for story in findings::catalogue() {
-            let told = tell(story);
-            assert!(told.lines().all(|line| line.chars().count() <= COLUMNS), "{told}");
+            let told = tell(story, 80);
+            // Addresses are not broken.
+            assert!(told.lines().all(|line| line.chars().count() <= 80 || line.contains("http")), "{told}");
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-            assert_eq!(words(&paragraph(story.happens)), words(story.happens));
+            assert_eq!(words(&wrapped(story.happens, 78).join(" ")), words(story.happens));
         }
-        assert_eq!(paragraph("one two"), "  one two\n");
-        assert_eq!(list().lines().count(), findings::catalogue().len());
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        let listed = list(80);
+        assert!(listed.lines().all(|line| line.chars().count() <= 80), "{listed}");
+        assert_eq!(listed.lines().filter(|line| !line.starts_with(' ')).count(), findings::catalogue().len());
     }
 }

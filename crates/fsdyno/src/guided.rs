@@ -3,15 +3,15 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::error::ContextKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use report::terse::Version;
 
+use crate::explain::wrapped;
 use crate::fio::{complain, print};
 use crate::question;
 
-/// Storage benchmark: fio's command line, and questions of its own.
-///
-/// Anything that is not one of these commands is read as a fio command line: try `fsdyno --help`.
+/// How fast a filesystem really is, whether that is good enough, and whether the number can be trusted.
 #[derive(Debug, Parser)]
 #[command(name = "fsdyno", version = crate::VERSION)]
 struct Guided {
@@ -46,6 +46,53 @@ enum Question {
     Inspect(crate::inspect::Inspect),
 }
 
+/// The commands as a person meets them: heading, and those below it. Each stands in one of them.
+const GROUPS: [(&str, &[&str]); 4] = [
+    (
+        "Ask a storage, by a directory on it (begin with `fsdyno inspect .`)",
+        &["inspect", "measure", "smallfiles", "check"],
+    ),
+    ("Compare storages and loads", &["compare", "sweep", "curve", "attribute"]),
+    ("Look at what was kept", &["runs", "show", "report", "diff", "history", "baseline"]),
+    ("Understand and tidy up", &["explain", "doctor", "clean"]),
+];
+
+/// Wider lines are hard to read.
+const COLUMNS_MAX: usize = 100;
+
+/// All questions, with help of the terminal's width.
+fn tree() -> clap::Command {
+    let columns = question::columns().min(COLUMNS_MAX);
+    let command = Guided::command().term_width(columns);
+    let overview = overview(&command, columns);
+    command.override_help(overview)
+}
+
+/// Columns before a command's summary.
+const NAME_COLUMNS: usize = 14;
+
+/// What there is, on one page.
+fn overview(command: &clap::Command, columns: usize) -> String {
+    let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
+    let mut page = wrapped(&format!("{}.", about(command)), columns).join("\n");
+    page.push_str(
+        "\n\nUsage: fsdyno COMMAND ...     a question; `fsdyno COMMAND --help` tells more\n       \
+         fsdyno OPTIONS | FILE  a fio command line; `fsdyno fio --help` tells more\n",
+    );
+    for (heading, names) in GROUPS {
+        page.push_str(&format!("\n{heading}\n"));
+        for name in names {
+            let about = command.find_subcommand(name).map(about).unwrap_or_default();
+            let summary = about.split(". ").next().unwrap_or_default();
+            for (index, line) in wrapped(summary, columns - NAME_COLUMNS).iter().enumerate() {
+                let name = if index == 0 { *name } else { "" };
+                page.push_str(&format!("  {name:<width$}{line}\n", width = NAME_COLUMNS - 2));
+            }
+        }
+    }
+    page
+}
+
 /// Whether the first word asks one of the questions. A job file of that name needs `./` before it.
 pub(crate) fn knows(word: &str) -> bool {
     // Options are never subcommands: a fio line need not pay for the tree of all questions.
@@ -53,9 +100,25 @@ pub(crate) fn knows(word: &str) -> bool {
     may_be && (word == "help" || Guided::command().get_subcommands().any(|question| question.get_name() == word))
 }
 
+/// Whether the word looks like the name of a question that was mistyped, and is no job file.
+pub(crate) fn resembles(word: &str) -> bool {
+    let plain = word.len() > 2 && word.bytes().all(|letter| letter.is_ascii_lowercase());
+    let suggested = || {
+        let error = Guided::try_parse_from(["fsdyno", word]).err();
+        error.is_some_and(|error| error.get(ContextKind::SuggestedSubcommand).is_some())
+    };
+    plain && !std::path::Path::new(word).exists() && suggested()
+}
+
+/// The page of all commands.
+pub(crate) fn help() -> ExitCode {
+    if print(&tree().render_help().to_string()) { ExitCode::SUCCESS } else { ExitCode::from(question::UNUSABLE) }
+}
+
 /// Answers the question.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
-    let parsed = Guided::try_parse_from(std::iter::once(OsString::from("fsdyno")).chain(words.iter().cloned()));
+    let all_words = std::iter::once(OsString::from("fsdyno")).chain(words.iter().cloned());
+    let parsed = tree().try_get_matches_from(all_words).and_then(|matches| Guided::from_arg_matches(&matches));
     let command = || words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     match parsed.map(|guided| guided.question) {
         Ok(Question::Measure(measure)) => measure.run(command()),
@@ -95,5 +158,42 @@ pub(crate) fn terse(version: u8) -> Version {
         4 => Version::V4,
         5 => Version::V5,
         _ => Version::V3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_stands_once_on_the_page() {
+        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        listed.sort_unstable();
+        let command = Guided::command();
+        let mut known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        known.sort_unstable();
+        assert_eq!(listed, known);
+    }
+
+    #[test]
+    fn the_page_of_all_commands() {
+        insta::assert_snapshot!(overview(&Guided::command(), 80));
+    }
+
+    #[test]
+    fn the_help_of_each_command() {
+        let mut command = Guided::command().term_width(80);
+        command.build();
+        for command in command.get_subcommands_mut().filter(|command| command.get_name() != "help") {
+            let page = command.render_long_help().to_string();
+            assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
+            insta::assert_snapshot!(format!("help_of_{}", command.get_name()), page);
+        }
+    }
+
+    #[test]
+    fn a_mistyped_question_is_recognised() {
+        assert!(resembles("mesure") && resembles("smalfiles") && resembles("inspekt"));
+        assert!(!resembles("randread") && !resembles("jobs.fio") && !resembles("x") && !resembles("--measure"));
     }
 }

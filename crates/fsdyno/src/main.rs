@@ -25,7 +25,9 @@ fn main() -> ExitCode {
     let called_fio = Path::new(&program).file_stem().is_some_and(|stem| stem == "fio");
     match words.first().and_then(|word| word.to_str()) {
         Some("fio") if !called_fio => fio::run(&words[1..]),
-        Some(word) if !called_fio && guided::knows(word) => guided::run(&words),
+        Some(word) if !called_fio && (guided::knows(word) || guided::resembles(word)) => guided::run(&words),
+        // Whoever asks for help has not said yet which face is meant.
+        Some("--help" | "-h") if !called_fio && words.len() == 1 => guided::help(),
         _ => fio::run(&words),
     }
 }

@@ -45,6 +45,7 @@ const BY_SIGNAL: u8 = 128;
 
 /// Options of every question.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Output and record")]
 pub(crate) struct Shared {
     /// Print one JSON document: the whole record.
     #[arg(long, conflicts_with = "markdown")]
@@ -55,8 +56,8 @@ pub(crate) struct Shared {
     /// Show nothing while it runs.
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// Tell programs what happens, as one JSON object per line, in this file; `-` is standard output, and the answer then
-    /// goes to standard error.
+    /// Tell programs what happens: one JSON object per line, in this file (`-`: on standard output, and the answer on
+    /// standard error).
     #[arg(long, value_name = "FILE")]
     pub(crate) live: Option<PathBuf>,
     /// Keep the record in this directory [default: $XDG_DATA_HOME/fsdyno].
@@ -194,7 +195,7 @@ pub(crate) fn shown_as(json: bool, markdown: bool, study: &Study) -> String {
 }
 
 /// Columns to print for.
-fn columns() -> usize {
+pub(crate) fn columns() -> usize {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
     size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns >= 40).unwrap_or(80)
 }

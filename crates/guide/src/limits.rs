@@ -9,7 +9,11 @@ pub fn sentences(study: &Study) -> Vec<String> {
 }
 
 fn of_target(study: &Study, target: usize) -> Vec<String> {
-    let name = &study.targets[target].name;
+    // Of one target everything is said anyway.
+    let of = if study.targets.len() > 1 { format!("{}: ", study.targets[target].name) } else { String::new() };
+    let all = study.patterns().len();
+    let everything = if study.question == Question::Measure { "all tests" } else { "all patterns" };
+    let sentence = |text: String| if of.is_empty() { capitalised(&text) } else { text };
     let mut limits: Vec<(Limiter, Vec<String>, String)> = Vec::new();
     let mut unknown = Vec::new();
     for pattern in study.patterns() {
@@ -27,13 +31,20 @@ fn of_target(study: &Study, target: usize) -> Vec<String> {
         .map(|(limiter, patterns, evidence)| {
             let are = if patterns.len() == 1 { "is" } else { "are" };
             let what = if limiter == Limiter::Cache { "answered" } else { "limited" };
-            format!("{name}: {} {are} {what} by {} ({evidence}).", list(&patterns), limiter.word())
+            let which = if patterns.len() == all && all > 1 { everything.to_string() } else { list(&patterns) };
+            sentence(format!("{of}{which} {are} {what} by {} ({evidence}).", limiter.word()))
         })
         .collect();
     if !unknown.is_empty() && unknown.len() < study.patterns().len() {
-        sentences.push(format!("{name}: what limits {} is not visible from here.", list(&unknown)));
+        sentences.push(sentence(format!("{of}what limits {} is not visible from here.", list(&unknown))));
     }
     sentences
+}
+
+/// With a large letter at its beginning.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// As the answer's table calls it, without a comma.

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use results::{Question, Study};
+use engine::clock::{Clock, RealClock};
+use results::evidence::StorageClass;
+use results::{Question, Severity, Study};
 
 use crate::bench::StopRule;
 use crate::study::{Asking, Place, job_path, planned_row};
@@ -12,12 +14,12 @@ use crate::{Problem, Watcher};
 mod lines;
 mod sentences;
 
-use lines::{FILL, FULL, TESTS, Timing};
+use lines::{FILL, FULL, TESTS, Test, Timing};
 
 /// How thorough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// Within 20 s.
+    /// Within 20 s, as far as a sync that has begun can be ended.
     Quick,
     /// About a minute.
     #[default]
@@ -51,17 +53,18 @@ pub fn measure(
 ) -> Result<Study, Problem> {
     let places = std::slice::from_ref(place);
     let mut asking = Asking::begin(Question::Measure, places, version, command, control, watcher);
-    match options.effort {
+    let done = match options.effort {
         Effort::Full => measure_in_full(&mut asking, place, options)?,
         Effort::Quick => measure_adapted(&mut asking, place, options, Timing::QUICK)?,
         Effort::Normal => measure_adapted(&mut asking, place, options, Timing::NORMAL)?,
-    }
+    };
     asking.study.sentences = sentences::of(&asking.study);
+    asking.study.sentences.push(done);
     Ok(asking.finish())
 }
 
-/// The published lines as they stand.
-fn measure_in_full(asking: &mut Asking<'_>, place: &Place, options: &Options) -> Result<(), Problem> {
+/// The published lines as they stand; how it was done.
+fn measure_in_full(asking: &mut Asking<'_>, place: &Place, options: &Options) -> Result<String, Problem> {
     let file_bytes = options.size_bytes.unwrap_or(lines::FULL_FILE_BYTES);
     let need_bytes = file_bytes.saturating_mul(FULL.iter().map(|test| test.files).max().unwrap_or(1));
     let work = Workplace::open(&place.path, options.expected.as_deref(), need_bytes)?;
@@ -76,12 +79,20 @@ fn measure_in_full(asking: &mut Asking<'_>, place: &Place, options: &Options) ->
         asking.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten)?;
     }
     asking.leave(work);
-    Ok(())
+    Ok(sentences::published(file_bytes))
 }
 
-/// Fills a file as far as a few seconds go, then measures on it.
-fn measure_adapted(asking: &mut Asking<'_>, place: &Place, options: &Options, timing: Timing) -> Result<(), Problem> {
-    let size_bytes = crate::fill::largest(asking, &place.path, options.size_bytes, timing.file_bytes);
+/// Fills a file as far as a few seconds go, then measures on it; how it was done.
+fn measure_adapted(
+    asking: &mut Asking<'_>,
+    place: &Place,
+    options: &Options,
+    timing: Timing,
+) -> Result<String, Problem> {
+    let mut budget = Budget::begin(timing);
+    let by_daemon = asking.study.targets[0].storage.class == StorageClass::Fuse;
+    let wished_bytes = if by_daemon { timing.daemon_file_bytes } else { timing.file_bytes };
+    let size_bytes = crate::fill::largest(asking, &place.path, options.size_bytes, wished_bytes);
     let work = Workplace::open(&place.path, options.expected.as_deref(), size_bytes)?;
     let manner = crate::manner::of_place(asking, 0)?;
     asking.steps.1 = TESTS.len() + 1;
@@ -90,14 +101,64 @@ fn measure_adapted(asking: &mut Asking<'_>, place: &Place, options: &Options, ti
     let fill_s = if options.size_bytes.is_some() { None } else { Some(timing.fill_s) };
     // The first row: it measures the writing, too.
     let command = lines::fill(&FILL, &manner, &file, size_bytes, fill_s);
-    let filled = crate::fill::fill(asking, planned_row(0, FILL.pattern, FILL.title, 0, command), size_bytes)?;
+    let row = planned_row(0, FILL.pattern, FILL.title, 0, command);
+    let filled = budget.spend(&FILL, || crate::fill::fill(asking, row, size_bytes))?;
+    let mut left_out = Vec::new();
     for test in TESTS.iter().filter(|_| filled > 0) {
         if asking.stopped() {
             break;
         }
+        // Who names a size wants it measured, however long that takes.
+        if options.size_bytes.is_none() && !budget.suffices(test) {
+            left_out.push(test.title);
+            continue;
+        }
         let command = lines::adapted(test, &manner, &file, filled, timing);
-        asking.run_row(planned_row(0, test.pattern, test.title, 0, command), timing.stop_rule)?;
+        let row = planned_row(0, test.pattern, test.title, 0, command);
+        budget.spend(test, || asking.run_row(row, timing.stop_rule))?;
+    }
+    if !left_out.is_empty() {
+        asking.note("tests-left-out", Severity::Caution, sentences::left_out(&left_out, timing.total_s));
     }
     asking.leave(work);
-    Ok(())
+    Ok(sentences::manner(filled, manner, timing))
+}
+
+/// The time that all tests have together.
+struct Budget {
+    timing: Timing,
+    began_ns: u64,
+    /// What a test that syncs took beyond its own time, so far at most, ns.
+    sync_ns: u64,
+}
+
+impl Budget {
+    fn begin(timing: Timing) -> Budget {
+        Budget { timing, began_ns: RealClock::shared().now_ns(), sync_ns: 0 }
+    }
+
+    /// The longest that a test runs before it syncs, ns.
+    fn own_ns(&self) -> u64 {
+        u64::from(self.timing.ramp_ms + self.timing.runtime_ms) * 1_000_000
+    }
+
+    /// Whether there is time for a test, if it syncs as long as another did.
+    fn suffices(&self, test: &Test) -> bool {
+        let spent_ns = RealClock::shared().now_ns().saturating_sub(self.began_ns);
+        let sync_ns = if test.syncs() { self.sync_ns } else { 0 };
+        spent_ns + self.own_ns() + sync_ns <= u64::from(self.timing.total_s) * 1_000_000_000
+    }
+
+    /// Runs it, and remembers what its sync took.
+    fn spend<T>(&mut self, test: &Test, run: impl FnOnce() -> T) -> T {
+        let began_ns = RealClock::shared().now_ns();
+        let answer = run();
+        let took_ns = RealClock::shared().now_ns().saturating_sub(began_ns);
+        let own_ns =
+            if test.pattern == FILL.pattern { u64::from(self.timing.fill_s) * 1_000_000_000 } else { self.own_ns() };
+        if test.syncs() {
+            self.sync_ns = self.sync_ns.max(took_ns.saturating_sub(own_ns));
+        }
+        answer
+    }
 }

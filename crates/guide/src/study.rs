@@ -36,6 +36,13 @@ pub struct Place {
 }
 
 impl Place {
+    /// The place at a path, under its whole name: `.` says nothing to whoever reads the answer elsewhere.
+    pub fn at(path: &Path) -> Place {
+        // What cannot be made absolute (an empty path) is refused where it is looked at.
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        Place { name: path.display().to_string(), path }
+    }
+
     /// Reads `NAME=PATH`, or a path alone.
     pub fn parse(word: &str) -> Place {
         match word.split_once('=') {

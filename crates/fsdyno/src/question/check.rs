@@ -1,6 +1,6 @@
 //! `fsdyno check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -12,9 +12,9 @@ use report::guided::ListedProfile;
 use super::{Shared, UNUSABLE, answer, columns, size, tell};
 use crate::fio::print;
 
-/// Does it meet a published requirement: PASS, FAIL, INCONCLUSIVE or NOT APPLICABLE, with the figure, its interval, the
-/// margin and the source.
+/// Does it meet a published requirement? PASS or FAIL, with margin and source.
 ///
+/// Each answer is PASS, FAIL, INCONCLUSIVE or NOT APPLICABLE, with the figure, its interval, the margin and the source.
 /// The vendor's own test runs as it was published. An undecided test is repeated by itself, up to a cap. What a vendor
 /// shows as an example, or somebody observed, is a REFERENCE and cannot fail.
 ///
@@ -98,7 +98,7 @@ impl Check {
             tier: self.tier.clone(),
             expected: self.expect.clone(),
         };
-        let place = Place { name: path.clone(), path: PathBuf::from(path) };
+        let place = Place::at(Path::new(path));
         answer(&self.shared, command, |caller| {
             check(&place, &options, &library, crate::VERSION, caller.command, caller.control, caller.watcher)
         })

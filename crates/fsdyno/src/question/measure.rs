@@ -9,7 +9,10 @@ use guide::study::Place;
 
 use super::{Shared, answer, size};
 
-/// How fast is it: latency, IOPS, throughput, and what they have to do with each other.
+/// How fast is it: latency, IOPS, throughput.
+///
+/// Reads and writes at depth 1 (latency), at depth 32 (IOPS) and in sequence (throughput), in about a minute; then what
+/// these figures have to do with each other.
 #[derive(Debug, Args)]
 pub(crate) struct Measure {
     /// A directory on the storage in question.
@@ -18,7 +21,7 @@ pub(crate) struct Measure {
     /// Be done within 20 s.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
-    /// The published lines: 60 s each, files of 10 GiB.
+    /// The published lines as they stand: 60 s each, files of 10 GiB (160 GiB in all for the last of them).
     #[arg(long)]
     full: bool,
     /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].
@@ -39,7 +42,7 @@ impl Measure {
             _ => Effort::Normal,
         };
         let options = Options { effort, size_bytes: self.size, expected: self.expect };
-        let place = Place { name: self.path.display().to_string(), path: self.path };
+        let place = Place::at(&self.path);
         answer(&self.shared, command, |caller| {
             measure(&place, &options, crate::VERSION, caller.command, caller.control, caller.watcher)
         })

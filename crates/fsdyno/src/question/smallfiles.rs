@@ -9,8 +9,11 @@ use guide::study::Place;
 
 use super::{Shared, answer, size};
 
-/// How does it do with names and small files: 1,001 files written and read, held against the published 10 s rule;
-/// then create, stat, rename, fsync and the like, each with its rate and latency.
+/// How does it do with names and small files: the 10 s rule, create, stat, rename, fsync.
+///
+/// First 1,001 files are written and read, held against the published rule of 10 s. Then come the operations that decide
+/// how a git server, a mail store or a build feels: create, stat, open and read, readdir, rename, fsync of files and
+/// directories, mkdir, rmdir, symlink, readlink and unlink, each with its rate and latency.
 #[derive(Debug, Args)]
 pub(crate) struct SmallFiles {
     /// A directory on the storage in question.
@@ -63,7 +66,7 @@ impl SmallFiles {
             drop_caches: self.drop_caches,
             expected: self.expect,
         };
-        let place = Place { name: self.path.display().to_string(), path: self.path };
+        let place = Place::at(&self.path);
         answer(&self.shared, command, |caller| {
             smallfiles(&place, &options, crate::VERSION, caller.command, caller.control, caller.watcher)
         })

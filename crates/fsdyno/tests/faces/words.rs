@@ -15,7 +15,7 @@ fn version_begins_as_tools_expect() {
 
 #[test]
 fn help_goes_to_stdout() {
-    let ran = Place::new().run("--help");
+    let ran = Place::new().run("fio --help");
     assert_eq!(ran.status, Some(0));
     assert!(ran.stdout.contains("--output-format") && ran.stdout.contains("--cmdhelp"), "{}", ran.stdout);
     assert!(ran.stdout.ends_with("`fsdyno help`.\n"), "the other face is found from here: {}", ran.stdout);
@@ -30,6 +30,29 @@ fn a_question_has_help_too() {
         assert!(ran.stdout.contains("Usage: fsdyno"), "{words}: {}", ran.stdout);
         assert_eq!(ran.stderr, "", "{words}");
     }
+}
+
+#[test]
+fn whoever_asks_for_help_sees_both_faces() {
+    let ran = Place::new().run("--help");
+    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
+    assert!(ran.stdout.contains("\n  measure ") && ran.stdout.contains("`fsdyno fio --help`"), "{}", ran.stdout);
+    for words in ["-h", "help"] {
+        assert_eq!(Place::new().run(words).stdout, ran.stdout, "{words}");
+    }
+}
+
+#[test]
+fn a_mistyped_question_is_told_the_nearest_one() {
+    let place = Place::new();
+    let ran = place.run("mesure /tmp");
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.contains("'measure'"), "{}", ran.stderr);
+    // A job file of that name is one.
+    place.write("mesure", "[a]\nioengine=null\nsize=4k\n");
+    assert_eq!(place.run("mesure").status, Some(0));
+    // What resembles nothing is a job file that is missing.
+    assert!(place.run("nosuch").stderr.contains("unable to open 'nosuch' job file"));
 }
 
 #[test]

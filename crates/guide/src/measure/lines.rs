@@ -58,6 +58,10 @@ pub(super) const FULL_FILE_BYTES: u64 = 10 << 30;
 pub(super) struct Timing {
     /// Largest file, bytes.
     pub(super) file_bytes: u64,
+    /// The same where a daemon may store a whole file at each sync.
+    pub(super) daemon_file_bytes: u64,
+    /// All tests together, s: none begins that would end later.
+    pub(super) total_s: u32,
     /// Filling it ends after so many seconds.
     pub(super) fill_s: u32,
     /// Warm-up of each test, ms.
@@ -68,11 +72,27 @@ pub(super) struct Timing {
     pub(super) stop_rule: StopRule,
 }
 
+impl Test {
+    /// Whether it ends with a sync, which takes as long as the storage likes.
+    pub(super) fn syncs(&self) -> bool {
+        self.words.contains(&"--end_fsync=1")
+    }
+}
+
 impl Timing {
-    pub(super) const QUICK: Timing =
-        Timing { file_bytes: 256 << 20, fill_s: 3, ramp_ms: 200, runtime_ms: 1300, stop_rule: StopRule::AsWritten };
+    pub(super) const QUICK: Timing = Timing {
+        file_bytes: 256 << 20,
+        daemon_file_bytes: 16 << 20,
+        total_s: 19,
+        fill_s: 3,
+        ramp_ms: 200,
+        runtime_ms: 1300,
+        stop_rule: StopRule::AsWritten,
+    };
     pub(super) const NORMAL: Timing = Timing {
         file_bytes: 2 << 30,
+        daemon_file_bytes: 64 << 20,
+        total_s: 100,
         fill_s: 8,
         ramp_ms: 1000,
         runtime_ms: 8000,

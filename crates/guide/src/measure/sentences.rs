@@ -1,8 +1,12 @@
 //! What the figures of `measure` have to do with each other, in three sentences.
 
-use results::evidence::ServerIdentity;
-use results::quantity::{latency, number};
-use results::{JobRecord, Row, Study};
+use results::evidence::{ServerIdentity, StorageClass};
+use results::quantity::{count, latency, number};
+use results::{JobRecord, Row, Study, Target};
+
+use super::lines::Timing;
+use crate::bench::StopRule;
+use crate::manner::Manner;
 
 /// The sentences that the rows allow.
 pub(super) fn of(study: &Study) -> Vec<String> {
@@ -91,13 +95,7 @@ fn throughput(study: &Study) -> Option<String> {
 /// What the network's round trip explains of the latency.
 fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> {
     let single = measured(study, "latency-read").or_else(|| measured(study, "latency-write"))?;
-    let Some(server) = server else {
-        return Some(format!(
-            "No network lies between this machine and the storage: all of the {} of a 4k request is spent in this \
-             machine and its devices.",
-            latency(single.mean_ns)
-        ));
-    };
+    let Some(server) = server else { return Some(without_server(study.targets.first()?, single.mean_ns)) };
     Some(match server.connect_ns.value() {
         Some(connect_ns) => {
             let share = *connect_ns as f64 / single.mean_ns * 100.0;
@@ -117,6 +115,60 @@ fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> 
             server.connect_ns.reason().unwrap_or("nobody looked")
         ),
     })
+}
+
+/// The same where no server is known, which need not mean that there is none.
+fn without_server(target: &Target, mean_ns: f64) -> String {
+    let took = latency(mean_ns);
+    match target.storage.class {
+        StorageClass::Memory => format!(
+            "No network and no device lie below: all of the {took} of a 4k request is spent in this machine's memory and \
+             processors."
+        ),
+        StorageClass::Network | StorageClass::Fuse | StorageClass::HostShare | StorageClass::Unknown => format!(
+            "What a network's round trip explains of the {took} of a 4k request is not visible: nothing here names a \
+             server."
+        ),
+        StorageClass::Block | StorageClass::Device | StorageClass::Kernel => format!(
+            "No network is visible between this machine and the storage: all of the {took} of a 4k request is spent in \
+             this machine and in its devices, whatever stands behind those."
+        ),
+    }
+}
+
+/// On what, and how, in a sentence.
+pub(super) fn manner(file_bytes: u64, manner: Manner, timing: Timing) -> String {
+    let path = if manner.direct { "direct I/O" } else { "the page cache" };
+    let seconds = |ms: u32| number(f64::from(ms) / 1e3);
+    let length = match timing.stop_rule {
+        StopRule::AsWritten => format!("{} s", seconds(timing.runtime_ms)),
+        StopRule::Settled { least_s, .. } => {
+            format!("until its rate had settled, {} to {} s,", number(least_s), seconds(timing.runtime_ms))
+        }
+    };
+    format!(
+        "Measured with {} and {path} on a file of {} MiB, written first; each other test ran {length} after {} s of warm-up.",
+        manner.engine,
+        count(file_bytes >> 20),
+        seconds(timing.ramp_ms)
+    )
+}
+
+/// The same of the published lines.
+pub(super) fn published(file_bytes: u64) -> String {
+    format!(
+        "The published lines as they stand: files of {} MiB, 60 s each after 5 s of warm-up, libaio and direct I/O.",
+        count(file_bytes >> 20)
+    )
+}
+
+/// What there was no time for.
+pub(super) fn left_out(titles: &[&str], total_s: u32) -> String {
+    format!(
+        "left out, as all tests together would have taken longer than {total_s} s here (writes wait for slow syncs): {}; \
+         name a --size to run them all",
+        titles.join("; ")
+    )
 }
 
 /// Where a request of the mount is, by the mount's own counters.

@@ -19,6 +19,9 @@ use crate::watch::{Amount, Counted, LiveFigures, LivePhase, Step, Watcher};
 /// Between two looks at the workers.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Between two tellings of a percentile, ns: it costs some microseconds.
+const P99_NS: u64 = 500_000_000;
+
 /// What is to be done.
 pub(super) struct Task<'a> {
     pub(super) ground: &'a Ground,
@@ -91,16 +94,25 @@ impl Counter {
         self.counts[bucket_of(latency_ns)] += 1;
     }
 
+    /// 99th percentile so far, ns; 0: nothing was counted.
+    fn p99_ns(&self) -> u64 {
+        Histogram::from_counts(self.counts.clone()).percentile(99.0).unwrap_or(0)
+    }
+
     fn latency(self) -> Latency {
         let any = self.moments.count > 0;
         Latency { moments: self.moments, histogram: any.then(|| Histogram::from_counts(self.counts)) }
     }
 }
 
-/// Operations that a worker has done so far, on cache lines of its own.
+/// What a worker has done so far, on cache lines of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Published(AtomicU64);
+struct Published {
+    operations: AtomicU64,
+    /// 99th percentile, ns; 0: not known yet.
+    latency_ns_p99: AtomicU64,
+}
 
 /// Does the task, and tells the watcher how far it is.
 ///
@@ -125,7 +137,7 @@ pub(super) fn perform(task: &Task<'_>, step: &Step, watcher: &mut dyn Watcher) -
             // A worker that is gone has panicked; the scope passes that on.
             let _ = start.send(());
         }
-        Ok(collect(&results, threads, &published, step, watcher))
+        Ok(collect(task, &results, &published, step, watcher))
     })
 }
 
@@ -149,8 +161,8 @@ fn begin<'scope>(
 }
 
 fn collect(
+    task: &Task<'_>,
     results: &Receiver<Outcome>,
-    threads: usize,
     published: &[Published],
     step: &Step,
     watcher: &mut dyn Watcher,
@@ -158,7 +170,7 @@ fn collect(
     let clock = RealClock::shared();
     let began_ns = clock.now_ns();
     let mut whole = Outcome::default();
-    let mut left = threads;
+    let mut left = published.len();
     while left > 0 {
         match results.recv_timeout(LOOK) {
             Ok(outcome) => {
@@ -167,8 +179,7 @@ fn collect(
             }
             Err(RecvTimeoutError::Timeout) => {
                 let elapsed_ns = clock.now_ns().saturating_sub(began_ns);
-                let done: u64 = published.iter().map(|cell| cell.0.load(Ordering::Relaxed)).sum();
-                watcher.progress(step, &figures(done, elapsed_ns));
+                watcher.progress(step, &figures(task, published, elapsed_ns));
             }
             Err(RecvTimeoutError::Disconnected) => break,
         }
@@ -176,14 +187,23 @@ fn collect(
     whole
 }
 
-fn figures(done: u64, elapsed_ns: u64) -> LiveFigures {
+fn figures(task: &Task<'_>, published: &[Published], elapsed_ns: u64) -> LiveFigures {
     let elapsed_ms = elapsed_ns / 1_000_000;
+    let done: u64 = published.iter().map(|cell| cell.operations.load(Ordering::Relaxed)).sum();
+    let p99_ns = published.iter().map(|cell| cell.latency_ns_p99.load(Ordering::Relaxed)).max().unwrap_or(0);
+    // At this pace, or when the time is over.
+    let left = (task.items.len() as u64).saturating_sub(done);
+    let by_count_ns = (done > 0).then(|| elapsed_ns as f64 * left as f64 / done as f64);
+    let by_time_ns = task.limit_ns.map(|limit_ns| limit_ns.saturating_sub(elapsed_ns) as f64);
+    let left_ns = by_count_ns.into_iter().chain(by_time_ns).reduce(f64::min);
     let all = Amount { operations: done, bytes: 0 };
     LiveFigures {
         phase: LivePhase::Running,
         elapsed_ms,
         counted: Some(Counted { at_ms: elapsed_ms, all, ..Counted::default() }),
+        seconds_left: left_ns.map(|left_ns| (left_ns / 1e9).ceil() as u64),
         operations_per_s: (elapsed_ns > 0).then(|| done as f64 * 1e9 / elapsed_ns as f64),
+        latency_ns_p99: (p99_ns > 0).then_some(p99_ns),
         ..LiveFigures::default()
     }
 }
@@ -206,6 +226,7 @@ impl Worker<'_> {
         let used = usage();
         let began_ns = clock.now_ns();
         let mut ended_ns = began_ns;
+        let mut next_p99_ns = began_ns + P99_NS;
         for item in share {
             if task.control.stopped() {
                 break;
@@ -224,7 +245,11 @@ impl Worker<'_> {
                     if task.has_part {
                         part.record(scratch.part_ns);
                     }
-                    cell.0.store(outcome.done.len() as u64, Ordering::Relaxed);
+                    cell.operations.store(outcome.done.len() as u64, Ordering::Relaxed);
+                    if ended_ns >= next_p99_ns {
+                        next_p99_ns = ended_ns + P99_NS;
+                        cell.latency_ns_p99.store(latency.p99_ns(), Ordering::Relaxed);
+                    }
                 }
                 Err(failure) if failure.interrupted() && task.control.stopped() => break,
                 Err(failure) => {
