@@ -194,7 +194,7 @@ impl Observer for Relay<'_> {
         let states: Vec<WorkerState> = view.cells.iter().map(run::WorkerCell::state).collect();
         let any = |state| states.contains(&state);
         let phase = match () {
-            () if any(WorkerState::Running) => LivePhase::Running,
+            () if any(WorkerState::Running) || any(WorkerState::Verifying) => LivePhase::Running,
             () if any(WorkerState::Syncing) => LivePhase::Syncing,
             () => LivePhase::Ramp,
         };

@@ -142,6 +142,8 @@ pub enum WarningCode {
     DirectoryAfterFilename,
     /// Unaligned sizes may fail with direct I/O.
     UnalignedDirect,
+    /// The writes last as long as the runtime, so that none is verified.
+    NothingVerified,
     /// An error that only stops a run, met under `--parse-only`.
     OnlyParsed,
     /// A remark on the program's own options.
@@ -170,6 +172,7 @@ impl Warning {
                 | WarningCode::BlockAlignWithoutMap
                 | WarningCode::DirectoryAfterFilename
                 | WarningCode::UnalignedDirect
+                | WarningCode::NothingVerified
         )
     }
 }

@@ -143,6 +143,7 @@ impl Draft {
         check_rates(&job, &mut rules);
         finish_content(&mut job, &written);
         job.verify = written.verify_kind.map(|kind| Verify { kind, ..written.verify });
+        check_verify(&job, &mut rules);
         job.pacing.latency_target = Some(written.latency_target).filter(|target| target.target_ns > 0);
         job.reporting.steady_state = Some(written.steady_state).filter(|steady| steady.duration_ns > 0);
         job.process.priority = match written.priority {
@@ -300,6 +301,42 @@ fn finish_content(job: &mut Job, written: &Written) {
     // What is refilled or repeated for every write has nothing left to scramble.
     if content.zero || content.refill || content.pattern.is_some() {
         content.scramble = false;
+    }
+}
+
+/// What `verify` needs to find anything.
+fn check_verify(job: &Job, rules: &mut Rules<'_>) {
+    let Some(verify) = &job.verify else { return };
+    let (kind, access) = (verify.kind, job.pattern.access);
+    if kind == VerifyKind::Pattern && verify.pattern.is_none() {
+        rules.refuse(
+            "verify",
+            "fio: verify=pattern without verify_pattern",
+            "say the bytes, such as verify_pattern=0xa5",
+        );
+    }
+    let direction = if access.writes { Direction::Write } else { Direction::Read };
+    let smallest = job.pattern.block_size[direction].min();
+    let interval = verify.interval.map_or(smallest, |interval| interval.min(smallest));
+    let header = (VerifyKind::HEADER_LENGTH + kind.digest_length()) as u32;
+    if kind.has_header() && interval < header {
+        let text = format!("fio: verify={}: its header of {header} bytes does not fit {interval} bytes", kind.name());
+        rules.refuse("verify", text, "raise bs or verify_interval");
+    }
+    let moved = verify.header_offset;
+    if kind.has_header() && moved > 0 && (moved < header || moved.saturating_add(header) > interval) {
+        let text = format!("fio: verify_offset={moved}: the header of {header} bytes does not fit there");
+        rules.refuse("verify_offset", text, &format!("write 0, or {header} to {}", interval.saturating_sub(header)));
+    }
+    if access.writes && verify.read_back && job.extent.time_based {
+        rules.warn(
+            WarningCode::NothingVerified,
+            "verify",
+            "fio: verification read phase will never start because write phase uses all of runtime",
+        );
+    }
+    if verify.only && !access.writes {
+        rules.refuse("verify_only", "fio: verify_only replays writes", "use rw=read, which checks what it reads");
     }
 }
 

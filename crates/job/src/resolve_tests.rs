@@ -196,7 +196,9 @@ fn read_only_protects_wherever_it_stands() {
 
 #[test]
 fn options_that_are_not_built_fail_by_name_unless_harmless() {
-    for text in ["--write_bw_log=x", "--verify=md5", "--steadystate=iops:2%", "--latency_target=5ms", "--wait_for=y"] {
+    for text in
+        ["--write_bw_log=x", "--verify_async=2", "--steadystate=iops:2%", "--latency_target=5ms", "--wait_for=y"]
+    {
         assert!(refused(text).contains("is not supported yet"), "{text}");
     }
     assert!(refused("--ioscheduler=none").contains("is not supported: it changes the whole system"));
@@ -208,6 +210,23 @@ fn options_that_are_not_built_fail_by_name_unless_harmless() {
     assert_eq!(job(harmless).verify, None);
     assert_eq!(codes("--clocksource=cpu --create_serialize=1"), [WarningCode::WithoutEffect]);
     assert_eq!(codes("--mem=shm"), [WarningCode::WithoutEffect]);
+}
+
+#[test]
+fn verify_is_told_what_it_cannot_do() {
+    let verify = job("--rw=write --verify=crc32c --verify_interval=1k").verify.unwrap();
+    assert_eq!(
+        (verify.kind, verify.interval, verify.read_back, verify.fresh),
+        (VerifyKind::Crc32c, Some(1024), true, true)
+    );
+    assert!(!job("--rw=write --verify=md5 --verify_header_seed=0").verify.unwrap().fresh);
+    assert!(refused("--rw=write --verify=pattern").contains("without verify_pattern"));
+    assert!(refused("--rw=write --bs=512 --verify=md5 --verify_offset=500").contains("write 0, or 56 to 456"));
+    assert!(refused("--rw=write --bs=64 --verify=sha512").contains("header of 104 bytes does not fit 64 bytes"));
+    assert!(refused("--rw=read --verify=crc32c --verify_only").contains("use rw=read"));
+    let never = "--rw=write --verify=crc32c --time_based --runtime=1";
+    assert_eq!(codes(never), [WarningCode::NothingVerified]);
+    assert_eq!(codes(&format!("{never} --do_verify=0")), []);
 }
 
 #[test]

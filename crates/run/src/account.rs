@@ -18,6 +18,8 @@ pub(crate) struct ThreadAccount<'plan> {
     usage_then: ThreadUsage,
     began_ns: u64,
     started_ms: u64,
+    /// Length of the phase before the one that reads back what was written.
+    writes_ms: Option<u64>,
 }
 
 impl<'plan> ThreadAccount<'plan> {
@@ -29,6 +31,7 @@ impl<'plan> ThreadAccount<'plan> {
             clock,
             usage_then: thread::usage(),
             started_ms: crate::wall::now_ms(),
+            writes_ms: None,
         }
     }
 
@@ -50,6 +53,10 @@ impl Account for ThreadAccount<'_> {
         self.began_ns = self.clock.now_ns();
     }
 
+    fn writes_over(&mut self, elapsed_ms: u64) {
+        self.writes_ms = Some(elapsed_ms);
+    }
+
     fn job_record(&self, recorder: &Recorder, elapsed_ms: u64, survived: SurvivedErrors) -> JobRecord {
         let counted = recorder.counted(elapsed_ms, self.shown());
         let used = thread::usage().since(&self.usage_then);
@@ -59,6 +66,15 @@ impl Account for ThreadAccount<'_> {
         record.started_ms = Some(self.started_ms);
         record.latency_depth = self.plan.job.submission.depth;
         (record.read, record.write, record.trim) = (read, write, trim);
+        if let Some(writes_ms) = self.writes_ms {
+            // What is read back adds to the time of the reads, and to theirs alone.
+            for moved in [&mut record.write, &mut record.trim].into_iter().filter(|moved| moved.bytes > 0) {
+                moved.runtime_ms = writes_ms;
+            }
+            if self.plan.job.pattern.access.reads {
+                record.read.runtime_ms += writes_ms;
+            }
+        }
         record.sync = counted.sync;
         record.job_runtime_ms = self.clock.now_ns().saturating_sub(self.began_ns) / 1_000_000;
         record.user_ns = used.user.as_nanos() as u64;

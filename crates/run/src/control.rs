@@ -20,6 +20,8 @@ pub enum WorkerState {
     Ramp,
     /// I/O runs.
     Running,
+    /// Reads back what it wrote.
+    Verifying,
     /// Syncs at the end.
     Syncing,
     /// Over, result not yet collected.
@@ -31,12 +33,13 @@ pub enum WorkerState {
 }
 
 impl WorkerState {
-    const ALL: [WorkerState; 9] = [
+    const ALL: [WorkerState; 10] = [
         WorkerState::Waiting,
         WorkerState::Created,
         WorkerState::Initialised,
         WorkerState::Ramp,
         WorkerState::Running,
+        WorkerState::Verifying,
         WorkerState::Syncing,
         WorkerState::Exited,
         WorkerState::Reaped,

@@ -7,6 +7,7 @@
 mod governor;
 mod queued;
 mod synchronous;
+mod verify;
 
 use engine::clock::Clock;
 use engine::files::OpenFile;
@@ -26,6 +27,9 @@ use crate::recorder::Recorder;
 /// Stamp of an I/O that is not timed.
 const UNTIMED: u64 = u64::MAX;
 
+/// Number of a write that nobody knows.
+pub(crate) const WITHOUT_NUMBER: u64 = UNTIMED;
+
 /// Longest wait in the engine before orders are read again.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 
@@ -38,7 +42,7 @@ struct Flight {
     op: Op,
     start_ns: u64,
     issue_ns: u64,
-    /// Intended start of a paced request.
+    /// Intended start of a paced request; while writes are verified the number of the write that is read.
     intended_ns: u64,
     /// Bytes already transferred, when it came back short.
     done: u32,
@@ -88,12 +92,25 @@ pub(crate) struct Survival {
     pub(crate) counted: results::SurvivedErrors,
 }
 
+impl Survival {
+    /// One more error that the job may survive.
+    fn count(&mut self, code: i32) {
+        if self.counted.total == 0 {
+            self.counted.first = code;
+        }
+        self.counted.total += 1;
+    }
+}
+
 /// Makes the worker's record while it runs and after.
 pub(crate) trait Account {
     /// The ramp is over: times and counters of the thread start here.
     fn measure_from_here(&mut self);
     /// The record as of `elapsed_ms` of the phase.
     fn job_record(&self, recorder: &Recorder, elapsed_ms: u64, survived: results::SurvivedErrors) -> JobRecord;
+    /// The writes took `elapsed_ms`; a phase of reads follows, whose time is that of the reads alone. Who shows no
+    /// times has nothing to do.
+    fn writes_over(&mut self, _elapsed_ms: u64) {}
 }
 
 /// What the loop is made of.
@@ -155,6 +172,8 @@ pub(crate) struct Drive<'run, E: Engine, A> {
     /// Totals at the end of the ramp, which the recorder has forgotten.
     before_measuring: Published,
     snapshots_made: u32,
+    /// File and offset of writes that failed and were survived.
+    failed_writes: Vec<(u32, u64)>,
 }
 
 impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
@@ -177,6 +196,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             reaped_ns: UNTIMED,
             before_measuring: Published::default(),
             snapshots_made,
+            failed_writes: Vec::new(),
             parts,
         }
     }
@@ -206,6 +226,11 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             Err(failed @ Ended::Failed(_)) if !matches!(ended, Ended::Failed(_)) => failed,
             Ok(()) | Err(_) => ended,
         }
+    }
+
+    /// The parts between two phases.
+    pub(crate) fn parts(&mut self) -> &mut Parts<'run, E, A> {
+        &mut self.parts
     }
 
     /// The parts, for what follows the I/O phase.
@@ -321,6 +346,9 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         if let Some(direction) = op.kind.direction() {
             self.parts.recorder.lost(direction);
         }
+        if op.kind == OpKind::Write {
+            self.note_failed_write(op);
+        }
         let survival = &mut self.parts.survival;
         if survival.fill_device && code == ENOSPC && op.kind == OpKind::Write {
             return Err(Ended::DeviceFull);
@@ -333,10 +361,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         let survivable = if listed.is_empty() { [EIO, EILSEQ].contains(&code) } else { listed.contains(&code) };
         if goes_on {
             // The error that ends the job is counted too, as in fio.
-            if survival.counted.total == 0 {
-                survival.counted.first = code;
-            }
-            survival.counted.total += 1;
+            survival.count(code);
         }
         if goes_on && survivable {
             return Ok(());

@@ -20,6 +20,7 @@ mod progress;
 mod recorder;
 mod signals;
 mod sources;
+mod verification;
 mod wall;
 mod worker;
 

@@ -112,7 +112,7 @@ impl Watched {
         let to_end = match state {
             // A sync of much data may take minutes and looks the same from here: only a person gives up on it.
             WorkerState::Syncing => control.signal().is_some(),
-            WorkerState::Ramp | WorkerState::Running => ordered || time_is_up(plan, ran_ns),
+            WorkerState::Ramp | WorkerState::Running | WorkerState::Verifying => ordered || time_is_up(plan, ran_ns),
             // It opens its files.
             WorkerState::Created => ordered,
             // It waits for the others, or has ended.
@@ -123,7 +123,8 @@ impl Watched {
             return Found::Lost(self.overdue_ns);
         }
         let seen = cell.published();
-        let at_work = matches!(state, WorkerState::Ramp | WorkerState::Running) && !is_paced(plan);
+        let at_work =
+            matches!(state, WorkerState::Ramp | WorkerState::Running | WorkerState::Verifying) && !is_paced(plan);
         // One that is to end is told of when that fails.
         if seen != self.seen || !at_work || to_end {
             (self.seen, self.silent_ns) = (seen, 0);

@@ -56,6 +56,8 @@ pub struct WorkerPlan {
     pub block_bytes_max: u32,
     /// In the words of the reports.
     pub setup: JobSetup,
+    /// Tells this run's blocks from those of others when they are verified.
+    pub run_mark: u64,
     /// It cannot run; the others still do.
     pub refused: Option<Refusal>,
 }
@@ -197,6 +199,7 @@ impl Planning<'_> {
             queueing,
             block_bytes_max: largest_block(job),
             setup: setup(job),
+            run_mark: self.system_seed,
             refused,
         });
     }

@@ -346,6 +346,14 @@ impl Recorder {
         }
     }
 
+    /// New windows begin here: what was done before them counts for none.
+    pub(crate) fn open_windows(&mut self) {
+        for lane in &mut self.lanes {
+            lane.bandwidth.counter_then = lane.bytes;
+            lane.iops.counter_then = lane.completed;
+        }
+    }
+
     /// Closes a window of the bandwidth samples.
     pub(crate) fn sample_bandwidth(&mut self, elapsed_ms: u64, at_ms: u64) {
         for lane in &mut self.lanes {

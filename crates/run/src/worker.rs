@@ -19,6 +19,7 @@ use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::phase::Phase;
 use crate::plan::{WorkerPlan, diskless};
 use crate::recorder::{Kept, Recorder};
+use crate::verification::{self, Verification};
 
 /// What a worker leaves behind.
 pub(crate) struct WorkerEnd {
@@ -214,7 +215,7 @@ impl EngineVisitor for Task<'_> {
             }
         };
         let content = job.pattern.access.writes.then(|| {
-            let mut content = Content::new(&job.content, plan.workload.seed ^ u64::from(plan.thread_number));
+            let mut content = content(plan);
             fill_buffers(&mut engine, &mut content, plan);
             content
         });
@@ -249,7 +250,7 @@ impl EngineVisitor for Task<'_> {
                 fill_device: job.files.fill_device,
                 counted: Default::default(),
             },
-            governor: Governor::for_job(job, began_ns),
+            governor: Governor::for_job(job, Verification::of_reads(plan), began_ns),
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,
             account: ThreadAccount::begin(plan, RealClock::shared()),
@@ -258,8 +259,16 @@ impl EngineVisitor for Task<'_> {
             engine,
         };
         let mut drive = Drive::new(parts);
-        let ended = drive.run();
-        finish(plan, drive.into_parts(), ended)
+        let ended = if verification::only(job) { Ended::Finished } else { drive.run() };
+        finish(plan, drive, ended)
+    }
+}
+
+fn content(plan: &WorkerPlan) -> Content {
+    let (job, seed) = (&plan.job, plan.workload.seed ^ u64::from(plan.thread_number));
+    match (&job.verify, verification::seal(plan)) {
+        (Some(verify), Some(seal)) => Content::sealed(&job.content, verify.pattern.as_deref(), seed, seal),
+        _ => Content::new(&job.content, seed),
     }
 }
 
@@ -281,7 +290,8 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
         response: Direction::ALL.into_iter().any(paced),
         syncs: durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.sync_file_range.is_some(),
     };
-    let used = PerDirection { read: access.reads, write: access.writes, trim: access.trims };
+    let reads = access.reads || verification::reads_back(job);
+    let used = PerDirection { read: reads, write: access.writes, trim: access.trims };
     Recorder::new(used, kept, plan.queueing.depth)
 }
 
@@ -314,17 +324,15 @@ fn start_delay(plan: &WorkerPlan, shared: &Shared, clock: &impl Clock) {
     }
 }
 
-/// The syncs that belong to the I/O phase, then the record.
-fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut parts: Parts<'_, E, A>, ended: Ended) -> WorkerEnd {
-    let mut failure = match ended {
-        Ended::Finished | Ended::TimeUp | Ended::Stopped | Ended::DeviceFull => None,
-        Ended::Failed(failure) => Some(failure),
-    };
-    // A sync would wait for them too.
-    let lost = failure.as_ref().is_some_and(|failure| failure.function == DRAIN);
+/// The syncs that belong to the I/O phase, the reading back of what was written, then the record.
+fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Drive<'_, E, A>, ended: Ended) -> WorkerEnd {
+    let came_to_end = matches!(ended, Ended::Finished | Ended::DeviceFull);
+    let mut failure = failure_of(ended);
+    let parts = drive.parts();
     parts.cell.set_state(WorkerState::Syncing);
     let sync_began_ns = parts.engine.clock().now_ns();
-    let syncs = if lost { Ok(0) } else { final_syncs(plan, parts.files) };
+    // A sync would wait for them too.
+    let syncs = if is_lost(&failure) { Ok(0) } else { final_syncs(plan, parts.files) };
     let end_ns = parts.engine.clock().now_ns();
     let mut series = parts.series.take();
     if parts.phase.in_ramp() {
@@ -332,23 +340,46 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut parts: Parts<'_, E, A>, 
     } else if let Some(series) = &mut series {
         series.finish(sync_began_ns, &parts.recorder);
     }
-    let elapsed_ms = parts.phase.elapsed_ms(end_ns);
-    let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
-    match syncs {
-        Ok(0) => {}
-        Ok(_) => record.final_sync_ns = Some(end_ns.saturating_sub(sync_began_ns)),
-        Err(failed) => failure = failure.or(Some(failed)),
+    let mut elapsed_ms = parts.phase.elapsed_ms(end_ns);
+    let final_sync_ns = syncs.as_ref().is_ok_and(|count| *count > 0).then(|| end_ns.saturating_sub(sync_began_ns));
+    failure = failure.or(syncs.err());
+    let mut said = Vec::new();
+    if verification::reads_back(&plan.job) && failure.is_none() {
+        if came_to_end {
+            let read_back = verification::read_back(plan, drive, elapsed_ms);
+            (drive, failure, elapsed_ms) = (read_back.drive, failure_of(read_back.ended), read_back.elapsed_ms);
+            said = read_back.messages;
+        } else {
+            said.push(format!("fio: {}: the writes did not come to their end: nothing was verified", plan.job.name));
+        }
     }
+    said.extend(drive.take_verification().map(Verification::into_messages).unwrap_or_default());
+    let lost = is_lost(&failure);
+    let parts = drive.into_parts();
+    let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
+    record.final_sync_ns = final_sync_ns;
     record.latency_series = series.map(LatencySeries::into_slices).unwrap_or_default();
     record.engine_ways = parts.engine.ways().into_iter().map(str::to_owned).collect();
-    let messages = failure.as_ref().map(|failure| messages(plan, failure)).unwrap_or_default();
+    said.extend(failure.as_ref().map(|failure| messages(plan, failure)).unwrap_or_default());
     let failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
     record.error = failure.map(|failure| job_error(failure.code, failure.function));
     if lost {
         // Its end would wait for them once more; what it holds is the kernel's until the process ends.
         std::mem::forget(parts.engine);
     }
-    WorkerEnd { record, messages, failed: failed.filter(|_| !lost), wait: None, lost }
+    WorkerEnd { record, messages: said, failed: failed.filter(|_| !lost), wait: None, lost }
+}
+
+fn failure_of(ended: Ended) -> Option<Failure> {
+    match ended {
+        Ended::Finished | Ended::TimeUp | Ended::Stopped | Ended::DeviceFull => None,
+        Ended::Failed(failure) => Some(failure),
+    }
+}
+
+/// Requests never came back.
+fn is_lost(failure: &Option<Failure>) -> bool {
+    failure.as_ref().is_some_and(|failure| failure.function == DRAIN)
 }
 
 /// `end_fsync`, `fsync_on_close` and `end_syncfs`; how many syncs that were.

@@ -30,7 +30,9 @@ impl ProgressMeter {
                 now.bytes[direction] += published.bytes[direction];
                 now.ios[direction] += published.ios[direction];
             }
-            if matches!(cell.state(), WorkerState::Ramp | WorkerState::Running | WorkerState::Syncing) {
+            let state = cell.state();
+            if matches!(state, WorkerState::Ramp | WorkerState::Running | WorkerState::Verifying | WorkerState::Syncing)
+            {
                 running += 1;
                 open_files += published.open_files;
             }
@@ -104,6 +106,7 @@ fn letter(worker: &WorkerPlan, state: WorkerState) -> char {
         WorkerState::Created => 'C',
         WorkerState::Initialised => 'I',
         WorkerState::Ramp => '/',
+        WorkerState::Verifying => 'V',
         WorkerState::Syncing => 'F',
         WorkerState::Exited => 'E',
         WorkerState::Reaped => '_',

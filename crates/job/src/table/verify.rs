@@ -7,77 +7,83 @@ use crate::option::{Choice, Status, Status::*};
 use crate::typed::VerifyKind;
 use crate::value::{self, Refusal, Word};
 
-const VERIFY: &str = "written data is not checked yet";
 const TRIM: &str = "trims are not built";
-const SOON: Status = NotYet(VERIFY);
+const AT_THE_END: Status = NotYet("all is checked after the last write");
+const OWN_THREAD: Status = NotYet("the job's own thread checks");
+const STATE: Status = NotYet("nothing is saved of a job that is cut short; it is not checked");
 
 const KINDS: &[Choice] = &[
     Choice::new("0", "No check"),
     Choice::new("none", "No check").hidden(),
-    Choice::new("md5", "MD5").status(SOON),
-    Choice::new("crc64", "CRC-64").status(SOON),
-    Choice::new("crc32", "CRC-32").status(SOON),
-    Choice::new("crc32c-intel", "CRC-32C, by processor where it can").status(SOON),
-    Choice::new("crc32c", "CRC-32C, by processor where it can").status(SOON),
-    Choice::new("crc16", "CRC-16").status(SOON),
-    Choice::new("crc7", "CRC-7").status(SOON),
-    Choice::new("sha1", "SHA-1").status(SOON),
-    Choice::new("sha256", "SHA-256").status(SOON),
-    Choice::new("sha512", "SHA-512").status(SOON),
-    Choice::new("sha3-224", "SHA-3 of 224 bits").status(SOON),
-    Choice::new("sha3-256", "SHA-3 of 256 bits").status(SOON),
-    Choice::new("sha3-384", "SHA-3 of 384 bits").status(SOON),
-    Choice::new("sha3-512", "SHA-3 of 512 bits").status(SOON),
-    Choice::new("xxhash", "xxHash").status(SOON),
-    Choice::new("meta", "Only the header").status(SOON),
-    Choice::new("pattern", "The whole block is verify_pattern").status(SOON),
-    Choice::new("pattern_hdr", "verify_pattern after a header").status(SOON),
-    Choice::new("null", "Pretend to check").status(SOON),
+    Choice::new("md5", "MD5"),
+    Choice::new("crc64", "CRC-64"),
+    Choice::new("crc32", "CRC-32"),
+    Choice::new("crc32c-intel", "CRC-32C"),
+    Choice::new("crc32c", "CRC-32C"),
+    Choice::new("crc16", "CRC-16"),
+    Choice::new("crc7", "CRC-7"),
+    Choice::new("sha1", "SHA-1"),
+    Choice::new("sha256", "SHA-256, of which fio keeps 64 bits"),
+    Choice::new("sha512", "SHA-512"),
+    Choice::new("sha3-224", "SHA-3 of 224 bits"),
+    Choice::new("sha3-256", "SHA-3 of 256 bits"),
+    Choice::new("sha3-384", "SHA-3 of 384 bits"),
+    Choice::new("sha3-512", "SHA-3 of 512 bits"),
+    Choice::new("xxhash", "xxHash"),
+    Choice::new("meta", "Only the header"),
+    Choice::new("pattern", "The whole block is verify_pattern"),
+    Choice::new("pattern_hdr", "verify_pattern after a header").status(NotYet("use crc32c with verify_pattern")),
+    Choice::new("null", "Pretend to check"),
 ];
+
+/// fio's least interval, bytes: two headers without digests.
+const INTERVAL_MIN: i64 = 80;
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[
     option("verify", word(KINDS, set_kind))
-        .default("0").help("Write checksums with the data and check them").status(Partial("verify=0 only")),
+        .default("0").help("Write checksums with the data and check them"),
     option("do_verify", boolean(|d, on| d.written.verify.read_back = on))
-        .default("1").help("Read back after writing").status(SOON),
-    option("verify_interval", integer(0, COUNT_MAX, |d, n| {
-        d.written.verify.interval = Some(count(n)).filter(|n| *n > 0);
-    })).tier(3).help("Bytes between two headers").status(SOON),
+        .default("1").help("Read back after writing"),
+    option("verify_interval", integer(INTERVAL_MIN, COUNT_MAX, |d, n| {
+        d.written.verify.interval = Some(count(n));
+    })).tier(3).help("Bytes between two headers; a block that is no multiple of it has one"),
     option("verify_offset", integer(0, COUNT_MAX, |d, n| d.written.verify.header_offset = count(n)))
-        .tier(3).help("Where the header stands in its interval").status(SOON),
+        .tier(3).help("Where the header stands in its interval"),
     option("verify_pattern", text(|d, text| {
         d.written.verify.pattern = Some(value::buffer_pattern(text)?);
         Ok(())
-    })).help("The bytes to write and expect").status(SOON),
+    })).help("The bytes to write and expect")
+        .status(Partial("patterns from a 'file' and %o are not built")),
     option("verify_pattern_interval", boolean(ignore))
-        .tier(3).default("0").help("Begin verify_pattern anew in each interval").status(SOON),
+        .tier(3).default("0").help("Begin verify_pattern anew in each interval").status(NotYet("it begins anew in each block")),
     option("verify_fatal", boolean(|d, on| d.written.verify.fatal = on))
-        .default("0").help("The first mismatch ends the job").status(SOON),
+        .default("0").help("The first mismatch ends the job, whatever continue_on_error says"),
     option("verify_dump", boolean(|d, on| d.written.verify.dump = on))
-        .tier(3).default("0").help("Save the expected and the received block").status(SOON),
+        .tier(3).default("0").help("Save the expected and the received block")
+        .status(NotYet("the message says where to look")),
     option("verify_async", integer(0, COUNT_MAX, ignore))
-        .default("0").help("Threads that check").status(SOON),
+        .default("0").help("Threads that check").status(OWN_THREAD),
     option("verify_async_cpus", text(ignore_text))
-        .tier(3).help("Processors of those threads").status(SOON),
+        .tier(3).help("Processors of those threads").status(OWN_THREAD),
     option("verify_backlog", size(0, |d, n| d.written.verify.backlog = n))
-        .default("0").help("Check after every N writes").status(SOON),
+        .default("0").help("Check after every N writes").status(AT_THE_END),
     option("verify_backlog_batch", integer(0, COUNT_MAX, |d, n| d.written.verify.backlog_batch = u64::from(count(n))))
-        .tier(3).default("0").help("How many to check then").status(SOON),
+        .tier(3).default("0").help("How many to check then").status(AT_THE_END),
     option("verify_only", flag(|d, on| d.written.verify.only = on))
-        .tier(3).help("Check what an earlier run wrote").status(SOON),
+        .tier(3).help("Check what an earlier run wrote"),
     option("verify_state_save", boolean(|d, on| d.written.verify.state_save = on))
-        .default("1").help("Save how far the writes came when the job is cut short").status(SOON),
+        .default("1").help("Save how far the writes came when the job is cut short").status(STATE),
     option("verify_state_load", boolean(ignore))
-        .tier(3).default("0").help("Check only as far as a saved state says").status(SOON),
-    option("verify_write_sequence", boolean(ignore))
-        .tier(3).default("1").help("Check the sequence number in headers").status(SOON),
-    option("verify_header_seed", boolean(ignore))
-        .tier(3).default("1").help("Check the seed in headers").status(SOON),
+        .tier(3).default("0").help("Check only as far as a saved state says").status(STATE),
+    option("verify_write_sequence", boolean(|d, on| d.written.verify.fresh &= on))
+        .tier(3).default("1").help("After writing, check that headers are of the last write"),
+    option("verify_header_seed", boolean(|d, on| d.written.verify.fresh &= on))
+        .tier(3).default("1").help("After writing, check that headers are of this run"),
     option("verify_policy", text(ignore_text))
-        .tier(3).help("Which overwritten blocks are checked").status(SOON),
+        .tier(3).help("Which overwritten blocks are checked").status(NotYet("every write is read back once")),
     option("experimental_verify", boolean(ignore))
-        .tier(3).default("0").help("Check by replaying the sequence").status(SOON),
+        .tier(3).default("0").help("Check by replaying the sequence").status(WithoutEffect("that is always so")),
     option("verifysort", boolean(ignore))
         .tier(4).help("Once whether checks go in order").status(WithoutEffect("deprecated in fio")),
     option("verifysort_nr", integer(0, COUNT_MAX, ignore))
@@ -103,6 +109,10 @@ fn set_kind(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
         "sha1" => Some(VerifyKind::Sha1),
         "sha256" => Some(VerifyKind::Sha256),
         "sha512" => Some(VerifyKind::Sha512),
+        "sha3-224" => Some(VerifyKind::Sha3Of224),
+        "sha3-256" => Some(VerifyKind::Sha3Of256),
+        "sha3-384" => Some(VerifyKind::Sha3Of384),
+        "sha3-512" => Some(VerifyKind::Sha3Of512),
         "xxhash" => Some(VerifyKind::Xxhash),
         "meta" => Some(VerifyKind::Meta),
         "pattern" => Some(VerifyKind::Pattern),

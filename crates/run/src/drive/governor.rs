@@ -1,14 +1,15 @@
 //! What slows a job down or watches it: intended starts, think time, latency limits, minimum rates. Plain jobs
 //! are compiled without it.
 
-use engine::Engine;
 use engine::clock::Clock;
+use engine::{Engine, Slot};
 use job::{Direction, Job, Pacing, PerDirection};
 use workload::Op;
 
 use super::{Account, Drive, Ended, Failure, UNTIMED};
 use crate::phase::Phase;
 use crate::recorder::Recorder;
+use crate::verification::Verification;
 
 /// Minimum rates are not checked before this, as in fio, ns.
 const SETTLING_NS: u64 = 2_000_000_000;
@@ -23,11 +24,13 @@ pub(crate) struct Governor {
     checked_ns: u64,
     checked_bytes: PerDirection<u64>,
     checked_ios: PerDirection<u64>,
+    /// Checks what is read.
+    pub(super) verification: Option<Verification>,
 }
 
 impl Governor {
     /// `None` when the job has nothing to govern.
-    pub(crate) fn for_job(job: &Job, now_ns: u64) -> Option<Governor> {
+    pub(crate) fn for_job(job: &Job, verification: Option<Verification>, now_ns: u64) -> Option<Governor> {
         let mut pacing = job.pacing.clone();
         // One value stands for all directions; those without I/O have no rate to keep.
         for direction in Direction::ALL.into_iter().filter(|direction| !job.pattern.access.has(*direction)) {
@@ -38,15 +41,22 @@ impl Governor {
         let watched = |d: Direction| {
             pacing.rate_min[d].is_some() || pacing.rate_iops_min[d].is_some() || pacing.max_latency_ns[d] > 0
         };
-        let needed = pacing.think_ns > 0 || Direction::ALL.into_iter().any(|d| paced(d) || watched(d));
-        needed.then(|| Governor {
-            pacing,
+        let watched = pacing.think_ns > 0 || Direction::ALL.into_iter().any(|d| paced(d) || watched(d));
+        let needed = watched || verification.is_some();
+        needed.then(|| Governor { pacing, ..Governor::of_verification(verification, now_ns) })
+    }
+
+    /// Reads as fast as they go, checked.
+    pub(crate) fn of_verification(verification: Option<Verification>, now_ns: u64) -> Governor {
+        Governor {
+            pacing: Pacing::default(),
             origin_ns: now_ns,
             blocks_since_thought: 0,
             checked_ns: now_ns,
             checked_bytes: PerDirection::default(),
             checked_ios: PerDirection::default(),
-        })
+            verification,
+        }
     }
 
     /// The ramp is over and the counters are at 0: a new window begins.
@@ -95,7 +105,8 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         self.parts.governor.as_mut().expect("the governed loop has a governor")
     }
 
-    /// Waits until the request may start; returns its intended start ([`UNTIMED`] when it has none).
+    /// Waits until the request may start; returns its intended start ([`UNTIMED`] when it has none), or while writes
+    /// are verified the number of the write that it reads.
     pub(super) fn await_turn<const TIMED: bool>(&mut self, index: usize) -> Result<u64, Ended> {
         let (think_ns, think_blocks) = (self.governor().pacing.think_ns, self.governor().pacing.think_blocks);
         if think_ns > 0 && self.governor().blocks_since_thought >= think_blocks {
@@ -106,7 +117,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             self.governor().blocks_since_thought += 1;
         }
         if self.block.intended_ns.is_none() {
-            return Ok(UNTIMED);
+            return Ok(self.block.numbers.as_ref().map_or(UNTIMED, |numbers| numbers[index]));
         }
         // Asked again while it waits: the end of the ramp begins the schedule anew.
         self.wait_until::<TIMED>(|drive| drive.intended_start_ns(index))
@@ -151,16 +162,21 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         self.wait_until::<TIMED>(|_| begin_ns + think_ns).map(|_| ())
     }
 
-    /// After a transfer: response time, think count, latency limit.
+    /// After a transfer: its check, response time, think count, latency limit.
     pub(super) fn governed(
         &mut self,
+        slot: &Slot,
         op: &Op,
         direction: Direction,
         lat_ns: u64,
         intended_ns: u64,
         end_ns: u64,
     ) -> Result<(), Ended> {
-        if intended_ns != UNTIMED {
+        if direction == Direction::Read && self.governor().verification.is_some() {
+            let number = if self.block.numbers.is_some() { intended_ns } else { UNTIMED };
+            self.verify(slot, op, number)?;
+        }
+        if intended_ns != UNTIMED && self.block.numbers.is_none() {
             self.parts.recorder.responded(direction, end_ns.saturating_sub(intended_ns));
         }
         let governor = self.governor();

@@ -316,7 +316,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if GOVERNED {
             let flight = *flight;
             let lat_ns = end_ns.saturating_sub(flight.start_ns);
-            if let Err(ended) = self.governed(&flight.op, direction, lat_ns, flight.intended_ns, end_ns) {
+            if let Err(ended) =
+                self.governed(&completion.slot, &flight.op, direction, lat_ns, flight.intended_ns, end_ns)
+            {
                 self.slots.give(completion.slot);
                 return Err(ended);
             }

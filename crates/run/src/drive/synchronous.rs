@@ -85,7 +85,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 let clat_ns = end_ns.saturating_sub(start_ns);
                 self.parts.recorder.timed_sync(direction, clat_ns);
                 if GOVERNED {
-                    self.governed(&op, direction, clat_ns, intended_ns, end_ns)?;
+                    self.governed(&slot, &op, direction, clat_ns, intended_ns, end_ns)?;
                 }
                 if end_ns >= self.parts.phase.next_ns {
                     self.look_up(end_ns)?;

@@ -1,0 +1,176 @@
+//! `verify=`: what a worker knows about the blocks it reads, and the phase that reads back what it wrote.
+//!
+//! Nothing is remembered of the writes: their sequence is generated once more. Each read-back read knows the number of
+//! its write, and a block must carry that number or a later one: the last write to each place leaves no other answer.
+
+use engine::Engine;
+use engine::clock::Clock;
+use job::{BlockSize, Direction, Job};
+use workload::{Expected, Generator, Mismatch, Op, Seal};
+
+use crate::control::WorkerState;
+use crate::drive::{Account, Drive, Ended, Failure, Governor, WITHOUT_NUMBER};
+use crate::phase::Phase;
+use crate::plan::{PlannedFile, WorkerPlan, diskless};
+
+/// What was asked for makes no sense.
+const EINVAL: i32 = 22;
+
+/// Mismatches of one worker that are told in full.
+const TOLD_MAX: u64 = 100;
+
+/// What fio prints as flags of a read of its own list, and of another one.
+const FLAGS_READ_BACK: u32 = 88;
+const FLAGS_READ: u32 = 8;
+
+/// Checks the blocks of one worker.
+#[derive(Clone, Debug)]
+pub(crate) struct Verification {
+    seal: Seal,
+    /// The reads are of what the job wrote itself.
+    reads_back: bool,
+    /// Blocks must be of this run.
+    fresh: bool,
+    /// Whatever the job survives: the first mismatch is the last.
+    pub(crate) fatal: bool,
+    /// What was found, in fio's words.
+    told: Vec<String>,
+    untold: u64,
+}
+
+impl Verification {
+    /// Of a job that reads what somebody wrote before. The reads of a mix are not checked, as with fio: nobody knows
+    /// whether they come before or after the write of their block.
+    pub(crate) fn of_reads(plan: &WorkerPlan) -> Option<Verification> {
+        let access = plan.job.pattern.access;
+        if access.writes || !access.reads || diskless(plan.job.submission.engine) {
+            return None;
+        }
+        Verification::new(plan, false)
+    }
+
+    fn new(plan: &WorkerPlan, reads_back: bool) -> Option<Verification> {
+        let verify = plan.job.verify.as_ref()?;
+        let fresh = reads_back && verify.fresh && !verify.only;
+        let seal = seal(plan)?;
+        Some(Verification { seal, reads_back, fresh, fatal: verify.fatal, told: Vec::new(), untold: 0 })
+    }
+
+    /// Checks a block that was read. `number`: of the write that is read back.
+    pub(crate) fn check(&self, buffer: &mut [u8], op: &Op, number: u64) -> Result<(), Mismatch> {
+        let expected = match self.fresh && number != WITHOUT_NUMBER {
+            true => Expected::WriteOfThisRun(number),
+            false => Expected::Anybody,
+        };
+        self.seal.check(buffer, op.offset, expected)
+    }
+
+    /// Keeps what there is to say about a mismatch.
+    pub(crate) fn note(&mut self, mismatch: &Mismatch, op: &Op, used: &[PlannedFile]) {
+        if self.told.len() as u64 >= TOLD_MAX {
+            self.untold += 1;
+            return;
+        }
+        let file = used.get(op.file as usize).map_or("-".into(), |file| file.path.to_string_lossy());
+        let flags = if self.reads_back { FLAGS_READ_BACK } else { FLAGS_READ };
+        self.told.push(mismatch.sentences(&file, op, flags));
+    }
+
+    /// What was found.
+    pub(crate) fn into_messages(mut self) -> Vec<String> {
+        if self.untold > 0 {
+            self.told.push(format!("fio: verify: {} further blocks are not as they should be", self.untold));
+        }
+        self.told
+    }
+}
+
+/// What the worker's blocks carry; `None` without `verify`.
+pub(crate) fn seal(plan: &WorkerPlan) -> Option<Seal> {
+    let verify = plan.job.verify.as_ref()?;
+    Some(Seal::new(verify, interval(&plan.job), plan.thread_number, plan.run_mark))
+}
+
+/// Bytes between headers when the job does not say: with several sizes what all of them are multiples of, so that a
+/// block that is written over in part is not taken for damaged.
+fn interval(job: &Job) -> Option<u32> {
+    let direction = if job.pattern.access.writes { Direction::Write } else { Direction::Read };
+    let sizes = match &job.pattern.block_size[direction] {
+        BlockSize::Fixed(_) => return None,
+        BlockSize::Range(..) if job.pattern.unaligned_sizes => return None,
+        BlockSize::Range(min, max) => vec![*min, *max],
+        BlockSize::Split(parts) => parts.iter().map(|part| part.0).collect(),
+    };
+    sizes.into_iter().reduce(greatest_common_divisor)
+}
+
+fn greatest_common_divisor(one: u32, other: u32) -> u32 {
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
+}
+
+/// Whether the worker reads back what it wrote.
+pub(crate) fn reads_back(job: &Job) -> bool {
+    // A job that writes as long as its runtime lasts has none left, as with fio, which says so before it begins.
+    job.pattern.access.writes && !job.extent.time_based && job.verify.as_ref().is_some_and(|verify| verify.read_back)
+}
+
+/// Whether the worker only reads back, and leaves out the writes.
+pub(crate) fn only(job: &Job) -> bool {
+    job.pattern.access.writes && job.verify.as_ref().is_some_and(|verify| verify.only)
+}
+
+/// How the reading back ended.
+pub(crate) struct ReadBack<'run, E: Engine, A> {
+    pub(crate) drive: Drive<'run, E, A>,
+    pub(crate) ended: Ended,
+    /// Length of the phase, the reads alone.
+    pub(crate) elapsed_ms: u64,
+    /// What else there is to say.
+    pub(crate) messages: Vec<String>,
+}
+
+/// Reads back all that was written, with the same engine and counters. The writes must have ended well, after
+/// `writes_ms`, and nothing is in flight.
+pub(crate) fn read_back<'run, E: Engine, A: Account>(
+    plan: &WorkerPlan,
+    drive: Drive<'run, E, A>,
+    writes_ms: u64,
+) -> ReadBack<'run, E, A> {
+    let writes = if only(&plan.job) { u64::MAX } else { drive.writes_issued() };
+    let failed = |drive, code, function, text: String| {
+        let failure = Failure { code, function, op: None, detail: Some(text) };
+        ReadBack { drive, ended: Ended::Failed(failure), elapsed_ms: writes_ms, messages: Vec::new() }
+    };
+    let generator = match Generator::replay(&plan.workload, writes, drive.failed_writes()) {
+        Ok(generator) => generator,
+        Err(error) => return failed(drive, EINVAL, "workload", error.to_string()),
+    };
+    if let Err(error) = drive.store_and_forget() {
+        return failed(drive, error.code, "fsync", error.to_string());
+    }
+    let verification = Verification::new(plan, true).filter(|_| !diskless(plan.job.submission.engine));
+    let mut drive = drive.next_phase(|parts| {
+        let now_ns = parts.engine.clock().now_ns();
+        parts.account.writes_over(writes_ms);
+        let (extent, reporting) = (&plan.job.extent, &plan.job.reporting);
+        // The runtime holds for both phases together.
+        let spent_ns = writes_ms.saturating_mul(1_000_000);
+        let runtime_ns = if extent.runtime_ns == 0 { 0 } else { extent.runtime_ns.saturating_sub(spent_ns).max(1) };
+        let windows = (reporting.bandwidth_window_ms, reporting.iops_window_ms);
+        parts.phase = Phase::begin(now_ns, 0, runtime_ns, windows.0, windows.1);
+        parts.recorder.open_windows();
+        parts.generator = generator;
+        parts.content = None;
+        parts.governor = Some(Governor::of_verification(verification, now_ns));
+        parts.cell.set_state(WorkerState::Verifying);
+    });
+    let ended = drive.run();
+    let parts = drive.parts();
+    let elapsed_ms = parts.phase.elapsed_ms(parts.engine.clock().now_ns());
+    let mut messages = Vec::new();
+    if matches!(ended, Ended::TimeUp | Ended::Stopped) {
+        let read = drive.completed(Direction::Read);
+        messages.push(format!("fio: {}: verification was cut short after {read} reads", plan.job.name));
+    }
+    ReadBack { drive, ended, elapsed_ms, messages }
+}
