@@ -1,5 +1,6 @@
-//! What the tool says about network and object mounts, proved on real ones: each test stands a stack of the lab up and
-//! runs itself in it. Where a stack cannot stand the test is skipped, with the reason.
+//! What the tool says about network and object mounts, proved on real ones, and traps that need a disk or a machine of
+//! their own: each test stands a stack of the lab up and runs itself in it. Where a stack cannot stand the test is
+//! skipped, with the reason.
 #![forbid(unsafe_code)]
 
 mod attribution;

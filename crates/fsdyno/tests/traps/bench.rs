@@ -1,7 +1,8 @@
 //! A directory on the disk that holds the build, and command lines run in it.
 
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use results::evidence::{Seen, StorageClass};
@@ -73,6 +74,27 @@ impl Bench {
         let saved = saved.unwrap_or_else(|error| panic!("{words}: no record: {error}\n{stderr}"));
         let record = RunRecord::from_json(&saved).unwrap_or_else(|error| panic!("{words}: {error}"));
         Ran { record, stdout, stderr }
+    }
+
+    /// Starts a command line, interrupts it as soon as all of this stands on stderr, and gives what stood there then. It
+    /// fails if the line comes to its end before.
+    #[track_caller]
+    pub(crate) fn interrupted(&self, words: &str, until: &[&str]) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
+        command.arg("fio").args(words.split_whitespace()).current_dir(self.directory.path());
+        let mut running = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program runs");
+        let mut lines = BufReader::new(running.stderr.take().expect("it is piped")).lines();
+        let mut said = String::new();
+        while !until.iter().all(|part| said.contains(part)) {
+            let line = lines.next().unwrap_or_else(|| panic!("{words}: it ended, and had said {said}"));
+            said += &(line.expect("text") + "\n");
+        }
+        let killed = Command::new("kill").args(["-INT", &running.id().to_string()]).status();
+        assert!(killed.is_ok_and(|status| status.success()));
+        lines.for_each(drop);
+        let status = running.wait().expect("it ends");
+        assert_eq!(status.code(), Some(128), "it was interrupted, and had not ended by itself");
+        said
     }
 
     /// A file of random data, on the disk and not in memory.

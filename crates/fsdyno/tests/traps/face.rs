@@ -40,6 +40,53 @@ fn json_stays_fios_unless_asked() {
     assert_eq!(Some(without), keys(&plain), "fio's keys are as they were");
 }
 
+/// What the options say is said at once, and not when the run ends; of the depth of a synchronous engine fio has words of
+/// its own.
+#[test]
+fn conflicts_in_the_plan_are_said_at_once() {
+    let Some(bench) = Bench::new() else { return };
+    bench.file("file");
+    let words = |runtime: u32| {
+        format!(
+            "--size={FILE_MIB}m --bs=4k --filename=file --time_based --runtime={runtime} --name=deep --rw=randread \
+             --ioengine=psync --iodepth=32 --numjobs=2 --name=queued --rw=read --numjobs=1 --ioengine=libaio \
+             --iodepth=8"
+        )
+    };
+    let conflicts = ["[depth-not-reached]", "[shared-file]", "[jobs-overlap]"];
+    let said = bench.interrupted(&words(30), &[&conflicts[..], &["queue depth will be capped"]].concat());
+    assert!(said.contains("  next: "), "{said}");
+    let silent = bench.run(&format!("{} --findings=off", words(1)));
+    assert!(conflicts.iter().all(|conflict| !silent.stderr.contains(conflict)), "{}", silent.stderr);
+    let carried = bench.run(&format!("{} --output-format=json --fsdyno-json=1", words(1)));
+    let document: Value = serde_json::from_str(&carried.stdout).expect("one document");
+    let found = document["fsdyno"]["findings"].as_array().cloned().unwrap_or_default();
+    let ids: Vec<&str> = found.iter().filter_map(|finding| finding["id"].as_str()).collect();
+    for id in ["depth-not-reached", "shared-file", "jobs-overlap"] {
+        assert!(ids.contains(&id), "no {id} among {ids:?}");
+    }
+    // That the files fit in memory is said at once as well. After the run the layers tell whether memory answered.
+    let again = "--name=again --filename=file --rw=read --bs=64k --time_based";
+    bench.interrupted(&format!("{again} --size={FILE_MIB}m --runtime=30"), &["[fits-in-memory]"]);
+}
+
+/// The looks at the layers take less than a thousandth of a processor, and none of them is in the way of an I/O: they
+/// are taken by the thread that waits for the workers.
+#[test]
+fn the_ledger_costs_next_to_nothing() {
+    let Some(bench) = Bench::new() else { return };
+    bench.file("file");
+    let job = "--name=job --filename=file --rw=randread --bs=4k --direct=1 --runtime=3 --time_based";
+    let ran = bench.run(&format!("{job} --size={FILE_MIB}m"));
+    let ledger = ran.record.ledger.as_ref().expect("a ledger");
+    let looks = ledger.samples.len() as u64;
+    assert!(looks >= 3, "{looks}");
+    // One a second: the time of a processor that each may take. It does the same each time, so that a busy machine
+    // changes little.
+    let each_ns = ledger.cost_ns / looks;
+    assert!(each_ns < 1_000_000, "a look costs {each_ns} ns");
+}
+
 #[test]
 fn memory_filesystems_and_simulated_jobs_are_left_alone() {
     let Some(bench) = Bench::new() else { return };
