@@ -60,7 +60,20 @@ fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
     let output = place.compare(&["--rounds=5"]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let table = stdout(&output);
-    for words in ["× first", "IOPS", "p99 read", "CPU %", "MB per CPU-s", "trust", "up to 5 rounds that took turns"] {
+    for words in [
+        "× first",
+        "IOPS",
+        "p99 read",
+        "CPU %",
+        "MB per CPU-s",
+        "read  ",
+        "Medians of 5 rounds that took turns",
+        "94 % interval",
+        "scatter %",
+        "note: 5 rounds, as asked for",
+        "note: each round writes new files",
+        "direct I/O, past",
+    ] {
         assert!(table.contains(words), "{words} is missing:\n{table}");
     }
     assert!(is_empty(&place.folder.path().join("one")) && is_empty(&place.folder.path().join("two")));

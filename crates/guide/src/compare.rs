@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use results::statistics::{ROUNDS_MIN, Stop, StopReason, enough_rounds_for, paired_ratio};
+use results::statistics::{Estimate, paired_ratio};
 use results::{Figures, Question, Severity, Study};
 
 use crate::bench::StopRule;
@@ -19,10 +19,13 @@ use patterns::{PATTERNS, Pattern};
 /// What was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// So many rounds; `None`: at least five, until the intervals are narrow or the cap is reached.
+    /// So many rounds; `None`: at least six, until the intervals are narrow or the cap is reached.
     pub rounds: Option<u32>,
     /// Bytes of each job's file; `None`: what the slowest target writes in one turn.
     pub size_bytes: Option<u64>,
+    /// Bytes of each job's file in the last comparison of the same places: taken again where they still fit, so that the
+    /// two can be compared.
+    pub size_before: Option<u64>,
     /// Block size of all patterns, as fio reads it; `None`: 1m in sequence, 4k at random.
     pub block_size: Option<String>,
     /// Requests in flight per job.
@@ -42,6 +45,7 @@ impl Default for Options {
         Options {
             rounds: None,
             size_bytes: None,
+            size_before: None,
             block_size: None,
             iodepth: 32,
             numjobs: 1,
@@ -52,8 +56,11 @@ impl Default for Options {
     }
 }
 
-/// Rounds end here, however wide the intervals are.
-const ROUNDS_MAX: u32 = 7;
+/// Six rounds are the first whose exact interval has 95 % confidence; five reach 94 %.
+const ROUNDS_MIN: u32 = 6;
+
+/// Rounds end here, however wide the intervals are. From nine on, the interval leaves the extreme rounds out.
+const ROUNDS_MAX: u32 = 9;
 
 /// The half width that is narrow enough, and the confidence asked of it.
 const WANTED_HALF_WIDTH: f64 = 0.1;
@@ -103,6 +110,7 @@ pub fn compare(
     };
     let reason = run_rounds(&mut asking, &sites, options, size_bytes)?;
     asking.note("rounds", Severity::Info, reason);
+    asking.note("rules", Severity::Info, patterns::rules(places, sites.iter().map(|site| &site.manner), options));
     for site in sites {
         asking.leave(site.work);
     }
@@ -132,7 +140,7 @@ fn run_rounds(asking: &mut Asking<'_>, sites: &[Site], options: &Options, size_b
             return Ok(format!("stopped by a signal in round {round}"));
         }
         let turns = PATTERNS.len() * sites.len();
-        asking.steps.1 = asking.steps.0 + turns * (cap.min(ROUNDS_MIN as u32).max(round + 1) - round) as usize;
+        asking.steps.1 = asking.steps.0 + turns * (cap.min(ROUNDS_MIN).max(round + 1) - round) as usize;
         for pattern in &PATTERNS {
             for (target, site) in sites.iter().enumerate() {
                 if asking.stopped() {
@@ -145,7 +153,7 @@ fn run_rounds(asking: &mut Asking<'_>, sites: &[Site], options: &Options, size_b
             return Ok(reason);
         }
     }
-    Ok(format!("{cap} rounds, as asked for"))
+    Ok(if cap == 1 { "one round".to_string() } else { format!("{cap} rounds, as asked for") })
 }
 
 /// One pattern on one target.
@@ -172,22 +180,38 @@ fn take_turn(
     Ok(())
 }
 
-/// Why the rounds are enough; `None`: they are not.
+/// Why the rounds are enough; `None`: they are not. The widest interval decides.
 fn enough(study: &Study, rounds: u32, cap: u32) -> Option<String> {
-    let mut last = None;
+    let mut widest: Option<(f64, String)> = None;
     for pattern in study.patterns() {
         let baseline = headline_rates(study, 0, pattern);
         for target in 1..study.targets.len() {
             let estimate = paired_ratio(&headline_rates(study, target, pattern), &baseline, CONFIDENCE);
-            match enough_rounds_for(estimate.as_ref(), rounds as usize, WANTED_HALF_WIDTH, cap as usize) {
-                Stop::No => return None,
-                // A pattern that ended at the cap is the one to tell of.
-                Stop::Yes(reason @ StopReason::Cap { .. }) => last = Some(reason),
-                Stop::Yes(reason) => last = last.or(Some(reason)),
+            let width = estimate.as_ref().and_then(Estimate::relative_half_width).unwrap_or(f64::INFINITY);
+            if widest.as_ref().is_none_or(|(known, _)| width > *known) {
+                widest = Some((width, format!("{pattern} on {}", study.targets[target].name)));
             }
         }
     }
-    last.map(|reason| reason.to_string())
+    stop(widest?, rounds, cap)
+}
+
+/// Whether to stop where the widest interval of a multiple of the baseline reaches so far, and why.
+fn stop((width, of): (f64, String), rounds: u32, cap: u32) -> Option<String> {
+    let (percent, wanted) = (width * 100.0, WANTED_HALF_WIDTH * 100.0);
+    if width <= WANTED_HALF_WIDTH && rounds >= ROUNDS_MIN.min(cap) {
+        return Some(format!(
+            "ended after {rounds} rounds: every multiple of the baseline is known to ±{wanted:.0} % (the widest: {of}, \
+             ±{percent:.1} %)"
+        ));
+    }
+    (rounds >= cap).then(|| {
+        if width.is_finite() {
+            format!("ended at the cap of {cap} rounds: {of} is still known to ±{percent:.0} % only, ±{wanted:.0} % was wanted")
+        } else {
+            format!("ended at the cap of {cap} rounds: {of} has no interval")
+        }
+    })
 }
 
 /// Bytes per second of each round, durable where something was written.
@@ -196,10 +220,11 @@ fn headline_rates(study: &Study, target: usize, pattern: &str) -> Vec<f64> {
     study.repeats(target, pattern).filter_map(|row| row.figures().map(rate)).collect()
 }
 
-/// Bytes of each job's file: what the slowest target writes and makes durable in one turn, within space and memory.
+/// Bytes of each job's file: what the slowest target writes and makes durable in one turn, within space and memory. A
+/// power of two, so that a later comparison finds the same; and that of an earlier one where it still fits about.
 fn fitting_size(asking: &mut Asking<'_>, places: &[Place], sites: &[Site], options: &Options) -> Result<u64, Problem> {
     let jobs = u64::from(options.numjobs.max(1));
-    let mut limit = FILE_BYTES_MAX;
+    let (mut room, mut limit) = (FILE_BYTES_MAX, FILE_BYTES_MAX);
     let mut slowest = String::new();
     for (target, (place, site)) in places.iter().zip(sites).enumerate() {
         let step = asking.begin_step(target, "finding a size that fits a turn");
@@ -212,22 +237,38 @@ fn fitting_size(asking: &mut Asking<'_>, places: &[Place], sites: &[Site], optio
         };
         let record = crate::bench::run_line(&command, conditions, &step, asking.watcher)?;
         site.work.empty()?;
-        let room = room_bytes(&place.path).map(|room| room / 2 / jobs);
+        let free = room_bytes(&place.path).map(|bytes| bytes / 2 / jobs);
         let memory = memory_for_files(&asking.study.targets[target].storage).map(|bytes| bytes / jobs);
+        room = [free, memory].into_iter().flatten().fold(room, u64::min);
         let by_speed = durable_rate(&record).map(|rate| (rate * f64::from(options.runtime_s)) as u64 / jobs);
-        for bytes in [room, memory, by_speed].into_iter().flatten() {
-            if bytes < limit {
-                limit = bytes;
-                slowest.clone_from(&place.name);
-            }
+        if let Some(bytes) = by_speed.filter(|bytes| *bytes < limit) {
+            limit = bytes;
+            slowest.clone_from(&place.name);
         }
     }
-    let size_bytes = (limit >> 20 << 20).clamp(FILE_BYTES_MIN, FILE_BYTES_MAX);
-    if size_bytes < FILE_BYTES_MAX {
-        let text = format!("each job's file has {} MiB: what {slowest} takes in one turn", size_bytes >> 20);
+    let (size_bytes, before) = choose_size(limit, room, options.size_before);
+    let mib = size_bytes >> 20;
+    if before {
+        let text = format!("each job's file has {mib} MiB, as in the last comparison of these places");
+        asking.note("size-adapted", Severity::Info, text);
+    } else if size_bytes < FILE_BYTES_MAX {
+        let why =
+            if room < limit { "there is room for no more".to_string() } else { format!("{slowest} is no faster") };
+        let text = format!("each job's file has {mib} MiB, to be written in one turn: {why}");
         asking.note("size-adapted", Severity::Info, text);
     }
     Ok(size_bytes)
+}
+
+/// The size by the speed and by the room, bytes, and whether it is the one from before.
+fn choose_size(by_speed: u64, room: u64, before: Option<u64>) -> (u64, bool) {
+    // The speed that was found in a second or two is good for a factor of two either way.
+    let near = |bytes: &u64| *bytes <= room && *bytes / 4 <= by_speed && by_speed / 4 <= *bytes;
+    let fitting = by_speed.min(room).clamp(FILE_BYTES_MIN, FILE_BYTES_MAX);
+    match before.filter(near) {
+        Some(bytes) => (bytes, true),
+        None => (1 << fitting.ilog2(), false),
+    }
 }
 
 /// Bytes per second that were written and durable.
@@ -243,4 +284,31 @@ fn durable_rate(record: &results::RunRecord) -> Option<f64> {
 pub fn expectation(word: &str) -> Result<(String, String), String> {
     let (name, fstype) = word.split_once('=').ok_or("write NAME=FSTYPE, such as nfs=nfs4")?;
     Ok((name.to_string(), fstype.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_comparison_takes_the_same_size() {
+        let mib = |count: u64| count << 20;
+        assert_eq!(choose_size(mib(400), mib(9000), None), (mib(256), false));
+        assert_eq!(choose_size(mib(600), mib(9000), Some(mib(256))), (mib(256), true), "the noise of a short look");
+        assert_eq!(choose_size(mib(2), mib(9000), Some(mib(256))), (mib(16), false), "another storage now");
+        assert_eq!(choose_size(mib(400), mib(100), Some(mib(256))), (mib(64), false), "no room any more");
+        assert_eq!(choose_size(u64::MAX, u64::MAX, None), (FILE_BYTES_MAX, false));
+    }
+
+    #[test]
+    fn rounds_end_for_a_reason() {
+        let widest = |width: f64| (width, "read on nfs".to_string());
+        assert_eq!(stop(widest(0.01), 5, 9), None, "five rounds have no 95 %");
+        let precise = stop(widest(0.05), 6, 9).unwrap();
+        assert!(precise.starts_with("ended after 6 rounds") && precise.contains("read on nfs, ±5.0 %"), "{precise}");
+        assert_eq!(stop(widest(0.3), 8, 9), None);
+        let cap = stop(widest(0.3), 9, 9).unwrap();
+        assert!(cap.contains("cap of 9 rounds: read on nfs is still known to ±30 % only"), "{cap}");
+        assert!(stop(widest(f64::INFINITY), 9, 9).unwrap().contains("no interval"));
+    }
 }

@@ -106,6 +106,21 @@ impl Store {
         Ok((studies, problems))
     }
 
+    /// The latest whole study of a question for which this holds. Files that cannot be read are passed over.
+    pub fn latest(&self, question: Question, holds: impl Fn(&Study) -> bool) -> Option<Study> {
+        let word = format!("-{}-", question.word());
+        let entries = fs::read_dir(&self.directory).ok()?.flatten().map(|entry| entry.path());
+        let named = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.ends_with(".json") && name.contains(&word)
+        };
+        let mut paths: Vec<PathBuf> = entries.filter(named).collect();
+        // Names begin with the time.
+        paths.sort();
+        let whole = |study: &Study| study.complete && study.question == question;
+        paths.iter().rev().filter_map(|path| read(path).ok()).find(|study| whole(study) && holds(study))
+    }
+
     /// The study that a person means: a file, an id, the beginning of one, a baseline's name, or `last`.
     ///
     /// # Errors
@@ -229,6 +244,22 @@ mod tests {
         assert!(store.find("x").unwrap_err().what.contains("no saved run x"));
         let left: Vec<_> = fs::read_dir(store.directory()).unwrap().collect();
         assert_eq!(left.len(), 3, "no draft and no probe is left");
+    }
+
+    #[test]
+    fn the_latest_of_a_question_is_the_latest_that_was_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(Some(folder.path())).unwrap();
+        assert!(store.latest(Question::Compare, |_| true).is_none());
+        for (id, complete) in [("2026-compare-1", true), ("2027-compare-2", true), ("2028-compare-3", false)] {
+            let mut study = study(id, 1);
+            (study.question, study.complete) = (Question::Compare, complete);
+            store.keep(&study).unwrap();
+        }
+        fs::write(folder.path().join("2029-compare-4.json"), "{").unwrap();
+        assert_eq!(store.latest(Question::Compare, |_| true).unwrap().id, "2027-compare-2");
+        assert_eq!(store.latest(Question::Compare, |study| study.id.starts_with("2026")).unwrap().id, "2026-compare-1");
+        assert!(store.latest(Question::Measure, |_| true).is_none());
     }
 
     #[test]

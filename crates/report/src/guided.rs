@@ -12,6 +12,8 @@ mod smallfiles;
 mod sweep;
 mod table;
 
+pub(crate) use compare::verdict;
+
 pub use changes::{changes, changes_json, history};
 pub use check::{ListedProfile, profiles, profiles_json};
 pub use runs::{runs, runs_json};
@@ -86,7 +88,9 @@ fn findings(study: &Study, form: Form) -> Option<String> {
             }
             told.push(kind);
             let word = if finding.severity == Severity::Invalid { "invalid" } else { "caution" };
-            let sentence = format!("{word}: {}: {}", row.title, finding.cause);
+            // With one target there is no other that it could be of.
+            let of = if study.targets.len() > 1 { format!("{}, ", kind.1) } else { String::new() };
+            let sentence = format!("{word}: {of}{}: {}", row.title, finding.cause);
             text.push_str(&form.item(&sentence, Some(&finding.next), &finding.id));
         }
     }
@@ -94,7 +98,9 @@ fn findings(study: &Study, form: Form) -> Option<String> {
 }
 
 fn notes(study: &Study, form: Form) -> Option<String> {
-    let told = study.notes.iter().filter(|note| note.severity > Severity::Info);
+    // Of a comparison, how it was done decides what it is worth.
+    let told = |note: &&results::Note| note.severity > Severity::Info || study.question == Question::Compare;
+    let told = study.notes.iter().filter(told);
     let lines: Vec<String> = told.map(|note| form.paragraph(&format!("note: {}", note.text))).collect();
     (!lines.is_empty()).then(|| lines.concat())
 }

@@ -92,6 +92,15 @@ pub(crate) fn plain_seconds(seconds: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn listed(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 /// At most so many characters, the end of a longer text replaced by `…`.
 pub(crate) fn shortened(text: &str, characters: usize) -> String {
     if text.chars().count() <= characters {

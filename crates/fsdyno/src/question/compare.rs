@@ -3,10 +3,13 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use guide::Problem;
 use guide::compare::{Options, compare, expectation};
+use guide::store::Store;
 use guide::study::Place;
+use results::{Question, Study};
 
-use super::{Diff, Shared, answer, size};
+use super::{Diff, Shared, UNUSABLE, answer, size};
 
 /// Which of several storages is faster: five patterns on each, in rounds that take turns.
 #[derive(Debug, Args)]
@@ -14,7 +17,7 @@ pub(crate) struct Compare {
     /// NAME=PATH of each storage; the first is the baseline. Or two kept runs, the older first.
     #[arg(required = true, value_name = "NAME=PATH")]
     places: Vec<String>,
-    /// So many rounds [default: at least 5, until the intervals are narrow].
+    /// So many rounds [default: 6 to 9, until the 95 % intervals are narrow].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
     /// Bytes of each job's file, such as 1g [default: what the slowest writes in one turn].
@@ -38,6 +41,12 @@ pub(crate) struct Compare {
     /// Refuse a place that is not this type of filesystem: NAME=FSTYPE, such as nfs=nfs.
     #[arg(long, value_name = "NAME=FSTYPE", value_parser = expectation)]
     expect: Vec<(String, String)>,
+    /// Of two kept runs: end with status 1 if this holds, such as `randread.iops < -5%`.
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<String>,
+    /// Of two kept runs: compare although plan, version or machine differ; the output says so.
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     shared: Shared,
 }
@@ -47,17 +56,37 @@ fn is_run(word: &str) -> bool {
     !word.contains('=') && !std::path::Path::new(word).is_dir() && (!word.contains('/') || word.ends_with(".json"))
 }
 
+/// Bytes of each job's file in the last kept comparison of these places.
+fn size_before(shared: &Shared, places: &[Place]) -> Option<u64> {
+    let store = Store::at(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
+    let of_these = |study: &Study| {
+        study.targets.len() == places.len()
+            && study.targets.iter().zip(places).all(|(target, place)| target.path == place.path.display().to_string())
+    };
+    let study = store.latest(Question::Compare, of_these)?;
+    study.rows.first()?.option("size")?.parse().ok()
+}
+
 impl Compare {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
         if let [base, new] = &self.places[..]
             && is_run(base)
             && is_run(new)
         {
-            return Diff::between(base, new, &self.shared).run();
+            return Diff::between(base, new, self.fail_if, self.force, &self.shared).run();
         }
+        if self.force || !self.fail_if.is_empty() {
+            super::tell(
+                &Problem::new("--fail-if and --force are for two kept runs, and these are places")
+                    .with_next("compare the places first, then `fsdyno diff BASE last --fail-if …`"),
+            );
+            return ExitCode::from(UNUSABLE);
+        }
+        let places: Vec<Place> = self.places.iter().map(|word| Place::parse(word)).collect();
         let options = Options {
             rounds: self.rounds,
             size_bytes: self.size,
+            size_before: if self.size.is_none() && !self.literal { size_before(&self.shared, &places) } else { None },
             block_size: self.bs,
             iodepth: self.iodepth,
             numjobs: self.numjobs,
@@ -65,7 +94,6 @@ impl Compare {
             literal: self.literal,
             expected: self.expect,
         };
-        let places: Vec<Place> = self.places.iter().map(|word| Place::parse(word)).collect();
         answer(&self.shared, command, |caller| {
             compare(&places, &options, crate::VERSION, caller.command, caller.control, caller.watcher)
         })

@@ -2,6 +2,7 @@
 
 use super::Options;
 use crate::manner::Manner;
+use crate::study::Place;
 
 /// One pattern.
 pub(super) struct Pattern {
@@ -59,6 +60,9 @@ pub(super) fn line(
         format!("--iodepth={}", options.iodepth),
         format!("--numjobs={}", options.numjobs),
         format!("--runtime={}", options.runtime_s),
+        // A turn is short: its course shows in windows of a fortieth.
+        format!("--bwavgtime={}", window_ms(options.runtime_s)),
+        format!("--iopsavgtime={}", window_ms(options.runtime_s)),
         "--fallocate=none".to_string(),
         "--group_reporting=1".to_string(),
     ];
@@ -67,6 +71,36 @@ pub(super) fn line(
         words.push("--end_fsync=1".to_string());
     }
     words
+}
+
+fn window_ms(runtime_s: u32) -> u32 {
+    (runtime_s.saturating_mul(1000) / 40).clamp(100, 500)
+}
+
+/// What a reader must know of files, caches and durability.
+pub(super) fn rules<'a>(places: &[Place], manners: impl Iterator<Item = &'a Manner>, options: &Options) -> String {
+    if options.literal {
+        return "the published lines as they stand: one file for eight jobs, and no sync at the end, so that what was \
+                written may still be in memory"
+            .to_string();
+    }
+    let (mut direct, mut cached) = (Vec::new(), Vec::new());
+    for (place, manner) in places.iter().zip(manners) {
+        if manner.direct { direct.push(place.name.as_str()) } else { cached.push(place.name.as_str()) }
+    }
+    let mut text = "each round writes new files, and a write counts as fast as it becomes durable (fsync and close \
+                    within the time)"
+        .to_string();
+    if !direct.is_empty() {
+        text.push_str(&format!("; {}: direct I/O, past this machine's page cache", direct.join(", ")));
+    }
+    if !cached.is_empty() {
+        text.push_str(&format!(
+            "; {}: through the page cache, a file's pages dropped before each run",
+            cached.join(", ")
+        ));
+    }
+    text
 }
 
 /// The published line.

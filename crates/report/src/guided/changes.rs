@@ -22,9 +22,9 @@ pub fn changes(found: &[Change], base: &str, new: &str, columns: usize) -> Strin
             title(change.measure).to_string(),
             figure(change.measure, change.base),
             figure(change.measure, change.new),
-            format!("{:+.1} %", change.percent()),
+            format!("{} %", signed(change.percent())),
             change.interval.map_or("-".to_string(), |interval| {
-                format!("{:+.1}..{:+.1} %", (interval.low - 1.0) * 100.0, (interval.high - 1.0) * 100.0)
+                format!("{}..{} %", signed((interval.low - 1.0) * 100.0), signed((interval.high - 1.0) * 100.0))
             }),
             meaning(change).to_string(),
         ]);
@@ -32,6 +32,11 @@ pub fn changes(found: &[Change], base: &str, new: &str, columns: usize) -> Strin
     let mut text = format!("base: {base}\nnew:  {new}\n\n{}\n", table.shown(form));
     text.push_str(&form.paragraph(&summary(found)));
     text
+}
+
+/// `+3.4`, `-91.3`, `+1670`: three digits say enough.
+fn signed(percent: f64) -> String {
+    if percent.abs() < 99.95 { format!("{percent:+.1}") } else { format!("{percent:+.0}") }
 }
 
 /// The changes as one JSON document.
@@ -82,7 +87,7 @@ fn meaning(change: &Change) -> &'static str {
     match change.shown {
         Shown::Better => "better",
         Shown::Worse => "WORSE",
-        Shown::NotShown => "no change shown",
+        Shown::NotShown => "not shown",
         Shown::Unknown => "too few rounds",
     }
 }
@@ -93,9 +98,9 @@ fn summary(found: &[Change]) -> String {
     let judged = found.len() - count(Shown::Unknown);
     let mut text = match (worse, better) {
         _ if judged == 0 => String::new(),
-        (0, 0) => "No figure changed as far as the rounds can show.".to_string(),
+        (0, 0) => "Medians of the rounds. No figure changed as far as the rounds can show.".to_string(),
         _ => format!(
-            "{worse} figures are worse and {better} better, each outside its 95 % interval and by more than 2 %; of {judged} \
+            "Medians of the rounds. {worse} figures are worse and {better} better, each outside its 95 % interval and by more than 2 %; of {judged} \
              figures about {:.0} would be so by chance alone.",
             (judged as f64 * 0.05).ceil()
         ),
@@ -106,24 +111,35 @@ fn summary(found: &[Change]) -> String {
     text
 }
 
-/// One line per study: the course of the main figures of the patterns that all have.
+/// One line per study: the course of the main figures of the patterns; a table per target.
 pub fn history(studies: &[Study], columns: usize) -> String {
     let Some(first) = studies.first() else { return String::new() };
-    let patterns = first.patterns();
-    let mut headers = vec!["run".to_string()];
-    headers.extend(patterns.iter().map(|pattern| format!("{pattern} IOPS")));
-    headers.push("<trust".to_string());
-    let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+    let form = Form::Text { columns };
+    let mut text = "IOPS, medians of the rounds\n".to_string();
+    for target in 0..first.targets.len().max(1) {
+        if first.targets.len() > 1 {
+            text.push_str(&format!("\n{} = {}\n", first.targets[target].name, first.targets[target].path));
+        }
+        text.push_str(&course(studies, target).shown(form));
+    }
+    text
+}
+
+/// The course of one target.
+fn course(studies: &[Study], target: usize) -> Table {
+    let patterns = studies[0].patterns();
+    let headers: Vec<&str> = ["run"].into_iter().chain(patterns.iter().copied()).chain(["<trust"]).collect();
     let mut table = Table::new(&headers);
     for study in studies {
         let mut cells = vec![study.id.clone()];
         for pattern in &patterns {
             let values: Vec<f64> =
-                study.repeats(0, pattern).filter_map(|row| Measure::Iops.of(&row.figures()?)).collect();
+                study.repeats(target, pattern).filter_map(|row| Measure::Iops.of(&row.figures()?)).collect();
             cells.push(results::statistics::median(&values).map_or("-".to_string(), number));
         }
-        cells.push(study.rows.iter().map(results::Row::trust).max().unwrap_or_default().word().to_string());
+        let rows = study.rows.iter().filter(|row| row.target == target);
+        cells.push(rows.map(results::Row::trust).max().unwrap_or_default().word().to_string());
         table.row(cells);
     }
-    table.shown(Form::Text { columns })
+    table
 }

@@ -15,10 +15,11 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
         "answer",
         title,
         html! {
-            @if study.sentences.is_empty() {
+            @let sentences = sentences(grid);
+            @if sentences.is_empty() {
                 p.lead { (in_short(grid)) }
             } @else {
-                @for (index, sentence) in study.sentences.iter().enumerate() {
+                @for (index, sentence) in sentences.iter().enumerate() {
                     p.lead[index == 0] { (sentence) }
                 }
             }
@@ -27,6 +28,17 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
             (super::load::figure(grid, place))
         },
     )
+}
+
+/// Of a comparison, who is ahead comes first; then what the study says itself.
+fn sentences(grid: &Grid<'_>) -> Vec<String> {
+    let study = grid.study;
+    let several = study.question == Question::Compare && grid.targets.len() > 1;
+    let verdict = if several { crate::guided::verdict(grid).join(" ") } else { String::new() };
+    let mut sentences = vec![verdict];
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences.extend(study.sentences.iter().cloned());
+    sentences
 }
 
 /// What there is, when nobody wrote a sentence about it.
@@ -61,11 +73,6 @@ fn in_short(grid: &Grid<'_>) -> String {
     format!("{what} {trust}")
 }
 
-/// The figure that a pattern is compared by.
-pub(super) fn headline(line: &Line<'_>) -> Metric {
-    if line.is_phase() { Metric::Operations } else { Metric::Throughput }
-}
-
 /// The glance, when there is something to compare with.
 fn at_a_glance(grid: &Grid<'_>, place: &Place) -> Markup {
     let group = |line: &Line<'_>| {
@@ -74,23 +81,48 @@ fn at_a_glance(grid: &Grid<'_>, place: &Place) -> Markup {
             return None;
         }
         let dot = |(target, cell): (usize, &Cell<'_>)| {
-            let ratio = cell.ratio(baseline, headline(line)).filter(|ratio| ratio.value > 0.0)?;
+            let ratio = cell.ratio(baseline, line.headline()).filter(|ratio| ratio.value > 0.0)?;
             Some(Dot { target, name: grid.targets[target].clone(), ratio, trust: cell.trust() })
         };
         let dots: Vec<Dot> = line.cells.iter().enumerate().skip(1).filter_map(dot).collect();
         (!dots.is_empty()).then(|| Group { title: line.title.clone(), dots })
     };
-    let groups: Vec<Group> = grid.lines.iter().filter_map(group).collect();
+    let mut groups: Vec<Group> = grid.lines.iter().filter_map(group).collect();
+    shorten(&mut groups);
     let Some(baseline) = grid.targets.first() else { return html! {} };
-    let what = if grid.lines.iter().all(Line::is_phase) { "Operations per second" } else { "Throughput" };
+    let what = if grid.lines.iter().all(Line::is_phase) {
+        "Operations per second"
+    } else if grid.lines.iter().any(|line| line.headline() == Metric::Durable) {
+        "Throughput (of writes: until durable)"
+    } else {
+        "Throughput"
+    };
     let Some(chart) = ratios::chart(&place.id("glance"), what, baseline, &groups) else { return html! {} };
     html! {
         figure.glance {
             (scrolling("Chart: throughput as a multiple of the baseline", chart))
             figcaption { (what) " as a multiple of " strong { (shortened(baseline, 60)) }
-                ": median of the rounds run beside each other, and the interval in which it lies." }
+                ": median of the rounds run beside each other, and the " (confidence(&groups)) " interval in which it lies." }
         }
     }
+}
+
+/// What all titles say after their first comma (`, depth 32`) tells no pattern from another.
+fn shorten(groups: &mut [Group]) {
+    let first = |title: &str| title.split(", ").next().unwrap_or_default().to_owned();
+    let mut firsts: Vec<String> = groups.iter().map(|group| first(&group.title)).collect();
+    firsts.sort();
+    firsts.dedup();
+    if firsts.len() == groups.len() {
+        groups.iter_mut().for_each(|group| group.title = first(&group.title));
+    }
+}
+
+/// `95 %`; of few rounds less, and it says so.
+fn confidence(groups: &[Group]) -> String {
+    let intervals = groups.iter().flat_map(|group| &group.dots).filter_map(|dot| dot.ratio.interval);
+    let least = intervals.map(|interval| interval.confidence).reduce(f64::min);
+    least.map_or(String::new(), |confidence| format!("{:.0}\u{a0}%", confidence * 100.0))
 }
 
 fn verdicts(rows: &[VerdictRow]) -> Markup {

@@ -5,7 +5,7 @@ use results::Trust;
 
 use super::findings;
 use super::place::{Place, badge, scrolling};
-use crate::quantity::{duration, number, percent, ratio, shortened, times_between};
+use crate::quantity::{duration, number, ratio, shortened, times_between};
 use crate::summary::{Cell, Grid, Line, Metric, Repeat};
 
 pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
@@ -49,7 +49,7 @@ fn of_one_target(lines: &[&Line<'_>], grid: &Grid<'_>, place: &Place) -> Markup 
                 @for line in lines { @for cell in &line.cells { tr {
                     th scope="row" { (shortened(&line.title, 80)) }
                     td { (status(cell, 0, grid, place)) }
-                    @for metric in &metrics { (figure_with_interval(cell, *metric, super::answer::headline(line))) }
+                    @for metric in &metrics { (figure_with_interval(cell, *metric, line.headline())) }
                 } } }
             }
         }
@@ -60,6 +60,7 @@ fn figure_with_interval(cell: &Cell<'_>, metric: Metric, headline: Metric) -> Ma
     html! {
         td class=(if cell.trust() == Trust::Invalid { "num void" } else { "num" }) {
             @match cell.value(metric) {
+                Some(_) if cell.is_scarce(metric) => { span.muted { "too few" } }
                 Some(value) => { (shown(metric, value)) }
                 None => { span.muted { (missing(cell)) } }
             }
@@ -74,13 +75,17 @@ fn caption(grid: &Grid<'_>) -> String {
     let mut text = match grid.rounds() {
         0 | 1 => "One round: how much rounds differ is not known.".to_owned(),
         rounds => {
-            format!("Medians of {rounds} rounds, small beside them the interval of the median, or of × baseline.")
+            let confidence = grid.cells().filter_map(|(line, _, cell)| cell.interval(line.headline()));
+            let interval = match confidence.map(|interval| interval.confidence).reduce(f64::min) {
+                Some(confidence) => format!("{:.0}\u{a0}% interval", confidence * 100.0),
+                None => "interval".to_owned(),
+            };
+            format!(
+                "Medians of {rounds} rounds, small beside them their {interval}, or that of × baseline. Latencies are \
+                 percentiles of all rounds' requests together, small beside them the lowest and the highest round."
+            )
         }
     };
-    let confidence = grid.cells().find_map(|(line, _, cell)| cell.interval(super::answer::headline(line)));
-    if let Some(interval) = confidence {
-        text.push_str(&format!(" Confidence of the intervals: {}.", percent(interval.confidence * 100.0)));
-    }
     if grid.cells().any(|(_, _, cell)| cell.repeats.iter().any(Repeat::is_sampled)) {
         text.push_str(
             " Latencies of some jobs are those of one request in so many: the job asked for few clock readings.",
@@ -123,7 +128,7 @@ fn group(line: &Line<'_>, grid: &Grid<'_>, place: &Place) -> Markup {
                 }
             }
             @for metric in line.metrics() {
-                tr.key[metric == super::answer::headline(line)] {
+                tr.key[metric == line.headline()] {
                     th scope="row" { (metric.title()) @if let Some(unit) = unit(metric) { small { ", " (unit) } } }
                     @for (target, cell) in line.cells.iter().enumerate() {
                         (figure(cell, metric, target))
@@ -157,21 +162,33 @@ fn figure(cell: &Cell<'_>, metric: Metric, target: usize) -> Markup {
     html! {
         td class=(class) {
             @match cell.value(metric) {
+                Some(_) if cell.is_scarce(metric) => { span.muted { "too few" } }
                 Some(value) => { (shown(metric, value)) }
                 None => { span.muted { (missing(cell)) } }
             }
         }
         @if target == 0 {
-            td.interval { @if let Some(interval) = cell.interval(metric) {
-                (between(&shown(metric, interval.low), &shown(metric, interval.high)))
+            td.interval { @if let Some((low, high)) = spread(cell, metric) {
+                (between(&shown(metric, low), &shown(metric, high)))
             } }
         }
     }
 }
 
+/// Where the rounds put a figure: the interval of a median. A percentile of all requests is no median of the rounds, and
+/// would lie outside of theirs now and then: of it, the lowest and the highest round.
+fn spread(cell: &Cell<'_>, metric: Metric) -> Option<(f64, f64)> {
+    match metric.percentile() {
+        Some(_) if cell.is_scarce(metric) => None,
+        Some(_) => cell.range(metric),
+        None => cell.interval(metric).map(|interval| (interval.low, interval.high)),
+    }
+}
+
 /// The multiple of the baseline's figure, and its interval.
 fn multiple(cell: &Cell<'_>, baseline: &Cell<'_>, metric: Metric) -> Markup {
-    let Some(found) = cell.ratio(baseline, metric) else {
+    let scarce = cell.is_scarce(metric) || baseline.is_scarce(metric);
+    let Some(found) = cell.ratio(baseline, metric).filter(|_| !scarce) else {
         return html! { td.num { span.muted { "–" } } td.interval {} };
     };
     let compared = cell.trust() != Trust::Invalid && baseline.trust() != Trust::Invalid;

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use results::{Finding, Note, Severity, Trust};
 
 use super::place::{Place, badge};
-use crate::quantity::{bytes, duration, number};
+use crate::quantity::{binary_bytes, bytes, duration, number};
 use crate::summary::Grid;
 
 /// The same kind of finding against one target.
@@ -146,7 +146,8 @@ fn item(group: &Group<'_>, grid: &Grid<'_>, place: &Place) -> Markup {
                 p { @if grid.lines.len() > 1 { strong.case { (case.named(grid.lines.len())) ": " } }
                     (sentence(&case.finding.cause))
                     @if case.of > 1 { small.muted { " " (case.rounds.min(case.of)) " of " (case.of) " rounds." } } }
-                (numbers(case.finding))
+                // Of several, the sentences say the numbers.
+                @if group.cases.len() == 1 { (numbers(case.finding)) }
             }
             @if !group.next.trim().is_empty() { p.next { span { "Next" } " " (group.next) } }
         }
@@ -171,13 +172,24 @@ fn numbers(finding: &Finding) -> Markup {
 
 fn quantity(value: f64, unit: &str) -> String {
     match unit {
-        "B" => bytes(value),
+        // As the sentence before says it.
+        "B" if value >= 0.0 => binary_bytes(value as u64),
         "B/s" => format!("{}/s", bytes(value)),
         "ns" => duration(value),
-        "" | "ratio" => number(value),
+        // Shares are told in percent; what is many times something is a multiple.
+        "ratio" if value.abs() <= 1.0 => format!("{}\u{a0}%", whole(value * 100.0)),
+        "" | "ratio" => whole(value),
         "1/s" => format!("{}/s", number(value)),
-        other => format!("{}\u{a0}{other}", number(value)),
+        other => format!("{}\u{a0}{other}", whole(value)),
     }
+}
+
+/// Without decimals where there are none: `32`, not `32.0`.
+fn whole(value: f64) -> String {
+    if value.fract() == 0.0 && (0.0..1e15).contains(&value) {
+        return results::quantity::count(value as u64);
+    }
+    number(value)
 }
 
 /// Notes of the study and of its runs, each once, the grave ones first.

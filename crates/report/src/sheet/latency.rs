@@ -44,7 +44,7 @@ fn whole_distribution(line: &Line<'_>, grid: &Grid<'_>, id: &str) -> Markup {
             None => { p.missing { "Distribution of latency: no latencies were kept." } }
             Some(chart) => {
                 figure.distribution {
-                    div.beside.stacked[curves.len() > 4] {
+                    div.beside.stacked[curves.len() > 3] {
                         (scrolling("Chart: distribution of latency", chart))
                         (scrolling("Percentiles of latency", percentiles(&curves)))
                     }

@@ -9,6 +9,7 @@ mod answer;
 mod chart;
 mod commands;
 mod comparison;
+mod course;
 mod findings;
 mod identity;
 mod latency;
@@ -25,7 +26,7 @@ use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use results::{Question, Study};
 
-use crate::quantity::{binary_bytes, shortened};
+use crate::quantity::{binary_bytes, listed, shortened};
 use crate::summary::Grid;
 use place::Place;
 
@@ -95,11 +96,7 @@ fn page_title(grids: &[Grid<'_>]) -> String {
 
 fn study_title(grid: &Grid<'_>) -> String {
     let names: Vec<String> = grid.targets.iter().map(|name| shortened(name, 40)).collect();
-    let names = match &names[..] {
-        [] => "nothing".to_owned(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    };
+    let names = if names.is_empty() { "nothing".to_owned() } else { listed(&names) };
     match grid.study.question {
         Question::Compare => format!("{names}, compared"),
         Question::Measure => format!("How fast is {names}?"),
@@ -154,9 +151,12 @@ fn how_to_read(grids: &[Grid<'_>]) -> Markup {
                 li { "MB is 1,000,000 bytes; KiB, MiB and GiB are powers of two." }
                 @if rounds > 1 {
                     li { "Rates are medians of the rounds. Percentiles are those of all rounds' requests together, "
-                        "never averages of percentiles." }
-                    li { "An interval holds the true median with the confidence given, whatever the distribution. Where the "
-                        "interval of × baseline holds 1, no difference is shown, and nobody won." }
+                        "never averages of percentiles. What is written counts as fast as it becomes durable, syncs and "
+                        "closes included." }
+                    li { "× baseline is the median of the rounds' own quotients: what slows a whole round down cancels out, so "
+                        "that it can differ from the quotient of the two medians. An interval holds the true median with the "
+                        "confidence given, whatever the distribution. Where the interval of × baseline holds 1, no "
+                        "difference is shown, and nobody won." }
                 }
                 li { strong { "ok" } ": nothing was found against the number. " strong { "caution" }
                     ": it needs care. " strong { "invalid" }

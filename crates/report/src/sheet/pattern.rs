@@ -8,12 +8,12 @@ use serde_json::json;
 
 use super::chart::time::Axes;
 use super::chart::{bars, flow, time};
-use super::latency;
 use super::ledger::Flow;
 use super::place::{Place, badge, scrolling};
 use super::series::{MarkKind, Series, device_depth, throttle_visible};
+use super::{course, latency};
 use crate::quantity::{duration, megabytes_per_s, number, round, shortened};
-use crate::summary::{Cell, Grid, Line, Metric, Repeat};
+use crate::summary::{Cell, Grid, Lane, Line, Metric, Repeat};
 
 /// With more patterns than this, each is folded away.
 const OPEN_PATTERNS_MAX: usize = 8;
@@ -64,15 +64,18 @@ fn pattern(index: usize, line: &Line<'_>, grid: &Grid<'_>, place: &Place) -> Mar
 }
 
 pub(super) fn in_figures(cell: &Cell<'_>) -> String {
-    let p99 = [Metric::P99(crate::summary::Lane::Read), Metric::P99(crate::summary::Lane::Write)];
-    let words: Vec<String> = [
-        cell.value(Metric::Throughput).map(megabytes_per_s),
-        cell.value(Metric::Iops).map(|iops| format!("{} IOPS", number(iops))),
-        p99.into_iter().find_map(|metric| cell.value(metric)).map(|ns| format!("p99 {}", duration(ns))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let mut words: Vec<String> = Vec::new();
+    words.extend(cell.value(Metric::Throughput).map(megabytes_per_s));
+    words.extend(cell.value(Metric::Iops).map(|iops| format!("{} IOPS", number(iops))));
+    let p99 = |lane: Lane| {
+        let metric = Metric::P99(lane);
+        let ns = cell.value(metric).filter(|_| !cell.is_scarce(metric))?;
+        Some(format!("p99 {} {}", lane.word(), duration(ns)))
+    };
+    words.extend([Lane::Read, Lane::Write].into_iter().filter_map(p99));
+    words.extend(
+        cell.scatter_percent(Metric::Throughput).map(|percent| format!("rounds scatter by {percent:.1}\u{a0}%")),
+    );
     if words.is_empty() { "no figures".to_owned() } else { words.join(" · ") }
 }
 
@@ -92,6 +95,9 @@ fn through_the_run(line: &Line<'_>, grid: &Grid<'_>, id: &str) -> Markup {
     let Some(series) = Series::of(line) else {
         return html! { p.missing { "Throughput through the run: no samples were kept." } };
     };
+    if !series.has_a_course() {
+        return html! { p.missing { "Throughput through the run: no round lasted for two samples." } };
+    }
     let names = names(line, grid);
     let chart = time::chart(id, "Throughput through the run", &series, &names);
     html! {
@@ -118,6 +124,7 @@ fn about(series: &Series, line: &Line<'_>, grid: &Grid<'_>) -> String {
     if ramp_ms > 0 {
         words.push(format!("A warm-up of {} came before and is not counted.", duration(ramp_ms as f64 * 1e6)));
     }
+    words.extend(course::sentences(series, grid));
     words.extend(last_syncs(series, grid));
     let throttled = series.marks.iter().filter(|mark| mark.kind == MarkKind::Throttled).count();
     if throttled > 0 {
@@ -227,7 +234,7 @@ fn depth_row(target: usize, repeat: &Repeat<'_>, grid: &Grid<'_>, id: &str, most
             td.chart {
                 @if merged.job_runtime_ms == 0 { span.muted { "not measured" } } @else {
                     div.cpu-chart { (bars::cpu(&format!("{id}-c{target}"), &format!("CPU on {name}"), (user, system), most)) }
-                    small { (number(user)) " % user, " (number(system)) " % system" }
+                    small { (format!("{user:.1}")) " % user, " (format!("{system:.1}")) " % system" }
                 }
             }
             td.num { @if ios > 0 { (number(merged.context_switches as f64 / ios as f64)) } @else { span.muted { "–" } } }

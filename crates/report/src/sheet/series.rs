@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use results::JobRecord;
 use results::evidence::Seen;
-use results::statistics::median;
+use results::statistics::{self, median};
 
 use crate::summary::{Cell, Line, Repeat};
 
@@ -38,8 +38,7 @@ pub(super) struct RoundLine {
 impl RoundLine {
     /// Mean of its points.
     pub(super) fn mean(&self) -> f64 {
-        let known: Vec<f64> = self.values.iter().flatten().copied().collect();
-        known.iter().sum::<f64>() / known.len().max(1) as f64
+        mean(&self.values).unwrap_or(0.0)
     }
 }
 
@@ -86,6 +85,11 @@ impl Series {
         }
         let medians = medians(&rounds, line.cells.len());
         Some(Series { step_s: window_ms as f64 * thinned as f64 / 1e3, thinned, rounds, medians, marks })
+    }
+
+    /// Whether any line has two points: one says nothing about time.
+    pub(super) fn has_a_course(&self) -> bool {
+        self.rounds.iter().any(|line| line.values.iter().flatten().count() > 1)
     }
 
     /// The lines that stand for a target: the median, or the only round.
@@ -145,8 +149,7 @@ fn sum_of_workers(workers: &[&JobRecord], window_ms: u64) -> Vec<Option<f64>> {
 }
 
 fn mean(values: &[Option<f64>]) -> Option<f64> {
-    let known: Vec<f64> = values.iter().flatten().copied().collect();
-    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    statistics::mean(&values.iter().flatten().copied().collect::<Vec<f64>>())
 }
 
 fn medians(rounds: &[RoundLine], targets: usize) -> Vec<RoundLine> {

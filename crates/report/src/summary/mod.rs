@@ -9,15 +9,21 @@ pub(crate) use metric::{Lane, Metric};
 pub(crate) use repeat::Repeat;
 pub(crate) use statistic::Ratio;
 
-use results::statistics::median;
+use results::statistics::{coefficient_of_variation, median};
 use results::{Finding, Interval, Latency, Question, Severity, Study, Trust};
+
+/// A percentile is told when so many requests lie beyond it: fewer are chance.
+pub(crate) const BEYOND_MIN: f64 = 3.0;
+
+/// The patterns of a comparison in the order in which people read them; others follow.
+const PATTERNS: [&str; 5] = ["read", "write", "randread", "randwrite", "randrw"];
 
 /// All cells of a study.
 pub(crate) struct Grid<'a> {
     pub(crate) study: &'a Study,
     /// Names of the columns; the first is the baseline.
     pub(crate) targets: Vec<String>,
-    /// The rows, in the order they first ran.
+    /// The rows, in the order they first ran; those of a comparison as people read them.
     pub(crate) lines: Vec<Line<'a>>,
 }
 
@@ -47,6 +53,11 @@ impl<'a> Grid<'a> {
             for repeat in Repeat::of_row(row, study.question == Question::Fio) {
                 grid.place(row.target, repeat);
             }
+        }
+        if study.question == Question::Compare {
+            // A round's reads meet what its writes made: they ran in another order than people read them in.
+            let place = |line: &Line<'_>| PATTERNS.iter().position(|name| *name == line.pattern);
+            grid.lines.sort_by_key(|line| place(line).unwrap_or(PATTERNS.len()));
         }
         for cell in grid.lines.iter_mut().flat_map(|line| &mut line.cells) {
             cell.repeats.sort_by_key(|repeat| repeat.row.round);
@@ -114,6 +125,19 @@ impl Line<'_> {
         Metric::ALL.into_iter().filter(has).collect()
     }
 
+    /// The figure by which targets are compared: what is durable, where something was written and nothing read.
+    pub(crate) fn headline(&self) -> Metric {
+        let durable = |cell: &Cell<'_>| cell.value(Metric::Durable).is_some();
+        let reads = |cell: &Cell<'_>| cell.latency(Lane::Read).is_some();
+        if self.is_phase() {
+            Metric::Operations
+        } else if self.cells.iter().any(durable) && !self.cells.iter().any(reads) {
+            Metric::Durable
+        } else {
+            Metric::Throughput
+        }
+    }
+
     /// Whether it is a phase of operations on names and small files.
     pub(crate) fn is_phase(&self) -> bool {
         self.cells.iter().flat_map(|cell| &cell.repeats).any(|repeat| repeat.phase.is_some())
@@ -136,6 +160,26 @@ impl<'a> Cell<'a> {
 
     fn rounds(&self, metric: Metric) -> Vec<(u32, f64)> {
         self.repeats.iter().filter_map(|repeat| Some((repeat.row.round, metric.of(repeat)?))).collect()
+    }
+
+    /// Whether so few requests lie beyond a percentile that it is chance.
+    pub(crate) fn is_scarce(&self, metric: Metric) -> bool {
+        metric.percentile().is_some_and(|(lane, percent)| {
+            let count = self.latency(lane).map_or(0, |latency| latency.moments.count);
+            percent > 50.0 && (count as f64) * (1.0 - percent / 100.0) < BEYOND_MIN
+        })
+    }
+
+    /// The lowest and the highest round; `None` with fewer than two.
+    pub(crate) fn range(&self, metric: Metric) -> Option<(f64, f64)> {
+        let rounds = self.by_round(metric);
+        let (low, high) = (rounds.iter().copied().reduce(f64::min)?, rounds.iter().copied().reduce(f64::max)?);
+        (rounds.len() > 1).then_some((low, high))
+    }
+
+    /// Coefficient of variation of the rounds, percent; `None` with fewer than two.
+    pub(crate) fn scatter_percent(&self, metric: Metric) -> Option<f64> {
+        Some(coefficient_of_variation(&self.by_round(metric))? * 100.0)
     }
 
     /// Where the median of the rounds lies; `None`: too few rounds to say.

@@ -218,3 +218,25 @@ fn each_row_is_a_document_of_its_own() {
     }
     assert!(fio_json(&odd::small_files(), &TimeZone::UTC).is_empty());
 }
+
+#[test]
+fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
+    let mut study = fixture::comparison();
+    // As `compare` calls them.
+    study.rows.iter_mut().for_each(|row| row.pattern = row.pattern.split('-').next().unwrap_or_default().to_owned());
+    let text = report::guided::text(&study, 80);
+    let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+    assert_eq!(wide, [""; 0]);
+    for said in ["× local", "94 % interval", "scatter %", "not compared", "s3 cannot win"] {
+        assert!(text.contains(said), "{said} is missing:\n{text}");
+    }
+    // Six rounds are enough for what was asked.
+    let mut six = study.clone();
+    let more: Vec<_> = study.rows.iter().filter(|row| row.round == 0).cloned().collect();
+    six.rows.extend(more.into_iter().map(|row| results::Row { round: 5, ..row }));
+    assert!(report::guided::text(&six, 80).contains("95 % interval"));
+    let mut one = study;
+    one.rows.retain(|row| row.round == 0);
+    let text = report::guided::text(&one, 80).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("too few rounds to call that a difference") && !text.contains("is ahead"), "{text}");
+}

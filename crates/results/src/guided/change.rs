@@ -1,6 +1,6 @@
 //! From one study to a later one: what became faster or slower, and whether the rounds can show it.
 
-use super::{Figures, LatencyFigures, Row, Study, Trust};
+use super::{Figures, LatencyFigures, Row, Study, Target, Trust};
 use crate::interval::Interval;
 use crate::statistics::{Estimate, bootstrap_mean_interval, mann_whitney, median, median_ratio};
 
@@ -122,6 +122,15 @@ pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
     if base.targets.len() != new.targets.len() {
         reasons.push(format!("one has {} targets, the other {}", base.targets.len(), new.targets.len()));
     }
+    // Other places are for the one who asks to know; the same place with another filesystem is one that was not mounted.
+    for (one, other) in base.targets.iter().zip(&new.targets).filter(|(one, other)| one.path == other.path) {
+        let fstype = |target: &Target| target.storage.mount.value().map(|mount| mount.fstype.clone());
+        if let (Some(before), Some(after)) = (fstype(one), fstype(other))
+            && before != after
+        {
+            reasons.push(format!("{} was {before}, {} is {after}", named(one), named(other)));
+        }
+    }
     for pattern in base.patterns() {
         let Some(plan) = plan_of(base, pattern) else { continue };
         match plan_of(new, pattern) {
@@ -143,6 +152,10 @@ pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
         }
     }
     reasons
+}
+
+fn named(target: &Target) -> &str {
+    if target.name.is_empty() { &target.path } else { &target.name }
 }
 
 /// What was asked for in a pattern: the words of its line without those that name places.

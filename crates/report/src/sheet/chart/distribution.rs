@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::scale::Scale;
 use super::{Frame, colour, label, line_path, px, rule, spread, svg};
 use crate::quantity::{duration, round_duration, shortened};
+use crate::summary::BEYOND_MIN;
 
 /// The percentiles that have a line across the chart.
 const MARKS: [f64; 8] = [1.0, 10.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
@@ -15,9 +16,6 @@ const DRAWN: [f64; 33] = [
     1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 85.0, 90.0, 93.0, 95.0, 97.0,
     98.0, 99.0, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.97, 99.99, 99.995, 99.997, 99.999,
 ];
-
-/// A percentile is drawn when so many requests lie beyond it: fewer are chance.
-const BEYOND_MIN: f64 = 3.0;
 
 const SIZE: (f64, f64) = (580.0, 330.0);
 const LEFT: f64 = 64.0;

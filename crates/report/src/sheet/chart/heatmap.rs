@@ -19,6 +19,9 @@ const BOTTOM: f64 = 40.0;
 /// Most columns of a map: more than the eye can tell apart, and each costs bytes.
 const COLUMNS_MAX: usize = 120;
 
+/// With more rounds than this their names would touch.
+const ROUNDS_NAMED: usize = 4;
+
 /// A shade begins at this share of the column's requests.
 const SHADES: [f64; 6] = [0.0, 0.001, 0.01, 0.05, 0.2, 0.5];
 
@@ -100,7 +103,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, map: &Map, classes: (u16, u
             }
             @for (index, (from, to)) in starts.iter().enumerate() {
                 (rule((*from, SIZE.1 - BOTTOM + 3.0), (*to, SIZE.1 - BOTTOM + 3.0), "baseline"))
-                @let name = if columns.len() > 8 { (index + 1).to_string() } else { format!("round {}", index + 1) };
+                @let name = if columns.len() > ROUNDS_NAMED { (index + 1).to_string() } else { format!("round {}", index + 1) };
                 @if columns.len() > 1 { (label((from + to) / 2.0, SIZE.1 - BOTTOM + 17.0, "tick middle", &name)) }
             }
             (label((LEFT + SIZE.0 - RIGHT) / 2.0, SIZE.1 - 6.0, "axis middle", &time_axis(seconds, columns.len())))
@@ -109,8 +112,12 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, map: &Map, classes: (u16, u
 }
 
 fn time_axis(seconds: f64, rounds: usize) -> String {
-    let each = if rounds > 1 { "each " } else { "" };
-    format!("time, {each}{} s", crate::quantity::round(seconds))
+    let lasted = crate::quantity::duration(seconds * 1e9);
+    match rounds {
+        0 | 1 => format!("time, {lasted}"),
+        rounds if rounds > ROUNDS_NAMED => format!("rounds 1 to {rounds}, up to {lasted} each"),
+        _ => format!("time, up to {lasted} each"),
+    }
 }
 
 /// One column per slice, or per some slices when there are too many: shares of the requests by class.

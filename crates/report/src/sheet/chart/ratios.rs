@@ -9,11 +9,12 @@ use super::{Frame, colour, label, px, rows, rule, svg};
 use crate::quantity::{ratio, round, shortened};
 use crate::summary::Ratio;
 
-const WIDTH: f64 = 800.0;
-const LEFT: f64 = 232.0;
-const RIGHT: f64 = 160.0;
+// Narrow enough for a telephone: each pattern's name stands over its dots, not beside them.
+const WIDTH: f64 = 460.0;
+const LEFT: f64 = 10.0;
+const RIGHT: f64 = 190.0;
 const TOP: f64 = 34.0;
-const STEP: f64 = 22.0;
+const STEP: f64 = 19.0;
 
 /// One pattern.
 pub(in crate::sheet) struct Group {
@@ -34,7 +35,7 @@ impl Dot {
         let difference = if self.trust == Trust::Invalid {
             " invalid"
         } else if self.ratio.interval.is_some() && !self.ratio.is_distinct() {
-            ", no difference shown"
+            ", no difference"
         } else {
             ""
         };
@@ -54,7 +55,7 @@ pub(in crate::sheet) fn chart(id: &str, what: &str, baseline: &str, groups: &[Gr
     };
     let (low, high) = (values().reduce(f64::min)?.min(1.0), values().reduce(f64::max)?.max(1.0));
     let x = Scale::logarithmic((low / 1.25).min(0.5), (high * 1.25).max(2.0), LEFT, WIDTH - RIGHT);
-    let (heights, bottom) = rows(groups.iter().map(|group| group.dots.len()), TOP + 8.0, STEP, 10.0);
+    let (heights, bottom) = rows(groups.iter().map(|group| group.dots.len() + 1), TOP + 12.0, STEP, 8.0);
     let said = |group: &Group| {
         let dots: Vec<String> = group.dots.iter().map(Dot::words).collect();
         format!("{}: {}.", group.title, dots.join("; "))
@@ -65,17 +66,16 @@ pub(in crate::sheet) fn chart(id: &str, what: &str, baseline: &str, groups: &[Gr
     Some(svg(
         &frame,
         html! {
-            @for mark in x.marks(8) {
+            @for mark in x.marks(6) {
                 @let class = if mark == 1.0 { "baseline" } else { "grid" };
                 (rule((x.at(mark), TOP - 6.0), (x.at(mark), bottom), class))
                 (label(x.at(mark), bottom + 17.0, "tick middle", &format!("×{}", round(mark))))
             }
             (label(x.at(1.0), TOP - 14.0, "axis middle", &format!("{} = 1", shortened(baseline, 24))))
-            (label((LEFT + WIDTH - RIGHT) / 2.0, bottom + 35.0, "axis middle", "slower ← × baseline (logarithmic) → faster"))
+            (label((LEFT + WIDTH - RIGHT) / 2.0, bottom + 35.0, "axis middle", "slower ← logarithmic → faster"))
             @for (group, heights) in groups.iter().zip(&heights) {
-                @let middle = heights.iter().sum::<f64>() / heights.len().max(1) as f64;
-                (label(LEFT - 14.0, middle + 4.0, "row-name end", &shortened(&group.title, 30)))
-                @for (dot, y) in group.dots.iter().zip(heights) { (dot_of(dot, &x, *y)) }
+                (label(0.0, heights[0], "row-name", &shortened(&group.title, 60)))
+                @for (dot, y) in group.dots.iter().zip(&heights[1..]) { (dot_of(dot, &x, *y)) }
             }
         },
     ))

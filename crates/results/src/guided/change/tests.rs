@@ -1,4 +1,5 @@
 use super::*;
+use crate::evidence::{MountIdentity, Seen, Storage};
 use crate::histogram::Histogram;
 use crate::record::{JobRecord, JobSetup, Latency, RunRecord, UnifiedReporting};
 
@@ -95,6 +96,20 @@ fn noise_hides_a_change_and_one_round_shows_none() {
     let one = changes(&study(&STEADY[..1]), &study(&[(500, 64)]));
     assert_eq!(find(&one, Measure::Iops).shown, Shown::Unknown);
     assert_eq!(find(&one, Measure::Iops).interval, None);
+}
+
+#[test]
+fn another_filesystem_at_the_same_place_is_an_obstacle() {
+    let at = |path: &str, fstype: &str| {
+        let mut study = study(&STEADY);
+        let identity = MountIdentity { fstype: fstype.into(), ..MountIdentity::default() };
+        let storage = Storage { mount: Seen::Value(identity), ..Storage::default() };
+        study.targets = vec![Target { name: "nfs".into(), path: path.into(), storage }];
+        study
+    };
+    assert_eq!(obstacles(&at("/mnt", "nfs4"), &at("/mnt", "ext4")), ["nfs was nfs4, nfs is ext4"]);
+    assert_eq!(obstacles(&at("/mnt", "nfs4"), &at("/mnt", "nfs4")), Vec::<String>::new());
+    assert_eq!(obstacles(&at("/mnt", "nfs4"), &at("/data", "ext4")), Vec::<String>::new(), "places may differ");
 }
 
 #[test]

@@ -1,0 +1,77 @@
+//! What a pattern's throughput did through the run, in words: a warm-up at its beginning, a lasting step later on.
+
+use results::statistics::{Sensitivity, change_point, warm_up_end};
+
+use super::series::Series;
+use crate::quantity::{listed, megabytes_per_s, round, shortened};
+use crate::summary::Grid;
+
+/// Values this near to the later ones are no warm-up.
+const TOLERANCE: f64 = 0.05;
+
+/// Fewer points show neither.
+const POINTS_MIN: usize = 10;
+
+/// One sentence per target that did something, or that none did.
+pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
+    let mut said = Vec::new();
+    let (mut level, mut short) = (Vec::new(), Vec::new());
+    for line in series.main_lines() {
+        let name = shortened(&grid.targets[line.target], 40);
+        let values: Vec<f64> = line.values.iter().map_while(|value| *value).collect();
+        if values.len() < POINTS_MIN {
+            short.push(name);
+            continue;
+        }
+        let of = |points: usize| round(points as f64 * series.step_s);
+        let warm = warm_up_end(&values, TOLERANCE);
+        let from = warm.unwrap_or(0);
+        let step = change_point(&values[from..], &Sensitivity::default());
+        match warm {
+            Some(0) if step.is_none() => level.push(name.clone()),
+            Some(0) => {}
+            Some(end) => said.push(format!("{name}: the first {} s are a warm-up.", of(end))),
+            None if step.is_none() => said.push(format!("{name} had not settled by the middle of the run.")),
+            None => {}
+        }
+        if let Some(step) = step {
+            let (before, after) = (megabytes_per_s(step.before_median), megabytes_per_s(step.after_median));
+            let at = of(from + step.index);
+            said.push(format!("{name} went from {before} to {after} at {at} s and stayed there."));
+        }
+    }
+    if !level.is_empty() {
+        said.push(format!("No warm-up and no lasting step: {}.", listed(&level)));
+    }
+    if !short.is_empty() {
+        said.push(format!("Too short to look for a warm-up or a step: {}.", listed(&short)));
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sheet::series::RoundLine;
+
+    fn said(values: &[f64]) -> Vec<String> {
+        let study = results::Study::of_run(results::RunRecord::new("fio-3.42-test", 0));
+        let mut grid = Grid::of(&study);
+        grid.targets = vec!["disk".to_owned()];
+        let values = values.iter().map(|value| Some(value * 1e6)).collect();
+        let rounds = vec![RoundLine { target: 0, round: 0, values }];
+        let series = Series { step_s: 0.5, thinned: 1, rounds, medians: Vec::new(), marks: Vec::new() };
+        sentences(&series, &grid).iter().map(|sentence| sentence.replace('\u{a0}', " ")).collect()
+    }
+
+    #[test]
+    fn a_course_is_told_in_words() {
+        let level: Vec<f64> = (0..20).map(|index| 100.0 + f64::from(index % 3)).collect();
+        assert_eq!(said(&level), ["No warm-up and no lasting step: disk."]);
+        assert_eq!(said(&level[..9]), ["Too short to look for a warm-up or a step: disk."]);
+        let rising = [&[20.0, 60.0][..], &level].concat();
+        assert_eq!(said(&rising), ["disk: the first 1 s are a warm-up."]);
+        let falling: Vec<f64> = level.iter().copied().chain(level.iter().map(|value| value / 4.0)).collect();
+        assert_eq!(said(&falling), ["disk went from 101 MB/s to 25.2 MB/s at 10 s and stayed there."]);
+    }
+}
