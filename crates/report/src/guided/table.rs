@@ -110,7 +110,7 @@ impl Table {
             let longest = cells.flat_map(|cell| cell.split_whitespace()).map(columns).max();
             longest.map(|longest| longest.min(LONGEST_WORD))
         } else {
-            cells.map(|cell| columns(cell)).max()
+            cells.flat_map(|cell| cell.lines()).map(columns).max()
         };
         let padding = 1;
         ColumnConstraint::LowerBoundary(Width::Fixed(u16::try_from(least.unwrap_or(0) + padding).unwrap_or(u16::MAX)))

@@ -12,7 +12,7 @@ use crate::summary::Ratio;
 // Narrow enough for a telephone: each pattern's name stands over its dots, not beside them.
 const WIDTH: f64 = 460.0;
 const LEFT: f64 = 10.0;
-const RIGHT: f64 = 190.0;
+const RIGHT: f64 = 165.0;
 const TOP: f64 = 34.0;
 const STEP: f64 = 19.0;
 
@@ -55,7 +55,7 @@ pub(in crate::sheet) fn chart(id: &str, what: &str, baseline: &str, groups: &[Gr
     };
     let (low, high) = (values().reduce(f64::min)?.min(1.0), values().reduce(f64::max)?.max(1.0));
     let x = Scale::logarithmic((low / 1.25).min(0.5), (high * 1.25).max(2.0), LEFT, WIDTH - RIGHT);
-    let (heights, bottom) = rows(groups.iter().map(|group| group.dots.len() + 1), TOP + 12.0, STEP, 8.0);
+    let (heights, bottom) = rows(groups.iter().map(|group| group.dots.len() + 1), TOP + 14.0, STEP, 13.0);
     let said = |group: &Group| {
         let dots: Vec<String> = group.dots.iter().map(Dot::words).collect();
         format!("{}: {}.", group.title, dots.join("; "))
