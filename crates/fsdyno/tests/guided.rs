@@ -67,7 +67,12 @@ fn a_measurement_is_printed_kept_and_leaves_nothing() {
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(is_empty(&place.data()));
-    for words in ["4k random read, depth 32", "IOPS = concurrency / latency", "Throughput = IOPS x block size"] {
+    for words in [
+        "\n4k random read          32 ",
+        "IOPS = concurrency / latency",
+        "Throughput = IOPS x block size",
+        "a file of 16 MiB",
+    ] {
         assert!(stdout.contains(words), "{stdout}");
     }
     assert!(stdout.lines().all(|line| line.chars().count() <= 80 || line.contains('/')), "{stdout}");

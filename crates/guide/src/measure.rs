@@ -79,7 +79,7 @@ fn measure_in_full(asking: &mut Asking<'_>, place: &Place, options: &Options) ->
         asking.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten)?;
     }
     asking.leave(work);
-    Ok(sentences::published(file_bytes))
+    Ok(sentences::published_lines(file_bytes))
 }
 
 /// Fills a file as far as a few seconds go, then measures on it; how it was done.

@@ -91,7 +91,7 @@ impl Timing {
     };
     pub(super) const NORMAL: Timing = Timing {
         file_bytes: 2 << 30,
-        daemon_file_bytes: 64 << 20,
+        daemon_file_bytes: 128 << 20,
         total_s: 100,
         fill_s: 8,
         ramp_ms: 1000,

@@ -103,3 +103,6 @@ fn orientation(study: &Study, mount: Option<&Mount>) -> Option<String> {
         rate("unlink")?
     ))
 }
+
+#[cfg(test)]
+mod tests;

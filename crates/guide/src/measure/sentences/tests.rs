@@ -1,0 +1,67 @@
+//! The sentences with figures of a storage that takes exactly 100 µs (the `sim` engine).
+
+use std::sync::Arc;
+
+use results::Question;
+use results::evidence::Seen;
+
+use super::super::lines::{TESTS, Timing};
+use super::*;
+use crate::study::{Asking, Place, planned_row};
+use crate::watch::Unwatched;
+
+/// What `measure` asks, answered by the simulated storage.
+fn simulated() -> Study {
+    let place = Place { name: "/data".into(), path: "/".into() };
+    let mut unwatched = Unwatched;
+    let control = Arc::new(run::Control::default());
+    let mut asking = Asking::begin(Question::Measure, &[place], "test", Vec::new(), control, &mut unwatched);
+    for test in TESTS.iter().filter(|test| test.pattern.ends_with("-read")) {
+        let words = ["--name=a", "--ioengine=sim", "--sim_service=100us", "--size=16m", "--lat_percentiles=1"];
+        let mut command: Vec<String> = words.map(str::to_string).to_vec();
+        command.extend(test.words.iter().map(|word| word.to_string()));
+        asking.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten).unwrap();
+    }
+    asking.finish()
+}
+
+/// One sentence a line.
+fn told(study: &Study) -> String {
+    of(study).join("\n")
+}
+
+#[test]
+fn on_a_local_disk() {
+    let mut study = simulated();
+    study.targets[0].storage.class = StorageClass::Block;
+    insta::assert_snapshot!(told(&study));
+}
+
+#[test]
+fn of_the_round_trip() {
+    let mut study = simulated();
+    let mut lines = Vec::new();
+    for class in [StorageClass::Memory, StorageClass::Fuse] {
+        study.targets[0].storage.class = class;
+        lines.extend(of(&study).into_iter().filter(|sentence| sentence.contains("etwork")));
+    }
+    let server =
+        |connect_ns| ServerIdentity { address: "10.0.0.5:2049".into(), connect_ns, ..ServerIdentity::default() };
+    let seen = [Seen::Value(40_000), Seen::Value(400_000), Seen::NotVisible("no answer within 1 s".into())];
+    for connect_ns in seen {
+        lines.extend(round_trip(&study, Some(&server(connect_ns))));
+    }
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn of_how_it_was_done() {
+    let direct = Manner { engine: "libaio", direct: true };
+    let lines = [
+        manner(256 << 20, direct, Timing::QUICK),
+        manner(2 << 30, Manner { direct: false, ..direct }, Timing::NORMAL),
+        published_lines(10 << 30),
+        left_out(&["4k random write, depth 32", "1m sequential read, depth 16"], 19),
+    ];
+    insta::assert_snapshot!(lines.join("\n"));
+}

@@ -1,0 +1,79 @@
+//! The sentences with figures in them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use results::{Histogram, Latency, Moments, Question};
+
+use super::super::rule;
+use super::*;
+use crate::study::{Asking, planned_row};
+use crate::watch::Unwatched;
+
+/// A phase in which each operation took so long.
+fn phase(name: &str, operations: u64, each_ns: u64) -> PhaseRecord {
+    let mut moments = Moments::default();
+    let mut counts = vec![0; results::BUCKETS];
+    (0..operations).for_each(|_| moments.record(each_ns));
+    counts[results::bucket_of(each_ns)] = operations;
+    PhaseRecord {
+        name: name.into(),
+        operations,
+        elapsed_ns: operations * each_ns,
+        latency: Latency { moments, histogram: Some(Histogram::from_counts(counts)) },
+        ..PhaseRecord::default()
+    }
+}
+
+fn study(phases: &[(&str, u64, u64)], published: bool) -> Study {
+    let row = |(name, operations, each_ns): &(&str, u64, u64)| results::Row {
+        phase: Some(phase(name, *operations, *each_ns)),
+        ..planned_row(0, name, name, 0, Vec::new())
+    };
+    let mut unwatched = Unwatched;
+    let control = Arc::new(run::Control::default());
+    let mut study = Asking::begin(Question::SmallFiles, &[], "test", Vec::new(), control, &mut unwatched).finish();
+    study.rows = phases.iter().map(row).collect();
+    rule::judge(&mut study, &[0, 1], published);
+    study
+}
+
+fn mount(fstype: &str) -> Mount {
+    Mount {
+        id: 1,
+        device: probe::DeviceNumber { major: 0, minor: 1 },
+        root: PathBuf::from("/"),
+        mount_point: PathBuf::from("/mnt"),
+        fstype: fstype.into(),
+        source: "somewhere".into(),
+        options: "rw".into(),
+        super_options: String::new(),
+    }
+}
+
+#[test]
+fn on_a_disk_and_what_the_loops_would_add() {
+    let phases = [("write", 1001, 23_000), ("read", 1001, 8_000), ("fsync-file", 1001, 4_000_000)];
+    let told = of(&study(&phases, true), Some(&mount("ext4")), Some([17_000_000, 3_260_000_000]));
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn of_the_literal_loops() {
+    let phases = [
+        ("write", 1001, 23_000),
+        ("read", 1001, 8_000),
+        ("shell-write", 1001, 40_000),
+        ("shell-read", 1001, 3_300_000),
+    ];
+    let told = of(&study(&phases, true), Some(&mount("tmpfs")), Some([17_000_000, 3_260_000_000]));
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn of_other_files_on_object_storage() {
+    let phases =
+        [("write", 50, 72_900_000), ("read", 50, 4_000_000), ("create", 26, 123_000_000), ("unlink", 50, 9_000_000)];
+    let told = of(&study(&phases, false), Some(&mount("fuse.s3fs")), None);
+    insta::assert_snapshot!(told.join("\n"));
+}
