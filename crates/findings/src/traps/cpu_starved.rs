@@ -56,7 +56,8 @@ fn worst(stage: &Stage<'_>, flow: &Flow<'_>) -> Option<(&'static str, f64, f64, 
         ("the control group's processor limit held the run", share, THROTTLED, "raise the group's cpu.max (CPU limit)")
     });
     let waiting = flow.process.and_then(|process| process.run_queue_wait_ns);
-    let waiting = waiting.map(|ns| ns as f64 / 1e9 / (flow.seconds * workers as f64)).map(|share| {
+    // Threads that work for the workers (the kernel's for io_uring) wait beside them.
+    let waiting = waiting.map(|ns| (ns as f64 / 1e9 / (flow.seconds * workers as f64)).min(1.0)).map(|share| {
         (
             "the workers waited for a processor",
             share,

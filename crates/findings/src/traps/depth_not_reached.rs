@@ -1,8 +1,10 @@
 //! T3: the depth asked for and the depth that there was.
 
+use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Flow, Row};
+use super::throttled::limited;
+use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::report::Report;
 use crate::story::Story;
 use crate::units::{percent, time};
@@ -21,7 +23,8 @@ pub(crate) const STORY: Story = Story {
     seen: "Before the run, from the options. After it, from the device's average queue depth and from the submission \
            latency: where submitting is the whole of a request, slat times the number of I/Os is the time of the run. \
            Said when both say so: the depth was below a quarter of what was asked for, and submitting took 70 % of the \
-           time. Invalid without direct I/O; with it a caution, as it is then the filesystem that has no depth.",
+           time. Invalid without direct I/O; with it a caution, as it is then the filesystem that has no depth; in memory \
+           it is information only.",
     advice: "Add --direct=1 to libaio, or use --ioengine=io_uring, which keeps its depth without direct I/O too. For \
              synchronous engines use --numjobs to have several requests at once.",
     documented: "fio documentation, iodepth and libaio; io_submit(2); fio issues 226, 376, 512, 812",
@@ -40,7 +43,10 @@ pub(crate) fn foretell(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = foretell(evidence);
-    found.extend(evidence.flows().filter_map(|(_, row, flow)| blocked(row, flow)));
+    // A control group's limit holds requests above the device: then the limit is the cause, and is said.
+    let held = |stage: &Stage<'_>, row: &Row<'_>| row.direct() == Some(true) && limited(stage, row).is_some();
+    let flows = evidence.flows().filter(|(stage, row, _)| !held(stage, row));
+    found.extend(flows.filter_map(|(_, row, flow)| blocked(row, flow)));
     found
 }
 
@@ -68,7 +74,9 @@ fn conflict(row: &Row<'_>) -> Option<Finding> {
             format!("use --ioengine=io_uring (or libaio with --direct=1), or --numjobs={depth} instead of the depth"),
         )
     };
-    let report = Report::new(ID, Severity::Caution, row.name).number("depth asked for", f64::from(depth), "requests");
+    // Memory keeps nobody waiting: more of it in flight would change nothing but clat.
+    let severity = if row.class() == StorageClass::Memory { Severity::Info } else { Severity::Caution };
+    let report = Report::new(ID, severity, row.name).number("depth asked for", f64::from(depth), "requests");
     Some(report.says(cause, next))
 }
 

@@ -30,6 +30,8 @@ pub(crate) const STORY: Story = Story {
 const DELIVERED: f64 = 0.5;
 /// Cached pages that appeared, as a share of what was moved: a direct run makes none.
 const CACHED_SHARE: f64 = 0.25;
+/// The device delivered this of what was read: no cache answered.
+const ALL_DELIVERED: f64 = 0.9;
 /// Fewer bytes say nothing.
 const BYTES_MIN: u64 = 4 << 20;
 
@@ -76,9 +78,13 @@ fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
     let (begin, end) = (flow.begin.cache.value()?, flow.end.cache.value()?);
     let grown = end.cached_bytes.saturating_sub(begin.cached_bytes);
     let moved = flow.application.bytes[READ].saturating_add(flow.application.bytes[WRITE]);
-    // A file's pages are cached once, however often it is read.
+    // A file's pages are cached once, however often it is read; but where the device delivered each of many passes, a
+    // few pages that came on the way served nobody.
     let touched = stage.rows.iter().map(Row::span_bytes).try_fold(0u64, |sum, span| Some(sum.saturating_add(span?)));
-    let most = moved.min(touched.unwrap_or(u64::MAX));
+    let delivered = flow.device.as_ref().map_or(0, |device| device.done.bytes[READ]);
+    let only_read = flow.application.bytes[WRITE] == 0;
+    let all_delivered = only_read && delivered as f64 >= moved as f64 * ALL_DELIVERED;
+    let most = if all_delivered { moved } else { moved.min(touched.unwrap_or(u64::MAX)) };
     if grown < BYTES_MIN || (grown as f64) < most as f64 * CACHED_SHARE {
         return None;
     }

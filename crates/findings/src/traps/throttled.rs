@@ -38,7 +38,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// A limit that stands in a control group and that the stage reached.
-fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let limits = row.storage?.cgroup.io.value()?;
     let rows = || stage.rows.iter();
     for (line, key, value) in limits.iter().flat_map(|line| settings(line).map(move |(key, value)| (line, key, value)))

@@ -12,6 +12,9 @@ fn a_depth_that_cannot_be() {
     assert_eq!(foretold(&on_disk(vec![sync])), caution("depth-not-reached"));
     let buffered = queued(reader("job"), "libaio", 32);
     assert_eq!(foretold(&on_disk(vec![buffered])), caution("depth-not-reached"));
+    let in_memory = on(StorageClass::Memory, vec![queued(reader("job"), "libaio", 32)]);
+    assert_eq!(foretold(&in_memory), []);
+    assert_eq!(one(&in_memory, "depth-not-reached").severity, Severity::Info);
     for honest in [direct(queued(reader("job"), "libaio", 32)), queued(reader("job"), "io_uring", 32), reader("job")] {
         assert_eq!(findings::of_plan(&on_disk(vec![honest])), []);
     }
@@ -32,6 +35,9 @@ fn the_run_shows_the_depth() {
     // Direct I/O that the filesystem does one by one: how fast it is, and not what was asked for.
     record.jobs[0].plan.direct = Some(true);
     assert_eq!(found(&record), caution("depth-not-reached"));
+    // All of it at the limit of the control group: that is the cause.
+    record.storages[0].cgroup.io = Seen::Value(vec!["254:0 rbps=430000000".into()]);
+    assert_eq!(found(&record), caution("throttled"));
 
     let job = direct(latencies(queued(reader("job"), "libaio", 32), 2_000, 358_000));
     let mut record = on_disk(vec![job]);
