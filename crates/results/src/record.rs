@@ -142,6 +142,7 @@ pub struct JobRecord {
     /// fsync, fdatasync, sync_file_range: total count and latency.
     pub sync: SyncRecord,
     /// Time of the syncs after the last I/O (`end_fsync`, `fsync_on_close`), ns (the longest when merged); `None`: none.
+    /// The runtime ends after them.
     pub final_sync_ns: Option<u64>,
     /// Time to close the files, ns (the longest when merged); `None`: no file was closed.
     pub close_ns: Option<u64>,

@@ -171,7 +171,9 @@ fn marks_of(repeat: &Repeat<'_>, target: usize) -> Vec<Mark> {
     let runtime_ms = repeat.merged.as_ref().map_or(0, |merged| merged.write.runtime_ms.max(merged.read.runtime_ms));
     let sync_ns = repeat.merged.as_ref().and_then(|merged| merged.final_sync_ns).unwrap_or(0);
     if sync_ns > 0 {
-        let (at_s, lasted_s) = (runtime_ms as f64 / 1e3, sync_ns as f64 / 1e9);
+        // The runtime ends after the sync.
+        let lasted_s = sync_ns as f64 / 1e9;
+        let at_s = (runtime_ms as f64 / 1e3 - lasted_s).max(0.0);
         marks.push(Mark { target, at_s, lasted_s, kind: MarkKind::FinalSync });
     }
     let samples = repeat.run().and_then(|run| run.ledger.as_ref()).map_or(&[][..], |ledger| &ledger.samples[..]);

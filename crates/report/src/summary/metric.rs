@@ -155,10 +155,8 @@ fn durable(merged: &JobRecord) -> Option<f64> {
     if merged.read.ios > 0 {
         return None;
     }
-    let settle_ns = match (merged.final_sync_ns, merged.close_ns) {
-        (None, _) => return None,
-        (Some(sync), close) => sync + close.unwrap_or(0),
-    };
-    let elapsed_ns = merged.write.runtime_ms as f64 * 1e6 + settle_ns as f64;
+    merged.final_sync_ns?;
+    // The runtime ends after the sync.
+    let elapsed_ns = merged.write.runtime_ms as f64 * 1e6 + merged.close_ns.unwrap_or(0) as f64;
     (merged.write.bytes > 0 && elapsed_ns > 0.0).then(|| merged.write.bytes as f64 * 1e9 / elapsed_ns)
 }

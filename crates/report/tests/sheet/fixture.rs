@@ -273,7 +273,9 @@ fn job(word: &str, worker: u32, speed: f64, reads: f64, column: usize, round: u3
     }
     if reads < 1.0 {
         job.write = share(1.0 - reads, noise);
-        job.final_sync_ns = Some([40_000_000, 1_900_000_000, 6_200_000_000][column]);
+        let sync_ms = [40, 1_900, 6_200][column];
+        job.write.runtime_ms += sync_ms;
+        job.final_sync_ns = Some(sync_ms * 1_000_000);
         job.close_ns = Some(1_000_000);
     }
     let ios = job.read.ios + job.write.ios;

@@ -130,9 +130,11 @@ impl Figures {
             (sync, close) => Some(sync.unwrap_or(0) + close.unwrap_or(0)),
         };
         let read = direction(&job.read, None);
-        let write = direction(&job.write, settle_ns);
+        // The runtime ends after the sync: what the close takes is beyond it.
+        let beyond_ns = settle_ns.map(|_| job.close_ns.unwrap_or(0));
+        let write = direction(&job.write, beyond_ns);
         let both = job.mixed();
-        let total = direction(&both, settle_ns.filter(|_| write.is_some())).unwrap_or_default();
+        let total = direction(&both, beyond_ns.filter(|_| write.is_some())).unwrap_or_default();
         let elapsed_ms = job.read.runtime_ms.max(job.write.runtime_ms).max(job.trim.runtime_ms);
         let cpu_ns = job.user_ns + job.system_ns;
         // The CPU time covers the whole life of the workers, the wall time summed over them.
@@ -150,10 +152,10 @@ impl Figures {
     }
 }
 
-fn direction(record: &DirectionRecord, settle_ns: Option<u64>) -> Option<DirectionFigures> {
+fn direction(record: &DirectionRecord, beyond_ns: Option<u64>) -> Option<DirectionFigures> {
     (record.ios > 0).then(|| {
         let runtime_s = record.runtime_ms as f64 / 1e3;
-        let durable = |settle_ns: u64| record.bytes as f64 / (runtime_s + settle_ns as f64 / 1e9);
+        let durable = |beyond_ns: u64| record.bytes as f64 / (runtime_s + beyond_ns as f64 / 1e9);
         // From start to reap where its distribution was kept, else from issue to reap.
         let latency = LatencyFigures::of(&record.lat).or_else(|| LatencyFigures::of(&record.clat));
         DirectionFigures {
@@ -161,8 +163,25 @@ fn direction(record: &DirectionRecord, settle_ns: Option<u64>) -> Option<Directi
             bytes: record.bytes,
             iops: record.iops(),
             bytes_per_s: record.bandwidth() as f64,
-            durable_bytes_per_s: settle_ns.filter(|_| record.runtime_ms > 0).map(durable),
+            durable_bytes_per_s: beyond_ns.filter(|_| record.runtime_ms > 0).map(durable),
             latency,
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobSetup;
+
+    #[test]
+    fn the_sync_counts_once_and_the_close_too() {
+        let mut job = JobRecord::new("write", 1, JobSetup::default());
+        // A second of writing and a second of sync, which the runtime covers, then two seconds of close.
+        (job.write.ios, job.write.bytes, job.write.runtime_ms) = (1, 4_000_000, 2000);
+        (job.final_sync_ns, job.close_ns) = (Some(1_000_000_000), Some(2_000_000_000));
+        let figures = Figures::of_job(&job);
+        assert_eq!(figures.total.durable_bytes_per_s, Some(1e6));
+        assert_eq!(figures.settle_s, Some(3.0));
+    }
 }
