@@ -188,7 +188,15 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    fn run(mut self) -> RunRecord {
+    fn run(self) -> RunRecord {
+        // Most of the program has done its part: options are read and the plan is made. So has, at the end, what worked.
+        engine::process::let_go_of_code();
+        let record = self.carry_out();
+        engine::process::let_go_of_code();
+        record
+    }
+
+    fn carry_out(mut self) -> RunRecord {
         self.refuse_planned();
         let asked = self.heading.foreign_look;
         let foreign_look = ForeignLook::begin(&self.shared.plan, asked, self.clock);
