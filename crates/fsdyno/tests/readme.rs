@@ -19,6 +19,29 @@ fn examples(readme: &str) -> Vec<String> {
     lines
 }
 
+/// The blocks of the README: what stands behind their fence, and their lines.
+fn blocks(readme: &str) -> Vec<(String, Vec<String>)> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    let mut inside = false;
+    for line in readme.lines() {
+        match (line.strip_prefix("```"), inside) {
+            (Some(kind), false) => found.push((kind.to_string(), Vec::new())),
+            (Some(_), true) => {}
+            (None, true) => found.last_mut().unwrap().1.push(line.to_string()),
+            (None, false) => continue,
+        }
+        inside = line.strip_prefix("```").is_none() || !inside;
+    }
+    found
+}
+
+/// The fio lines: a line that ends with a backslash goes on in the next.
+fn fio_lines(block: &[String]) -> Vec<String> {
+    let text = block.iter().filter(|line| !line.starts_with('#')).map(String::as_str).collect::<Vec<_>>().join("\n");
+    let whole = text.replace("\\\n", " ");
+    whole.lines().filter(|line| !line.trim().is_empty()).map(str::to_string).collect()
+}
+
 /// The words of a line; quotes hold blanks together.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -86,4 +109,48 @@ fn every_example_runs() {
         }
     }
     assert!(fs::read_to_string(folder.path().join("report.html")).unwrap().contains("</html>"));
+}
+
+#[test]
+fn every_fio_line_runs() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let begins = |block: &[String], words: &str| block.first().is_some_and(|line| line.starts_with(words));
+    let mut ran = 0;
+    for (kind, block) in blocks(&readme) {
+        match kind.as_str() {
+            "sh example" => {}
+            "" if begins(&block, "# A: ") => {
+                for line in fio_lines(&block) {
+                    run_briefly(folder.path(), &line);
+                    ran += 1;
+                }
+            }
+            // What builds it, and what it prints.
+            "" if begins(&block, "cargo run") || begins(&block, ".ci/run") => {}
+            "" if begins(&block, "/data: ") || begins(&block, "invalid: ") => {}
+            _ => panic!("no test knows this block of the README: {block:?}"),
+        }
+    }
+    assert_eq!(ran, 5);
+}
+
+/// Runs a fio line with its paths in a directory of ours, on small files and for a second.
+fn run_briefly(place: &Path, line: &str) {
+    let mut all = words(line);
+    assert_eq!(all.remove(0), "fsdyno", "{line}");
+    let here = |word: &str| match word.split_once('=') {
+        Some((name, path)) if path.starts_with('/') => {
+            let own = place.join(path.trim_start_matches('/'));
+            let directory = if name.ends_with("directory") { Some(own.as_path()) } else { own.parent() };
+            fs::create_dir_all(directory.unwrap()).unwrap();
+            format!("{name}={}", own.display())
+        }
+        _ => word.to_string(),
+    };
+    let mut brief: Vec<String> = all.iter().map(|word| here(word)).collect();
+    brief.extend(["--size=1m", "--runtime=1", "--ramp_time=0"].map(str::to_string));
+    let output = run(place, &brief);
+    assert_eq!(output.status.code(), Some(0), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("IOPS="), "{line}");
 }
