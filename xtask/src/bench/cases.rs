@@ -156,6 +156,15 @@ pub(super) const CASES: &[Case] = &[
         kind: Kind::Instructions { words: "--rw=randwrite --iodepth=64", target: FREE, recorded_fio: 3438.0 },
     },
     Case {
+        name: "instructions-verify",
+        title: "null, randwrite, iodepth 64, verify=crc32c",
+        kind: Kind::Instructions {
+            words: "--rw=randwrite --iodepth=64 --verify=crc32c --do_verify=0",
+            target: FREE,
+            recorded_fio: 17767.0,
+        },
+    },
+    Case {
         name: "allocations-qd64",
         title: "null, randread, iodepth 64",
         kind: Kind::Allocations { words: "--rw=randread --iodepth=64", target: at_most(0.001, 0.0001) },
