@@ -113,6 +113,36 @@ pub const DIFFERENCES: &[Difference] = &[
         "never silently ignored",
     ),
     difference(
+        "verify=sha512",
+        "keeps the end of the data in place of a hash (3.33)",
+        "SHA-512; neither tool reads the other's",
+        "damage in a block must be found",
+    ),
+    difference(
+        "verify with buffered writes",
+        "reads back what may never have left the page cache",
+        "fsync and a cache drop come first",
+        "it is the storage that is asked",
+    ),
+    difference(
+        "verify after writing the same file twice",
+        "the same run has the same blocks each time",
+        "the header says which run wrote it, and as which write",
+        "a write that got lost must not hide behind its predecessor",
+    ),
+    difference(
+        "verify of blocks that were written over",
+        "reads each block once, in the order of offsets",
+        "reads once for each write, in the order of writes",
+        "memory does not grow with the file",
+    ),
+    difference(
+        "verify_interval without verify_fatal",
+        "damage counts only in the last interval of a block (3.33)",
+        "damage counts in each",
+        "damage in a block must be found",
+    ),
+    difference(
         "random map",
         "bitmap of all blocks",
         "a permutation in constant memory; random_generator=tausworthe gives fio's sequence",

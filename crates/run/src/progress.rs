@@ -32,6 +32,16 @@ fn whole_duration(worker: &WorkerPlan) -> Option<u64> {
     (extent.runtime_ns > 0).then(|| (extent.ramp_ns + extent.runtime_ns).div_ceil(NS))
 }
 
+/// How much of what it transfers a worker reads back.
+fn percent_read_back(worker: &WorkerPlan) -> u32 {
+    let pattern = &worker.job.pattern;
+    match (crate::verification::reads_back(&worker.job), pattern.access.reads) {
+        (false, _) => 0,
+        (true, false) => 100,
+        (true, true) => 100 - pattern.read_percent.min(100),
+    }
+}
+
 fn worker_seconds_left(view: &View<'_>, index: usize, worker: &WorkerPlan) -> Option<u64> {
     let elapsed_ns = view.elapsed_ns.saturating_sub(view.started_ns[index]?);
     let by_time = whole_duration(worker).map(|whole| whole.saturating_sub(elapsed_ns / NS));
@@ -39,7 +49,8 @@ fn worker_seconds_left(view: &View<'_>, index: usize, worker: &WorkerPlan) -> Op
         return by_time;
     }
     let done: u64 = view.cells[index].published().bytes.iter().sum();
-    let total = u128::from(worker.workload.bytes) * u128::from(worker.workload.loops);
+    let transferred = u128::from(worker.workload.bytes) * u128::from(worker.workload.loops);
+    let total = transferred + transferred * u128::from(percent_read_back(worker)) / 100;
     let by_bytes = (done > 0).then(|| {
         let rest = total.saturating_sub(u128::from(done));
         let left_ns = rest * u128::from(elapsed_ns) / u128::from(done);

@@ -11,3 +11,4 @@ mod limits;
 mod phases;
 mod program;
 mod space;
+mod verify;

@@ -26,4 +26,5 @@ mod interruption;
 mod job_files;
 mod measuring;
 mod refusals;
+mod verify;
 mod words;
