@@ -1,6 +1,6 @@
 //! What a pattern's throughput did through the run, in words: a warm-up at its beginning, a lasting step later on.
 
-use results::statistics::{Sensitivity, change_point, warm_up_end};
+use results::statistics::{Sensitivity, change_point, median, warm_up_end};
 
 use super::series::Series;
 use crate::quantity::{listed, megabytes_per_s, round, shortened};
@@ -24,20 +24,20 @@ pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
             continue;
         }
         let of = |points: usize| round(points as f64 * series.step_s);
-        let warm = warm_up_end(&values, TOLERANCE);
-        let from = warm.unwrap_or(0);
-        let step = change_point(&values[from..], &Sensitivity::default());
-        match warm {
-            Some(0) if step.is_none() => level.push(name.clone()),
-            Some(0) => {}
-            Some(end) => said.push(format!("{name}: the first {} s are a warm-up.", of(end))),
-            None if step.is_none() => said.push(format!("{name} had not settled by the middle of the run.")),
-            None => {}
-        }
-        if let Some(step) = step {
+        // A step first: a burst that ends is none of the beginning.
+        if let Some(step) = change_point(&values, &Sensitivity::default()) {
             let (before, after) = (megabytes_per_s(step.before_median), megabytes_per_s(step.after_median));
-            let at = of(from + step.index);
-            said.push(format!("{name} went from {before} to {after} at {at} s and stayed there."));
+            said.push(format!("{name} went from {before} to {after} at {} s and stayed there.", of(step.index)));
+            continue;
+        }
+        match warm_up_end(&values, TOLERANCE) {
+            Some(0) => level.push(name),
+            Some(end) => {
+                let (first, rest) = (median(&values[..end]), median(&values[end..]));
+                let way = if first > rest { "faster than what followed" } else { "slower: a warm-up" };
+                said.push(format!("{name}: the first {} s were {way}.", of(end)));
+            }
+            None => said.push(format!("{name} had not settled by the middle of the run.")),
         }
     }
     if !level.is_empty() {
@@ -70,7 +70,9 @@ mod tests {
         assert_eq!(said(&level), ["No warm-up and no lasting step: disk."]);
         assert_eq!(said(&level[..9]), ["Too short to look for a warm-up or a step: disk."]);
         let rising = [&[20.0, 60.0][..], &level].concat();
-        assert_eq!(said(&rising), ["disk: the first 1 s are a warm-up."]);
+        assert_eq!(said(&rising), ["disk: the first 1 s were slower: a warm-up."]);
+        let burst = [&[400.0, 300.0][..], &level].concat();
+        assert_eq!(said(&burst), ["disk: the first 1 s were faster than what followed."]);
         let falling: Vec<f64> = level.iter().copied().chain(level.iter().map(|value| value / 4.0)).collect();
         assert_eq!(said(&falling), ["disk went from 101 MB/s to 25.2 MB/s at 10 s and stayed there."]);
     }

@@ -43,7 +43,7 @@ impl Noise {
     }
 }
 
-/// Five patterns on a local disk, NFS and s3fs, five rounds.
+/// Five patterns on a local disk, NFS and s3fs, six rounds.
 pub(crate) fn comparison() -> Study {
     let mut study = empty(Question::Compare);
     study.targets = vec![
@@ -51,7 +51,7 @@ pub(crate) fn comparison() -> Study {
         target("nfs", "/mnt/nfs", nfs_mount()),
         target("s3", "/mnt/s3", s3fs_mount()),
     ];
-    for round in 0..5 {
+    for round in 0..6 {
         for (index, pattern) in PATTERNS.iter().enumerate() {
             for column in 0..3 {
                 study.rows.push(row(column, index, pattern, round));
@@ -240,7 +240,7 @@ fn row(column: usize, index: usize, pattern: &(&str, &str, [f64; 3], f64), round
     );
     Row {
         target: column,
-        pattern: format!("{word}-4k-qd{DEPTH}x{WORKERS}"),
+        pattern: word.into(),
         title: title.into(),
         round,
         command: command.split_whitespace().map(str::to_owned).collect(),
