@@ -48,6 +48,7 @@ pub(crate) fn inside(test: &str, stack: &str, body: impl FnOnce()) {
     for line in stdout.lines().filter_map(|line| line.split_once(TOLD)) {
         tell(line.1);
     }
+    stderr.lines().filter_map(|line| line.strip_prefix("skipped: ")).for_each(skip);
 }
 
 /// For who looks at a test's output: the figures behind what it holds.
