@@ -180,9 +180,9 @@ fn document(table: &str, tools: &[Tool; 2], pairs: usize) -> String {
          waits, a disk that the device mapper slows down, an NFS server behind a link with a set round trip. {ours} and \
          {fio} ran the same jobs on it in turn ({pairs} pairs of {seconds} s each, the order turned in every second pair). \
          Each cell shows the medians, fio's first, and how far ours is from it.\n\n\
-         Two medians **agree** when they differ by at most {limit} %, or, where the runs of one tool differ by more than \
-         that among themselves, when the median of each lies within the runs of the other (marked `~`). `NO` marks \
-         what does neither. Latency is completion latency.\n\n\
+         Two medians **agree** when they differ by at most {limit} %, or, where runs differ by more than that among \
+         themselves, when the interval of the pairs' ratios, from the least to the greatest, reaches into these \
+         {limit} % (marked `~`). `NO` marks what does neither. Latency is completion latency.\n\n\
          Made by `cargo xtask agreement --write`; do not edit.\n\n{table}",
         ours = tools[1].version,
         fio = tools[0].version,

@@ -7,6 +7,7 @@ use findings::limits::Limiter;
 use serde_json::Value;
 
 use crate::bench::{Bench, near, text, word};
+use crate::case_c::is_honest;
 use crate::stack::{carried, inside, place, shell, tell};
 
 /// Half of the guests' clock tick: what their timers may be early.
@@ -82,6 +83,51 @@ fn profiles_are_held_against_it() {
     let (status, said, errors) = check("google-netapp-volumes", &["--scale-runtime=0.02", "--size-cap=16m"]);
     assert_eq!(status, Some(0), "it refers to figures and sets no limit: {said}\n{errors}");
     assert!(said.contains("REFERENCE: writes at depth 1"), "{said}");
+}
+
+/// The questions on the kernel's own server and its client, with the server's own filesystem to compare with.
+#[test]
+fn questions_on_the_kernels_server() {
+    inside("nfs::questions_on_the_kernels_server", "knfsd", || {
+        questions_are_answered(&place("LAB_SERVER"), &place("LAB_NFS"));
+    });
+}
+
+/// The same on ganesha, over a link.
+#[test]
+fn questions_on_ganesha() {
+    inside("nfs::questions_on_ganesha", "nfs", || {
+        questions_are_answered(&place("LAB_LOCAL"), &place("LAB_NFS"));
+    });
+}
+
+/// `measure`, `smallfiles`, `check` and `compare`, each as short as it can be.
+fn questions_are_answered(local: &Path, nfs: &Path) {
+    let bench = Bench::new();
+    let measured = bench.ask(&["measure", word(nfs), "--quick", "--size=8m", "--expect=nfs"]);
+    assert!(measured.rows.iter().all(|row| row.figures().is_some()), "{:?}", measured.rows);
+    assert!(measured.sentences.iter().any(|sentence| sentence.contains("in this client and spends")));
+
+    let small = bench.ask(&["smallfiles", word(nfs), "--files=100", "--limit=1", "--expect=nfs"]);
+    assert!(
+        small.rows.iter().filter_map(|row| row.phase.as_ref()).all(|phase| phase.failures == 0),
+        "{:?}",
+        small.rows
+    );
+
+    let gate = bench.run(&["check", "gitlab-nfs-gate", word(nfs), "--expect=nfs"]);
+    assert_eq!(gate.status.code(), Some(1), "{}", text(&gate.stderr));
+    assert!(text(&gate.stdout).contains("FAIL: GitLab"), "{}", text(&gate.stdout));
+
+    let places = [format!("local={}", word(local)), format!("nfs={}", word(nfs))];
+    let words = ["compare", &places[0], &places[1], "--rounds=1", "--size=8m", "--runtime=1", "--expect", "nfs=nfs"];
+    let compared = bench.ask(&words);
+    assert_eq!(compared.patterns().len(), 5);
+    assert!(compared.rows.iter().all(|row| row.run.as_ref().is_some_and(|run| run.complete)), "{:?}", compared.rows);
+    // Both wrote what they said: on NFS the wire saw it.
+    compared.rows.iter().filter(|row| row.target == 1).for_each(|row| is_honest(row, f64::INFINITY));
+    let left = shell(&format!("find {} -name 'fsdyno-work*'", word(nfs)));
+    assert_eq!(left, "", "nothing of the questions stays");
 }
 
 /// What the caches of a client make of a number, and how each says so. The link: 25 MB/s.

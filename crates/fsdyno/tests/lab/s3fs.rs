@@ -3,14 +3,15 @@
 use serde_json::Value;
 
 use crate::bench::{Bench, near, word};
+use crate::case_c::{is_honest, rate};
 use crate::stack::{carried, inside, place, tell};
 
 /// Case C of the design, as its asker wrote it, but for the size and the time.
 fn literal(access: &str) -> String {
     let file = place("LAB_S3").join("perf.txt");
     format!(
-        "-filename={} -rw={access} -direct=1 -iodepth 32 -thread -ioengine=libaio -bs=4k -size=64M -numjobs=8 \
-         -group_reporting -runtime=4 -time_base -name={access}",
+        "-filename={} -rw={access} -direct=1 -iodepth 32 -thread -ioengine=libaio -bs=4k -size=16M -numjobs=8 \
+         -group_reporting -runtime=8 -time_base -name={access}",
         word(&file)
     )
 }
@@ -43,7 +44,8 @@ fn the_published_lines_measure_the_cache() {
         if access == "write" {
             near(wire.bytes[0], crossed, 0.02, "the ledger and the interface");
         }
-        let claimed = run.record.jobs.iter().map(|job| job.read.bandwidth() + job.write.bandwidth()).sum::<u64>();
+        let runtimes = run.record.jobs.iter().map(|job| job.read.runtime_ms.max(job.write.runtime_ms));
+        let claimed = moved * 1000 / runtimes.max().expect("a job").max(1);
         // One job shows for all of them.
         if claimed > 27_000_000 {
             run.invalid("above-link-speed");
@@ -83,11 +85,9 @@ fn a_comparison_is_honest() {
     let rows: Vec<_> = study.rows.iter().filter(|row| row.target == 1 && row.run.is_some()).collect();
     assert!(rows.len() >= 5, "{:?}", study.rows.iter().map(|row| &row.pattern).collect::<Vec<_>>());
     for row in rows {
-        let total = row.figures().expect("figures").total;
-        let rate = total.durable_bytes_per_s.unwrap_or(total.bytes_per_s);
+        is_honest(row, 27e6);
+        let rate = rate(row);
         tell(&format!("{} on s3: {rate:.0} B/s, {:?}", row.title, row.trust()));
-        let ids: Vec<&str> = row.findings.iter().map(|finding| finding.id.as_str()).collect();
-        assert!(rate < 27e6 || ids.contains(&"fuse-cache"), "{}: {rate} B/s over 25 MB/s, and nothing said", row.title);
     }
 }
 
