@@ -4,6 +4,7 @@ mod files;
 mod memory;
 mod queueing;
 mod record;
+mod verify;
 
 use std::sync::Arc;
 
@@ -86,6 +87,9 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
             stage += 1;
         }
         planning.add_job(job, group, stage);
+    }
+    if jobs.iter().any(|job| job.verify.is_some()) {
+        planning.plan.notes.extend(verify::note_of_shared_files(&planning.plan.workers));
     }
     planning.plan.rejections.extend(memory::objection(&planning.plan.workers, facts.host.memory_bytes));
     planning.plan

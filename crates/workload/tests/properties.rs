@@ -356,6 +356,50 @@ fn what_cannot_work_is_refused() {
     assert!(refused(|w| w.pattern.block_align = Some(PerDirection::all(0))).is_some());
 }
 
+/// All that a replay makes, with the numbers of the writes.
+fn replayed(workload: &Workload, writes: u64, failed: Vec<(u32, u64)>) -> Vec<(u64, Op)> {
+    let mut generator = Generator::replay(workload, writes, failed).unwrap();
+    let mut block = Block::new();
+    let mut reads = Vec::new();
+    while generator.refill(&mut block) == Refill::Ops {
+        let numbers = block.numbers.as_ref().expect("a replay numbers its reads");
+        reads.extend(numbers.iter().copied().zip(block.ops[..block.len].iter().copied()));
+    }
+    reads
+}
+
+#[test]
+fn a_replay_reads_each_write_once_in_its_order() {
+    let rated = PerDirection { read: Some(1 << 20), write: Some(3 << 20), trim: None };
+    let changes: [fn(&mut Workload); 5] = [
+        |_| {},
+        |w| w.pattern.access = access(false, true, true),
+        |w| w.loops = 3,
+        |w| w.pattern.random_map = false,
+        |w| {
+            w.pattern.block_size = PerDirection::all(BlockSize::Split(vec![(4096, 50), (8192, 50)]));
+            w.durability.fsync_every = 3;
+        },
+    ];
+    for (case, change) in changes.into_iter().enumerate() {
+        for pacing in [PerDirection::default(), rated] {
+            let mut workload = workload(1 << 20, 2 << 20);
+            workload.pattern.access = access(true, true, true);
+            workload.pacing.rate = pacing;
+            change(&mut workload);
+            let made = passes(&workload, usize::MAX).concat();
+            let writes = made.into_iter().filter(|op| op.kind == OpKind::Write);
+            let expected: Vec<(u64, Op)> = (0..).zip(writes.map(|write| Op { kind: OpKind::Read, ..write })).collect();
+            assert!(expected.len() > 100, "case {case}");
+            assert_eq!(replayed(&workload, u64::MAX, Vec::new()), expected, "case {case}");
+            assert_eq!(replayed(&workload, 77, Vec::new()), expected[..77], "case {case}");
+            let failed = expected[5].1.offset;
+            let rest: Vec<_> = expected.into_iter().filter(|(_, op)| op.offset != failed).collect();
+            assert_eq!(replayed(&workload, u64::MAX, vec![(7, 0), (0, failed)]), rest, "case {case}");
+        }
+    }
+}
+
 fn paced(read: Option<u64>, write: Option<u64>) -> Workload {
     let mut workload = workload(0, 64 << 20);
     workload.pattern.access = access(true, true, write.is_some());

@@ -15,7 +15,7 @@ for at in 9000 20000; do printf X | dd of=data bs=1 seek=$at conv=notrunc status
 exec \"$@\" --rw=read";
 
 /// A block that nobody wrote.
-const WITHOUT_HEADERS: [u8; 64 << 10] = [0; 64 << 10];
+static WITHOUT_HEADERS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// A mismatch of the third block.
 const THIRD_BLOCK: &str =

@@ -18,6 +18,17 @@ fn a_share_of_a_missing_file_is_refused_alike() {
 }
 
 #[test]
+fn two_writers_of_a_file_that_is_verified_are_told() {
+    let told = |words: &str| plan(words).notes.iter().any(|note| note.id == "verify-shared-file");
+    assert!(told("--name=a --rw=write --size=8k --filename=f --numjobs=2 --verify=crc32c"));
+    assert!(told(
+        "--name=a --rw=write --size=8k --filename=f --verify=md5 --name=b --rw=write --filename=f --verify=0"
+    ));
+    assert!(!told("--name=a --rw=write --size=8k --numjobs=2 --verify=crc32c"), "each has a file of its own");
+    assert!(!told("--name=a --rw=write --size=8k --filename=f --numjobs=2"), "nobody verifies");
+}
+
+#[test]
 fn one_refused_job_does_not_keep_the_others() {
     let plan = plan("--name=z --rw=write --size=8k --name=a --filename=f");
     let refused: Vec<bool> = plan.workers.iter().map(|worker| worker.refused.is_some()).collect();

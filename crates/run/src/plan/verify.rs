@@ -1,0 +1,30 @@
+//! What a plan says about blocks that will be verified.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use results::{Note, Severity};
+
+use super::{WorkerPlan, diskless};
+
+/// A block that somebody else writes meanwhile is no longer the one that was written.
+pub(super) fn note_of_shared_files(workers: &[WorkerPlan]) -> Option<Note> {
+    let writers = workers.iter().filter(|worker| worker.job.pattern.access.writes);
+    let mut users: BTreeMap<&Path, (u32, Option<&WorkerPlan>)> = BTreeMap::new();
+    for worker in writers.filter(|worker| !diskless(worker.job.submission.engine)) {
+        for file in &worker.files {
+            let (count, verifies) = users.entry(&file.path).or_default();
+            *count += 1;
+            *verifies = verifies.or(worker.job.verify.is_some().then_some(worker));
+        }
+    }
+    let shared = users.values().find_map(|(count, verifies)| verifies.filter(|_| *count > 1))?;
+    Some(Note {
+        id: "verify-shared-file".to_owned(),
+        severity: Severity::Caution,
+        job: Some(shared.job.name.clone()),
+        text: "fio: multiple writers may overwrite blocks that belong to other jobs. This can cause verification \
+               failures."
+            .to_owned(),
+    })
+}
