@@ -11,6 +11,8 @@ use engine::files::{FileAccess, FileError, OpenFile, OpenMode, page_cache_of};
 use probe::Mount;
 use run::Control;
 
+use rustix::fs::AtFlags;
+
 use super::operations::Item;
 use super::phases::Cache;
 use crate::Problem;
@@ -18,14 +20,8 @@ use crate::workplace::reason;
 
 const DROP: &str = "/proc/sys/vm/drop_caches";
 
-/// Attributes of a file that was just made are trusted so long by an NFS client that is told nothing else, s.
-const ACREGMIN_S: u64 = 3;
-
-/// Nobody waits longer for attributes to grow old, s.
-const WAIT_S_MAX: u64 = 10;
-
-/// A little more than the client's patience, ns.
-const MORE_NS: u64 = 500_000_000;
+/// An NFS client trusts new attributes for 3 s unless told otherwise: what was asked for in this time is still hot, ns.
+const WARM_NS_MAX: u64 = 2_000_000_000;
 
 /// What the cache is, and what may be done with it.
 #[derive(Clone, Debug)]
@@ -85,31 +81,46 @@ impl Caches {
     ) -> Arranged {
         match wanted {
             Cache::Unconcerned => Arranged::Ready(None),
-            Cache::Hot if self.is_memory() => Arranged::Ready(Some("memory".to_string())),
+            Cache::Hot | Cache::HotNames if self.is_memory() => Arranged::Ready(Some("memory".to_string())),
+            Cache::HotNames => self.warmed(place.1, items, limit_ns, control),
             Cache::Hot => Arranged::Ready(Some("hot".to_string())),
             Cache::ColdNames | Cache::ColdData if self.is_memory() => {
                 Arranged::Impossible("memory: never cold".to_string())
             }
             Cache::ColdNames | Cache::ColdData if self.may_drop => dropped(place.1),
-            Cache::ColdNames if self.is_nfs() => self.grown_old(control),
-            Cache::ColdNames => Arranged::Impossible("needs --drop-caches".to_string()),
+            Cache::ColdNames => match self.answers_when_forced() {
+                Some(who) => Arranged::Ready(Some(format!("asked of the {who}"))),
+                None => Arranged::Impossible("needs --drop-caches".to_string()),
+            },
             Cache::ColdData => self.without_data(place.0, items, limit_ns, control),
         }
     }
 
-    /// Waits until the client no longer trusts the attributes that it has.
-    fn grown_old(&self, control: &Control) -> Arranged {
-        let option = |name| self.mount.as_ref().and_then(|mount| mount.option(name)).and_then(|text| text.parse().ok());
-        let trusted_s: u64 = option("acregmin").or_else(|| option("actimeo")).unwrap_or(ACREGMIN_S);
-        if trusted_s > WAIT_S_MAX {
-            return Arranged::Impossible(format!("acregmin is {trusted_s} s"));
+    /// Whether attributes can be asked for past the caches of the kernel, and of whom.
+    pub(super) fn answers_when_forced(&self) -> Option<&'static str> {
+        match self.fstype() {
+            "nfs" | "nfs4" => Some("server"),
+            fstype if fstype.starts_with("fuse") => Some("daemon"),
+            _ => None,
         }
+    }
+
+    /// Asks for the attributes a moment before they are asked for by the clock. On a slow mount the first would be
+    /// cold again if all were asked for: no more than can be asked for soon are left.
+    fn warmed(&self, root: &OwnedFd, items: &mut Vec<Item>, limit_ns: Option<u64>, control: &Control) -> Arranged {
         let clock = RealClock::shared();
-        let end_ns = clock.now_ns() + trusted_s * 1_000_000_000 + MORE_NS;
-        while clock.now_ns() < end_ns && !control.stopped() {
-            clock.sleep_until_ns(end_ns.min(clock.now_ns() + 100_000_000));
+        let end_ns = clock.now_ns() + limit_ns.unwrap_or(WARM_NS_MAX).min(WARM_NS_MAX);
+        let mut done = 0;
+        for item in items.iter() {
+            if control.stopped() || clock.now_ns() >= end_ns {
+                break;
+            }
+            // What is wrong with it is seen when it counts.
+            let _ = rustix::fs::statat(root, item.name.as_c_str(), AtFlags::empty());
+            done += 1;
         }
-        Arranged::Ready(Some(format!("older than {trusted_s} s")))
+        items.truncate(done);
+        Arranged::Ready(Some("hot".to_string()))
     }
 
     /// Lets the data of the files go; names and attributes stay.
@@ -186,7 +197,7 @@ mod tests {
 
     use rustix::fs::{Mode, OFlags};
 
-    use super::super::phases::Cache::{ColdData, ColdNames, Hot, Unconcerned};
+    use super::super::phases::Cache::{ColdData, ColdNames, Hot, HotNames, Unconcerned};
     use super::*;
 
     fn caches(fstype: &str, options: &str) -> Caches {
@@ -229,16 +240,29 @@ mod tests {
         assert_eq!(words(&caches("ext4", ""), Unconcerned), Arranged::Ready(None));
         assert_eq!(words(&caches("ext4", ""), Hot), ready("hot"));
         assert_eq!(words(&caches("ext4", ""), ColdNames), impossible("needs --drop-caches"));
-        assert_eq!(words(&caches("fuse.sshfs", ""), ColdNames), impossible("needs --drop-caches"));
         assert_eq!(words(&caches("tmpfs", ""), Hot), ready("memory"));
         assert_eq!(words(&caches("tmpfs", ""), ColdData), impossible("memory: never cold"));
     }
 
     #[test]
-    fn nfs_attributes_grow_old_if_that_takes_seconds() {
-        assert_eq!(words(&caches("nfs4", "vers=4.2"), ColdNames), ready("older than 3 s"));
-        assert_eq!(words(&caches("nfs", "acregmin=7"), ColdNames), ready("older than 7 s"));
-        assert_eq!(words(&caches("nfs", "actimeo=600"), ColdNames), impossible("acregmin is 600 s"));
+    fn attributes_are_asked_of_whoever_has_them() {
+        assert_eq!(words(&caches("nfs4", "vers=4.2"), ColdNames), ready("asked of the server"));
+        assert_eq!(words(&caches("fuse.sshfs", ""), ColdNames), ready("asked of the daemon"));
+    }
+
+    #[test]
+    fn no_more_is_hot_than_was_asked_for() {
+        let named = |index: u32| Item { index, name: c"nothing".into(), other: None, expected: 0 };
+        let mut items: Vec<Item> = (0..3).map(named).collect();
+        assert_eq!(
+            arrange(&caches("ext4", ""), HotNames, Path::new("/"), &mut items, &Control::default()),
+            ready("hot")
+        );
+        assert_eq!(items.len(), 3);
+        let stopped = Control::default();
+        stopped.stop();
+        arrange(&caches("ext4", ""), HotNames, Path::new("/"), &mut items, &stopped);
+        assert_eq!(items.len(), 0);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use engine::clock::{Clock, RealClock};
 use results::JobError;
-use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, StatxFlags};
 use rustix::io::Errno;
 
 use crate::Problem;
@@ -195,6 +195,13 @@ pub(super) fn create(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Re
 pub(super) fn stat(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     let found = call("stat", rustix::fs::statat(&ground.root, item.name.as_c_str(), AtFlags::empty()))?;
     right_size("stat", u64::try_from(found.st_size).unwrap_or(0), item.expected)
+}
+
+/// The attributes, past what the kernel remembers of them: asked of the server, or of the daemon.
+pub(super) fn stat_forced(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    let flags = AtFlags::STATX_FORCE_SYNC;
+    let found = call("statx", rustix::fs::statx(&ground.root, item.name.as_c_str(), flags, StatxFlags::SIZE))?;
+    right_size("statx", found.stx_size, item.expected)
 }
 
 /// All names of a directory: open, read to its end, close.

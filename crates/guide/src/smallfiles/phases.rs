@@ -38,6 +38,8 @@ pub(super) enum Cache {
     Unconcerned,
     /// What it asks for was used a moment ago.
     Hot,
+    /// The attributes that it asks for were asked for a moment ago.
+    HotNames,
     /// Names and attributes have to be fetched.
     ColdNames,
     /// Data has to be fetched.
@@ -63,10 +65,9 @@ pub(super) const READ: Phase = Phase {
     ..phase("read", "read", Acts::Uses(Family::Test), operations::read, Cache::Hot)
 };
 
-/// What a git server, a mail store or a build does besides. Hot attributes come first: a client of NFS trusts them for
-/// some seconds only.
+/// What a git server, a mail store or a build does besides.
 pub(super) const METADATA: [Phase; 13] = [
-    phase("stat-hot", "stat, hot", Acts::Uses(Family::Test), operations::stat, Cache::Hot),
+    phase("stat-hot", "stat, hot", Acts::Uses(Family::Test), operations::stat, Cache::HotNames),
     phase("stat-cold", "stat, cold", Acts::Uses(Family::Test), operations::stat, Cache::ColdNames),
     Phase {
         moves_data: true,

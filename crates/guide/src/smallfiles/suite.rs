@@ -8,8 +8,8 @@ use results::{PhaseRecord, Row, Severity};
 
 use super::Options;
 use super::caches::{Arranged, Caches};
-use super::operations::{Ground, Item};
-use super::phases::{Acts, Phase, READ, WRITE};
+use super::operations::{self, Ground, Item, Perform};
+use super::phases::{Acts, Cache, Phase, READ, WRITE};
 use super::shell;
 use super::tree::{Family, Tree};
 use super::workers::{Outcome, Task, perform};
@@ -94,7 +94,7 @@ impl Suite {
         };
         let task = Task {
             ground: &self.ground,
-            perform: phase.perform,
+            perform: self.perform_of(phase),
             has_part: phase.part.is_some(),
             threads: self.options.threads,
             items,
@@ -120,6 +120,12 @@ impl Suite {
         row.phase = Some(record);
         self.remember(phase.acts, outcome);
         Ok(part)
+    }
+
+    /// What is done: cold attributes are asked of whoever has them.
+    fn perform_of(&self, phase: &Phase) -> Perform {
+        let forced = phase.cache == Cache::ColdNames && self.caches.answers_when_forced().is_some();
+        if forced { operations::stat_forced } else { phase.perform }
     }
 
     fn record(&self, phase: &Phase, outcome: &Outcome, cache: Option<String>) -> PhaseRecord {

@@ -11,7 +11,7 @@ use super::table::{Form, Table};
 
 /// One line per study, the oldest first. `baselines` maps a name to an id.
 pub fn runs(studies: &[Study], baselines: &BTreeMap<String, String>, columns: usize) -> String {
-    let mut table = Table::new(&["run", "<when (UTC)", "<of", "rows", "<trust"]);
+    let mut table = Table::new(&["run", "when (UTC)", "<of", "rows", "<trust"]);
     for study in studies {
         let mut id = study.id.clone();
         for (name, named) in baselines {
