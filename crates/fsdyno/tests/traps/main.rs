@@ -4,6 +4,7 @@
 
 mod bench;
 
+mod complete;
 mod face;
 mod plans;
 mod reads;
