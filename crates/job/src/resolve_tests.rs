@@ -197,7 +197,7 @@ fn read_only_protects_wherever_it_stands() {
 #[test]
 fn options_that_are_not_built_fail_by_name_unless_harmless() {
     for text in
-        ["--write_bw_log=x", "--verify_async=2", "--steadystate=iops:2%", "--latency_target=5ms", "--wait_for=y"]
+        ["--write_bw_log=x", "--verify_backlog=8", "--steadystate=iops:2%", "--latency_target=5ms", "--wait_for=y"]
     {
         assert!(refused(text).contains("is not supported yet"), "{text}");
     }

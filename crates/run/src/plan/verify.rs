@@ -23,7 +23,7 @@ pub(super) fn note_of_shared_files(workers: &[WorkerPlan]) -> Option<Note> {
         id: "verify-shared-file".to_owned(),
         severity: Severity::Caution,
         job: Some(shared.job.name.clone()),
-        text: "fio: multiple writers may overwrite blocks that belong to other jobs. This can cause verification \
+        text: "multiple writers may overwrite blocks that belong to other jobs. This can cause verification \
                failures."
             .to_owned(),
     })
