@@ -1,6 +1,8 @@
 //! Server against client: two kept runs of one plan, one on the server's own filesystem and one on a client's mount.
 
 use findings::limits::{Attribution, between};
+use results::evidence::StorageClass;
+use results::quantity::latency;
 use results::{JobSetup, Row, RunRecord, Study};
 
 use crate::Problem;
@@ -16,16 +18,27 @@ pub struct Attributed {
     pub outcome: Result<Attribution, String>,
 }
 
+/// A client that takes less than this share of the server's time did not wait for the server's storage.
+const AS_FAST: f64 = 0.7;
+
 /// Each pattern that both runs have, in the client's order.
 ///
 /// # Errors
-/// When a run is of several storages, or the two have no pattern in common.
+/// When a run is of several storages, the client's of a storage of its own machine, or the two have no pattern in common.
 pub fn attribute(server: &Study, client: &Study) -> Result<Vec<Attributed>, Problem> {
     for study in [server, client] {
         if study.targets.len() > 1 {
             return Err(Problem::new(format!("{} is about {} storages", study.id, study.targets.len()))
                 .with_next("run `fsdyno measure` on the server's filesystem and on the client's mount"));
         }
+    }
+    if matches!(class(client), StorageClass::Block | StorageClass::Memory | StorageClass::Device) {
+        let next = match class(server) {
+            StorageClass::Network | StorageClass::Fuse => "give the server's run first, then the client's",
+            _ => "run the same question on the client's mount of the server's filesystem",
+        };
+        let what = format!("{} is of storage in its own machine: no network lies between", client.id);
+        return Err(Problem::new(what).with_next(next));
     }
     let known = server.patterns();
     let common: Vec<&str> = client.patterns().into_iter().filter(|pattern| known.contains(pattern)).collect();
@@ -34,6 +47,13 @@ pub fn attribute(server: &Study, client: &Study) -> Result<Vec<Attributed>, Prob
             .with_next("ask both the same question: server and client are told apart by the same plan on both"));
     }
     Ok(common.into_iter().map(|pattern| of_pattern(server, client, pattern)).collect())
+}
+
+/// The kind of storage that a run is of.
+fn class(study: &Study) -> StorageClass {
+    let of_target = study.targets.first().map(|target| target.storage.class);
+    let of_run = || Some(study.rows.first()?.run.as_ref()?.storages.first()?.class);
+    of_target.filter(|class| *class != StorageClass::Unknown).or_else(of_run).unwrap_or_default()
 }
 
 fn of_pattern(server: &Study, client: &Study, pattern: &str) -> Attributed {
@@ -55,7 +75,16 @@ fn of_round(server: &RunRecord, client: &RunRecord) -> Result<Attribution, Strin
         (Some(server), Some(client)) if server != client => {
             Err(format!("the plans differ: {server} on the server, {client} on the client"))
         }
-        _ => between(server, client).ok_or_else(|| "a run without latencies".to_string()),
+        _ => match between(server, client) {
+            None => Err("a run without latencies".to_string()),
+            Some(found) if found.client_ns < AS_FAST * found.server_ns => Err(format!(
+                "the client took {} and the server itself {}: a cache on the client answered, or the server was busy with \
+                 other things",
+                latency(found.client_ns),
+                latency(found.server_ns)
+            )),
+            Some(found) => Ok(found),
+        },
     }
 }
 
@@ -97,6 +126,24 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].outcome.as_ref().unwrap().client_ns, 4_000.0);
         assert_eq!(found[0].outcome.as_ref().unwrap().added_share, 0.75);
+    }
+
+    #[test]
+    fn a_faster_client_and_a_client_without_a_network_are_told() {
+        let found = attribute(&study("server", 9_000, 1), &study("client", 1_000, 1)).unwrap();
+        let reason = found[0].outcome.as_ref().unwrap_err();
+        assert!(reason.contains("took 1.00 µs and the server itself 9.00 µs: a cache on the client"), "{reason}");
+        assert!(attribute(&study("server", 9_000, 1), &study("client", 8_000, 1)).unwrap()[0].outcome.is_ok());
+        let of = |id: &str, class: StorageClass| {
+            let mut study = study(id, 1_000, 1);
+            study.targets[0].storage.class = class;
+            study
+        };
+        let (disk, mount) = (of("disk", StorageClass::Block), of("mount", StorageClass::Network));
+        assert!(attribute(&disk, &mount).is_ok());
+        let swapped = attribute(&mount, &disk).unwrap_err();
+        assert!(swapped.what.contains("disk is of storage in its own machine"), "{}", swapped.what);
+        assert_eq!(swapped.next.as_deref(), Some("give the server's run first, then the client's"));
     }
 
     #[test]
