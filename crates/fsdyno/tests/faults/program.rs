@@ -151,7 +151,8 @@ impl Ran {
     pub(crate) fn told(&self, words: &str) -> String {
         let all = format!("{}\n{}", self.stderr, self.stdout);
         let line = all.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("no `{words}` in\n{all}"));
-        let line = line.replace(&format!("{}/", self.place.display()), "");
+        let place = self.place.display().to_string();
+        let line = line.replace(&format!("{place}/"), "").replace(&place, ".");
         let line = replace_after(&line, "fsdyno-work-", "N", |letter| letter.is_ascii_alphanumeric() || letter == '-');
         let line = replace_after(&line, "process ", "N", |letter| letter.is_ascii_digit());
         line.trim().to_owned()
