@@ -235,6 +235,22 @@ fn more_than_the_space_is_refused_and_never_shrunk() {
 }
 
 #[test]
+fn what_is_expected_is_seen_even_where_gates_alone_answer() {
+    let place = Place::new();
+    let data = place.path("data");
+    let output = place.run(&["gitlab-nfs-gate", data.to_str().unwrap(), "--no-store", "--expect", "nfs"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("was expected to be nfs, but it is"), "{output:?}");
+}
+
+#[test]
+fn only_what_was_shortened_says_so() {
+    let place = Place::new();
+    let (_, whole) = place.check(&["gitlab-smallfiles", "--quick"]);
+    assert!(whole.notes.iter().all(|note| note.id != "shortened"), "{:?}", whole.notes);
+}
+
+#[test]
 fn profiles_are_listed_and_shown() {
     let place = Place::new();
     let list = text(&place.run(&["--list"]).stdout);

@@ -180,6 +180,14 @@ pub fn type_matches(fstype: &str, expected: &str) -> bool {
     fstype == expected || family == expected || fstype.split('.').any(|part| part == expected)
 }
 
+/// Sees that a path is on the filesystem type that the person expects.
+///
+/// # Errors
+/// When it is on another, such as an empty mount point on its parent's.
+pub fn expect_type(path: &Path, expected: &str) -> Result<(), Problem> {
+    check_type(path, &probe::path_facts(path), expected)
+}
+
 fn check_type(path: &Path, facts: &PathFacts, expected: &str) -> Result<(), Problem> {
     let shown = path.display();
     let mount = facts

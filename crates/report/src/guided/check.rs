@@ -134,7 +134,12 @@ fn why(row: &VerdictRow) -> String {
 
 fn measured(row: &VerdictRow) -> Option<String> {
     let interval = row.interval.map(|interval| {
-        format!(" ({:.0} %: {} to {})", interval.confidence * 100.0, figure(interval.low), figure(interval.high))
+        format!(
+            " ({:.0} % interval {} to {})",
+            interval.confidence * 100.0,
+            figure(interval.low),
+            figure(interval.high)
+        )
     });
     Some(format!("{} {}{}", figure(row.measured?), row.requirement.unit, interval.unwrap_or_default()))
 }
