@@ -44,7 +44,9 @@ fn requests_that_a_stop_cancels_are_no_errors() {
     let job = ran.job();
     assert_eq!(job.error, None, "{:?}", ran.messages);
     assert_eq!(job.read.bytes, job.read.clat.moments.count * 4096);
-    assert_eq!(job.read.ios - job.read.clat.moments.count, 7, "issued, but never carried out");
+    // One is with the device; the order may come before the one that was reaped last is replaced.
+    let called_back = job.read.ios - job.read.clat.moments.count;
+    assert!((6..=7).contains(&called_back), "{called_back} were issued, but never carried out");
 }
 
 #[test]
