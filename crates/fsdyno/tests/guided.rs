@@ -181,9 +181,10 @@ fn what_cannot_be_measured_is_refused_with_status_2() {
     let file = data.join("file").display().to_string();
     let missing = data.join("missing").display().to_string();
     let bad_store = place.folder.path().join("store-is-a-file").display().to_string();
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 8] = [
         (&["measure", &missing], "does not exist"),
         (&["measure", &file], "is not a directory"),
+        (&["measure", "/proc", "--no-store"], "files that the kernel makes up"),
         (&["measure", &data_text, "--expect", "nfs", "--no-store"], "was expected to be nfs, but it is"),
         (&["measure", &data_text, "--size", "4x"], "powers of 1,024"),
         (&["measure", &data_text, "--size", "1048576t", "--no-store"], "beyond 90 %"),

@@ -162,3 +162,24 @@ impl Budget {
         answer
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_with_slow_syncs_is_left_out_and_a_read_is_not() {
+        let [write, read] = ["latency-write", "latency-read"]
+            .map(|pattern| TESTS.iter().find(|test| test.pattern == pattern).expect("it is one of them"));
+        let mut budget = Budget::begin(Timing::QUICK);
+        assert!(budget.suffices(write) && budget.suffices(read));
+        budget.sync_ns = 60_000_000_000;
+        assert!(!budget.suffices(write) && budget.suffices(read));
+        // A read's time is no sync's.
+        budget.sync_ns = 0;
+        budget.spend(read, || ());
+        assert_eq!(budget.sync_ns, 0);
+        let over = Timing { total_s: 0, ..Timing::QUICK };
+        assert!(!Budget::begin(over).suffices(read));
+    }
+}

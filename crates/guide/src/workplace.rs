@@ -167,6 +167,11 @@ fn check_place(path: &Path, facts: &PathFacts) -> Result<(), Problem> {
         }
         _ => return Err(Problem::new(format!("{shown} is not a directory")).with_next("name a directory")),
     }
+    let made_up = ["proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "devpts"];
+    if facts.mount.as_ref().is_ok_and(|mount| made_up.contains(&mount.fstype.as_str())) {
+        return Err(Problem::new(format!("{shown} holds files that the kernel makes up, and no storage"))
+            .with_next("name a directory on the storage in question"));
+    }
     if facts.mount_writable() == Some(false) {
         return Err(Problem::new(format!("{shown} is mounted read-only"))
             .with_next(format!("remount it for writing, or look at it with `fsdyno inspect {shown}`")));
