@@ -75,7 +75,6 @@ fn in_words(cell: &Cell<'_>, line: &Line<'_>, target: usize) -> String {
     if cell.repeats.is_empty() {
         return "not run".to_owned();
     }
-    let headline = if line.is_phase() { Metric::Operations } else { Metric::Throughput };
     let figure = |metric, words: &dyn Fn(f64) -> String| cell.value(metric).map(words);
     let latency = |lane: Lane| {
         let at = |metric| figure(metric, &duration);
@@ -83,14 +82,16 @@ fn in_words(cell: &Cell<'_>, line: &Line<'_>, target: usize) -> String {
         Some(format!("{name}p50 {} p99 {}", at(Metric::P50(lane))?, at(Metric::P99(lane))?))
     };
     let mut words: Vec<String> = Vec::new();
-    words.extend(figure(Metric::Throughput, &megabytes_per_s).map(|text| format!("**{text}**")));
+    // Of what was written, what became durable: by that it is compared.
+    let rate = if line.headline() == Metric::Durable { Metric::Durable } else { Metric::Throughput };
+    words.extend(figure(rate, &megabytes_per_s).map(|text| format!("**{text}**")));
     words.extend(figure(Metric::Operations, &|value| format!("**{}/s**", number(value))));
     words.extend(figure(Metric::Iops, &|value| format!("{} IOPS", number(value))));
     words.extend(Lane::ALL.into_iter().filter_map(latency));
     words.extend(figure(Metric::Cpu, &|value| format!("CPU {}", percent(value))));
     words.extend(figure(Metric::BytesPerCpuSecond, &|value| format!("{} MB per CPU-s", number(value / 1e6))));
     if target > 0 {
-        words.extend(multiple(cell, &line.cells[0], headline));
+        words.extend(multiple(cell, &line.cells[0], line.headline()));
     }
     words.extend(cell.error().map(|error| format!("error: {}", inline(&error))));
     words.push(trust(cell));

@@ -67,6 +67,11 @@ impl Metric {
         Metric::BytesPerCpuSecond,
     ];
 
+    /// Whether it rests on CPU time.
+    pub(crate) fn is_of_cpu(self) -> bool {
+        matches!(self, Metric::Cpu | Metric::BytesPerCpuSecond)
+    }
+
     /// Which percentile of what, for latencies.
     pub(crate) fn percentile(self) -> Option<(Lane, f64)> {
         match self {
@@ -130,7 +135,8 @@ impl Metric {
             Metric::Iops => sum(merged, DirectionRecord::iops),
             Metric::Durable => durable(merged),
             // The wall time is the sum over the workers, so that a group counts as often as it has members.
-            Metric::Cpu => (merged.job_runtime_ms > 0).then(|| {
+            // Requests without any CPU time: the kernel's clock of it is too coarse for so short a run.
+            Metric::Cpu => (merged.job_runtime_ms > 0 && merged.user_ns + merged.system_ns > 0).then(|| {
                 let (user, system) = crate::figures::cpu_percent(merged);
                 (user + system) * f64::from(merged.members.max(1))
             }),

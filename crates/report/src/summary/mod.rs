@@ -149,6 +149,8 @@ impl<'a> Cell<'a> {
     pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
         match metric.percentile() {
             Some((lane, percent)) => self.latency(lane)?.percentile(percent).map(|ns| ns as f64),
+            // Rounds too short for the clock of CPU time have none: the median of the others would be too high.
+            None if metric.is_of_cpu() && self.by_round(metric).len() < self.repeats.len() => None,
             None => median(&self.by_round(metric)),
         }
     }
@@ -189,6 +191,7 @@ impl<'a> Cell<'a> {
 
     /// The figure as a multiple of the baseline's; `None` when either has none.
     pub(crate) fn ratio(&self, baseline: &Cell<'_>, metric: Metric) -> Option<Ratio> {
+        self.value(metric).and(baseline.value(metric))?;
         Ratio::of(&self.rounds(metric), &baseline.rounds(metric))
     }
 

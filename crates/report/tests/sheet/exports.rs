@@ -245,3 +245,23 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
     let text = report::guided::text(&one, 80).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("too few rounds to call that a difference") && !text.contains("is ahead"), "{text}");
 }
+
+#[test]
+fn cpu_time_below_its_clocks_tick_is_not_zero() {
+    let mut study = fixture::comparison();
+    let shown = |study: &Study| {
+        let text = report::guided::text(study, 80);
+        let line =
+            |name: &str| text.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default().to_owned();
+        [line("CPU %"), line("MB per CPU-s")]
+            .map(|line| line.split_whitespace().rev().nth(1).unwrap_or_default().to_owned())
+    };
+    assert!(shown(&study).iter().all(|nfs| nfs.parse::<f64>().is_ok()), "{:?}", shown(&study));
+    let row = study.rows.iter_mut().find(|row| row.target == 1 && row.pattern == "read").expect("reads through NFS");
+    for job in row.run.iter_mut().flat_map(|run| &mut run.jobs) {
+        (job.user_ns, job.system_ns) = (0, 0);
+    }
+    assert_eq!(shown(&study), ["-", "-"], "one round's is not known, so that the others' would be too much");
+    let page = report::sheet::html(&[study], &report::sheet::SheetOptions::default());
+    assert!(page.contains("not measured"));
+}
