@@ -32,7 +32,9 @@ fn assert_same(words: &str) {
 #[test]
 fn what_is_printed_without_a_run_is_the_same() {
     // Help for the asking is the page of all commands, unless the fio face was named.
-    for words in ["--version", "--help --version", "--cmdhelp=bs", "--enghelp", "--name=a --iodepth=x", "", "nosuch.fio"] {
+    for words in
+        ["--version", "--help --version", "--cmdhelp=bs", "--enghelp", "--name=a --iodepth=x", "", "nosuch.fio"]
+    {
         assert_same(words);
     }
 }
