@@ -70,6 +70,9 @@ const DEVICE_BUSY: f64 = 0.9;
 /// … or when this share of the requests asked for was in its queue.
 const QUEUE_FILLED: f64 = 0.7;
 
+/// More requests than were asked for, and not by the coarseness of the kernel's clock.
+const MORE_THAN_ASKED: f64 = 1.1;
+
 /// Findings that say that the bytes did not come from the storage.
 const CACHES: [&str; 6] =
     ["page-cache", "fuse-cache", "nfs-data-cache", "writes-in-memory", "above-link-speed", "unwritten-data"];
@@ -91,7 +94,7 @@ pub fn of_run(record: &RunRecord) -> Option<Limit> {
         StorageClass::Network | StorageClass::Fuse => {
             network::link(row, flow).or_else(|| processors(stage, row, flow)).or_else(|| network::requests(row, flow))
         }
-        StorageClass::Memory => Some(memory(row, flow)),
+        StorageClass::Memory => Some(memory(flow)),
         _ => device(row, flow).or_else(|| processors(stage, row, flow)),
     }
 }
@@ -127,14 +130,13 @@ pub(crate) fn machine_busy(flow: &Flow<'_>) -> Option<f64> {
     (total > 0.0).then(|| busy / total)
 }
 
-fn memory(row: &Row<'_>, flow: &Flow<'_>) -> Limit {
-    let rate = rate(row, flow);
+fn memory(flow: &Flow<'_>) -> Limit {
+    let rate = rate(flow);
     Limit { limiter: Limiter::Memory, evidence: format!("{} and no device below", bytes_per_s(rate)) }
 }
 
 /// Bytes per second of the application during the stage.
-fn rate(row: &Row<'_>, flow: &Flow<'_>) -> f64 {
-    let _ = row;
+fn rate(flow: &Flow<'_>) -> f64 {
     let bytes: u64 = flow.application.bytes.iter().sum();
     if flow.seconds > 0.0 { bytes as f64 / flow.seconds } else { 0.0 }
 }
@@ -142,24 +144,26 @@ fn rate(row: &Row<'_>, flow: &Flow<'_>) -> f64 {
 fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let device = flow.device.as_ref()?;
     let depth = device.depth(flow.seconds)?;
-    let asked = row.depth_asked() as f64;
+    let asked = row.depth_asked();
     let operations: u64 = device.done.operations.iter().sum();
     if operations == 0 {
         return None;
     }
     let busy = busy_share(flow);
-    let filled = depth >= QUEUE_FILLED * asked;
+    let filled = depth >= QUEUE_FILLED * asked as f64;
     if !filled && busy.is_none_or(|busy| busy < DEVICE_BUSY) {
         return None;
     }
     let each_ns = device.weighted_ms as f64 * 1e6 / operations as f64;
-    let evidence = format!(
-        "{} had {} of the {} requests in its queue and took {} for each",
-        device.name,
-        number(depth),
-        number(asked),
-        latency(each_ns)
-    );
+    let (name, held, each) = (&device.name, number(depth), latency(each_ns));
+    let evidence = if depth > MORE_THAN_ASKED * asked as f64 {
+        format!(
+            "{name} had {held} requests in its queue, more than the {asked} of this run, as large ones are split or \
+             others use it, and took {each} for each"
+        )
+    } else {
+        format!("{name} had {held} of the {asked} requests in its queue and took {each} for each")
+    };
     Some(Limit { limiter: Limiter::Device, evidence })
 }
 

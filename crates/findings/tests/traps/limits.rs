@@ -53,6 +53,22 @@ const GIGABIT: Option<u64> = Some(1_000_000_000);
 const FILLED: Option<u64> = Some(60_000_000);
 
 #[test]
+fn a_device_whose_queue_is_full() {
+    let mut record = on_disk(vec![direct(latencies(queued(reader("job"), "libaio", 32), 2_000, 300_000))]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    vda(&mut record).weighted_ms = 320_000;
+    let limit = of_run(&record).unwrap();
+    assert_eq!(limit.limiter, Limiter::Device);
+    assert_eq!(limit.evidence, "vda had 32.0 of the 32 requests in its queue and took 305 µs for each");
+    vda(&mut record).weighted_ms = 480_000;
+    assert_eq!(
+        of_run(&record).unwrap().evidence,
+        "vda had 48.0 requests in its queue, more than the 32 of this run, as large ones are split or others use it, \
+         and took 458 µs for each"
+    );
+}
+
+#[test]
 fn what_limits_requests_to_a_server() {
     assert_eq!(limiter(&reads(FILLED, 40, 0, 40)), Some(Limiter::Link));
     assert_eq!(limiter(&reads(GIGABIT, 40, 0, 40)), Some(Limiter::Server));
