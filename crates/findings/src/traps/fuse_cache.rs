@@ -76,6 +76,8 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) ->
     );
     let next = if direction == READ {
         "read objects that this machine has not touched, or mount again without the cache before the read test"
+    } else if row.first().plan.end_sync {
+        "write fresh objects, each block once (--rw=write): what is written over again before the sync is sent once"
     } else {
         "add --end_fsync=1"
     };

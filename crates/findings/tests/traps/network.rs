@@ -72,6 +72,16 @@ fn faster_than_the_link() {
 }
 
 #[test]
+fn the_advice_for_writes_is_not_what_they_did_already() {
+    let mut record = share(StorageClass::Fuse, None, writer("job"));
+    record.storages[0].fuse = Some(FuseIdentity { kind: Some("s3fs".into()), ..FuseIdentity::default() });
+    crossed(&mut record, [0, 4 * GIB], [0, MIB]);
+    assert_eq!(one(&record, "fuse-cache").next, "add --end_fsync=1");
+    record.jobs[0].plan.end_sync = true;
+    assert!(one(&record, "fuse-cache").next.starts_with("write fresh objects, each block once"));
+}
+
+#[test]
 fn a_fuse_daemons_cache() {
     let mut record = share(StorageClass::Fuse, None, direct(reader("job")));
     record.storages[0].fuse = Some(FuseIdentity {
