@@ -62,9 +62,10 @@ def die_with_parent() -> None:
 
 def take_down(room: Room, child: subprocess.Popen | None) -> None:
     begun = time.monotonic()
-    if child and child.poll() is None:
-        child.kill()
-        child.wait()
+    if child and child.returncode is None:
+        # Not through `child`: a signal may have come while it held its lock, which nobody would give back.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGKILL)
     stuck = not all_ended()
     left = room.remove()
     if stuck:
