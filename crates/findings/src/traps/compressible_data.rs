@@ -47,7 +47,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         states.is_empty() || states.iter().any(|state| state.encoded_bytes.is_none_or(|bytes| bytes > 0))
     };
     let mut found: Vec<Finding> = evidence.rows().filter_map(|(_, row)| conflict(row, encoded(row))).collect();
-    let shrunk = evidence.flows().filter_map(|(stage, row, flow)| {
+    let shrunk = evidence.byte_flows().filter_map(|(stage, row, flow)| {
         let states: Vec<&FileState> = evidence.files(row).filter_map(|file| file.after.value()).collect();
         stored(stage, row, flow, &states)
     });
