@@ -121,7 +121,7 @@ pub(crate) fn only(job: &Job) -> bool {
 
 /// How the reading back ended.
 pub(crate) struct ReadBack<'run, E: Engine, A> {
-    pub(crate) drive: Drive<'run, E, A>,
+    pub(crate) drive: Box<Drive<'run, E, A>>,
     pub(crate) ended: Ended,
     /// Length of the phase, the reads alone.
     pub(crate) elapsed_ms: u64,
@@ -130,10 +130,12 @@ pub(crate) struct ReadBack<'run, E: Engine, A> {
 }
 
 /// Reads back all that was written, with the same engine and counters. The writes must have ended well, after
-/// `writes_ms`, and nothing is in flight.
+/// `writes_ms`, and nothing is in flight. Apart from the worker's own frame, of which every thread holds one.
+#[cold]
+#[inline(never)]
 pub(crate) fn read_back<'run, E: Engine, A: Account>(
     plan: &WorkerPlan,
-    drive: Drive<'run, E, A>,
+    drive: Box<Drive<'run, E, A>>,
     writes_ms: u64,
 ) -> ReadBack<'run, E, A> {
     let writes = if only(&plan.job) { u64::MAX } else { drive.writes_issued() };
@@ -149,7 +151,7 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
         return failed(drive, error.code, "fsync", error.to_string());
     }
     let verification = Verification::new(plan, true).filter(|_| !diskless(plan.job.submission.engine));
-    let mut drive = drive.next_phase(|parts| {
+    let mut drive = Box::new(drive.next_phase(|parts| {
         let now_ns = parts.engine.clock().now_ns();
         parts.account.writes_over(writes_ms);
         let (extent, reporting) = (&plan.job.extent, &plan.job.reporting);
@@ -163,7 +165,7 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
         parts.content = None;
         parts.governor = Some(Governor::of_verification(verification, now_ns));
         parts.cell.set_state(WorkerState::Verifying);
-    });
+    }));
     let ended = drive.run();
     let parts = drive.parts();
     let elapsed_ms = parts.phase.elapsed_ms(parts.engine.clock().now_ns());

@@ -204,6 +204,8 @@ struct Task<'run> {
 impl EngineVisitor for Task<'_> {
     type Output = WorkerEnd;
 
+    // Inlined, all engines would share one frame, and every worker's stack would hold room for the loop of each.
+    #[inline(never)]
     fn visit<E: Engine>(self, mut engine: E) -> WorkerEnd {
         let Task { index, shared, plan, files } = self;
         let job = &plan.job;
@@ -258,7 +260,7 @@ impl EngineVisitor for Task<'_> {
             cell,
             engine,
         };
-        let mut drive = Drive::new(parts);
+        let mut drive = Box::new(Drive::new(parts));
         let ended = if verification::only(job) { Ended::Finished } else { drive.run() };
         finish(plan, drive, ended)
     }
@@ -325,7 +327,8 @@ fn start_delay(plan: &WorkerPlan, shared: &Shared, clock: &impl Clock) {
 }
 
 /// The syncs that belong to the I/O phase, the reading back of what was written, then the record.
-fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Drive<'_, E, A>, ended: Ended) -> WorkerEnd {
+#[inline(never)]
+fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, A>>, ended: Ended) -> WorkerEnd {
     let came_to_end = matches!(ended, Ended::Finished | Ended::DeviceFull);
     let mut failure = failure_of(ended);
     let parts = drive.parts();
