@@ -6,26 +6,16 @@ use std::fs;
 use std::path::Path;
 
 /// Where the sentences are.
-const ROOMS: [&str; 19] = [
-    "crates/guide/src/check",
-    "crates/guide/src/check.rs",
-    "crates/guide/src/fill.rs",
-    "crates/guide/src/limits.rs",
-    "crates/guide/src/manner.rs",
-    "crates/guide/src/measure",
-    "crates/guide/src/measure.rs",
-    "crates/guide/src/smallfiles",
-    "crates/guide/src/smallfiles.rs",
-    "crates/guide/src/store.rs",
-    "crates/guide/src/study.rs",
-    "crates/guide/src/workplace",
-    "crates/guide/src/workplace.rs",
-    "crates/report/src/guided/check.rs",
-    "crates/report/src/guided/smallfiles.rs",
+const ROOMS: [&str; 9] = [
+    "crates/guide/src",
+    "crates/probe/src/linux/identity",
+    "crates/findings/src/limits",
+    "crates/findings/src/limits.rs",
+    "crates/report/src/guided",
     "crates/report/src/inspect.rs",
     "crates/fsdyno/src/inspect.rs",
+    "crates/fsdyno/src/question",
     "crates/fsdyno/src/question.rs",
-    "crates/fsdyno/src/question/stored.rs",
 ];
 
 /// Fewer words are a name.

@@ -176,7 +176,8 @@ pub struct JobRecord {
     pub latency_depth: u32,
     /// Steady state, when asked for.
     pub steady_state: Option<SteadyStateRecord>,
-    /// Ways in which the engine departed from the plain use of its system calls: `ring-reap`, `registered-files`, ...
+    /// Ways in which the engine departed from the plain use of its system calls: `ring-reap`, `registered-files`, ...;
+    /// and `shared-readings`, where one reading of the clock ends a request and starts the next, or ends several.
     pub engine_ways: Vec<String>,
     /// One I/O in so many was timed (64 with gtod_reduce; 1: every one).
     pub timed_one_in: u32,

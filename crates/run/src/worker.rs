@@ -363,6 +363,10 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     record.final_sync_ns = final_sync_ns;
     record.latency_series = series.map(LatencySeries::into_slices).unwrap_or_default();
     record.engine_ways = parts.engine.ways().into_iter().map(str::to_owned).collect();
+    // Plain synchronous writes and governed jobs alone have two readings of the clock for each request.
+    if parts.time_all && (!E::SYNCHRONOUS || parts.governor.is_none() && plan.job.pattern.access.reads) {
+        record.engine_ways.push("shared-readings".to_owned());
+    }
     said.extend(failure.as_ref().map(|failure| messages(plan, failure)).unwrap_or_default());
     let failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
     record.error = failure.map(|failure| job_error(failure.code, failure.function));

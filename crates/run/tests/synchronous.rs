@@ -68,6 +68,15 @@ fn every_request_is_counted_once() {
 }
 
 #[test]
+fn the_record_names_the_readings_that_requests_share() {
+    let shared = |words: &str| run(words).0.engine_ways.contains(&"shared-readings".to_owned());
+    assert!(shared("--ioengine=psync --filename=/dev/zero --rw=read"));
+    assert!(!shared("--ioengine=psync --filename=/dev/null --rw=write"));
+    assert!(!shared("--ioengine=psync --filename=/dev/zero --rw=read --rate_iops=100000"));
+    assert!(!shared("--ioengine=psync --filename=/dev/zero --rw=read --gtod_reduce=1"));
+}
+
+#[test]
 fn an_error_ends_the_job() {
     for engine in ENGINES {
         let (job, messages) = run(&format!("--ioengine={engine} --filename=/dev/full --rw=write"));
