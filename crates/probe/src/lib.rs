@@ -15,7 +15,7 @@ use linux as system;
 
 pub use facts::*;
 pub use signature::signature_of;
-pub use system::{DiskWatch, Meters, Reading, ThreadWait, Waiting, wait_of_this_thread};
+pub use system::{DiskWatch, Meters, Reading, Waiting, wait_of_this_thread_ns};
 
 use std::path::{Path, PathBuf};
 

@@ -44,6 +44,7 @@ impl JobRecord {
             job_runtime_ms,
             user_ns,
             system_ns,
+            run_queue_wait_ns,
             context_switches,
             major_faults,
             minor_faults,
@@ -87,6 +88,7 @@ impl JobRecord {
         *job_runtime_ms += other.job_runtime_ms;
         *user_ns += other.user_ns;
         *system_ns += other.system_ns;
+        *run_queue_wait_ns = run_queue_wait_ns.zip(other.run_queue_wait_ns).map(|(mine, other)| mine + other);
         *context_switches += other.context_switches;
         *major_faults += other.major_faults;
         *minor_faults += other.minor_faults;

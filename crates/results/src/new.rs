@@ -58,6 +58,7 @@ impl JobRecord {
             close_ns: None,
             job_runtime_ms: 0,
             user_ns: 0,
+            run_queue_wait_ns: None,
             system_ns: 0,
             context_switches: 0,
             major_faults: 0,

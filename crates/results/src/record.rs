@@ -152,6 +152,9 @@ pub struct JobRecord {
     pub user_ns: u64,
     /// System CPU time, ns.
     pub system_ns: u64,
+    /// Time that its thread could have run and had no processor, ns; `None`: the kernel did not say.
+    #[serde(default)]
+    pub run_queue_wait_ns: Option<u64>,
     /// Voluntary and involuntary context switches.
     pub context_switches: u64,
     /// Major page faults.

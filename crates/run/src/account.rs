@@ -2,6 +2,7 @@
 
 use engine::clock::{Clock, RealClock};
 use engine::thread::{self, ThreadUsage};
+use probe::wait_of_this_thread_ns;
 use results::{JobError, JobRecord, SurvivedErrors};
 
 use crate::drive::Account;
@@ -16,6 +17,7 @@ pub(crate) struct ThreadAccount<'plan> {
     plan: &'plan WorkerPlan,
     clock: RealClock,
     usage_then: ThreadUsage,
+    waited_then_ns: Option<u64>,
     began_ns: u64,
     started_ms: u64,
     /// Length of the phase before the one that reads back what was written.
@@ -30,6 +32,7 @@ impl<'plan> ThreadAccount<'plan> {
             began_ns: clock.now_ns(),
             clock,
             usage_then: thread::usage(),
+            waited_then_ns: wait_of_this_thread_ns(),
             started_ms: crate::wall::now_ms(),
             writes_ms: None,
         }
@@ -50,6 +53,7 @@ impl<'plan> ThreadAccount<'plan> {
 impl Account for ThreadAccount<'_> {
     fn measure_from_here(&mut self) {
         self.usage_then = thread::usage();
+        self.waited_then_ns = wait_of_this_thread_ns();
         self.began_ns = self.clock.now_ns();
     }
 
@@ -79,6 +83,8 @@ impl Account for ThreadAccount<'_> {
         record.job_runtime_ms = self.clock.now_ns().saturating_sub(self.began_ns) / 1_000_000;
         record.user_ns = used.user.as_nanos() as u64;
         record.system_ns = used.system.as_nanos() as u64;
+        let waited_ns = self.waited_then_ns.zip(wait_of_this_thread_ns());
+        record.run_queue_wait_ns = waited_ns.map(|(then, now)| now.saturating_sub(then));
         record.context_switches = used.context_switches_voluntary + used.context_switches_involuntary;
         record.major_faults = used.faults_major;
         record.minor_faults = used.faults_minor;

@@ -8,7 +8,6 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use engine::clock::{Clock, RealClock};
-use probe::ThreadWait;
 use results::evidence::{MachineEvidence, Storage};
 use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_VERSION, Severity};
 
@@ -150,7 +149,6 @@ struct Conductor<'run> {
     /// What is known of the machine before the sampler looks.
     machine: MachineEvidence,
     /// What the threads of the running stage that have ended waited for a processor.
-    waits: Vec<ThreadWait>,
     /// One per worker.
     watched: Vec<Watched>,
     /// When the workers were last looked at.
@@ -181,7 +179,6 @@ impl<'run> Conductor<'run> {
             disks: None,
             sampler: None,
             machine: MachineEvidence::default(),
-            waits: Vec::new(),
             watched: vec![Watched::default(); workers],
             looked_ns: clock.now_ns(),
             next_snapshots_ns: SNAPSHOTS_NS,
@@ -313,10 +310,9 @@ impl<'run> Conductor<'run> {
                 sampler.watch(self.clock.now_ns(), stage);
             }
         }
-        let waits = std::mem::take(&mut self.waits);
         // What left somebody behind would not answer the last look either.
         if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.left_behind()) {
-            sampler.end_stage(stage, waits);
+            sampler.end_stage(stage);
         }
     }
 
@@ -376,7 +372,6 @@ impl<'run> Conductor<'run> {
         }
         self.shared.cells[index].set_state(if failed { WorkerState::Failed } else { WorkerState::Reaped });
         self.ended[index] = Some(end.record);
-        self.waits.extend(end.wait);
         let job = Arc::clone(&self.shared.plan.workers[index].job);
         if failed && job.exit_all_on_error {
             self.shared.control.stop();

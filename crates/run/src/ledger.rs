@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use probe::{Meters, ThreadWait};
+use probe::Meters;
 use results::evidence::{Ledger, MachineEvidence, Storage};
 
 use crate::conduct::Shared;
@@ -22,7 +22,7 @@ use crate::plan::{Plan, diskless};
 use probes::Probes;
 use schedule::Schedule;
 
-/// With more workers than this nobody looks at each worker's latency and waiting.
+/// With more workers than this nobody looks at each worker's latency.
 pub(crate) const WORKERS_LOOKED_AT: usize = 64;
 
 /// So long the conductor waits for a look that it needs.
@@ -37,8 +37,8 @@ enum Order {
     Begin(u32),
     /// A second is over.
     During(u32),
-    /// All of them have ended; how long their threads waited for a processor.
-    End(u32, Vec<ThreadWait>),
+    /// All of them have ended.
+    End(u32),
 }
 
 /// Looks at all layers when it is told to.
@@ -73,8 +73,7 @@ impl Sampler {
         machine: MachineEvidence,
     ) -> std::io::Result<Sampler> {
         let ledger = Arc::new(Mutex::new(Ledger { machine, ..Ledger::default() }));
-        let threads = shared.plan.workers.len() <= WORKERS_LOOKED_AT;
-        let meters = Meters::begin(&places(&shared.plan), threads, &interfaces(storages));
+        let meters = Meters::begin(&places(&shared.plan), &interfaces(storages));
         let may_block = meters.may_block();
         let mut probes = Probes::begin(Arc::clone(shared), meters, Arc::clone(&ledger));
         let place = match may_block {
@@ -115,9 +114,9 @@ impl Sampler {
     }
 
     /// The look after the last.
-    pub(crate) fn end_stage(&mut self, stage: u32, waits: Vec<ThreadWait>) {
+    pub(crate) fn end_stage(&mut self, stage: u32) {
         self.schedule = Schedule::idle();
-        self.need(Order::End(stage, waits));
+        self.need(Order::End(stage));
     }
 
     /// Whether a file of the run may wait for a server or a daemon.

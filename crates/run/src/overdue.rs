@@ -199,7 +199,7 @@ pub(crate) fn left_behind(
         plan.thread_number,
         place(waiting.as_ref()),
     );
-    WorkerEnd { record, messages: vec![message], failed: None, wait: None, lost: true }
+    WorkerEnd { record, messages: vec![message], failed: None, lost: true }
 }
 
 /// What is known of a worker that never gave an interim record: how much, not how fast each.

@@ -6,7 +6,6 @@ use engine::clock::{Clock, RealClock};
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{Engine, EngineSetup, EngineVisitor, with_engine};
 use job::{Direction, Fadvise, PerDirection};
-use probe::ThreadWait;
 use results::JobRecord;
 use workload::{Content, Generator, Op, OpKind};
 
@@ -14,7 +13,6 @@ use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
 use crate::control::{Control, WorkerState};
 use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Parts, Survival};
-use crate::ledger::WORKERS_LOOKED_AT;
 use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::phase::Phase;
 use crate::plan::{WorkerPlan, diskless};
@@ -28,8 +26,6 @@ pub(crate) struct WorkerEnd {
     pub(crate) messages: Vec<String>,
     /// The request that ended the job, with its errno.
     pub(crate) failed: Option<(Op, i32)>,
-    /// How long its thread waited for a processor.
-    pub(crate) wait: Option<ThreadWait>,
     /// Requests of it, or itself, are in the kernel for good.
     pub(crate) lost: bool,
 }
@@ -51,11 +47,7 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> WorkerEnd {
             if let Some((op, code)) = end.failed {
                 end.messages.extend(engine::explain(&setup, &op, code));
             }
-            let mut end = if end.lost { leave_open(files, end) } else { close(plan, files, end) };
-            if shared.plan.workers.len() <= WORKERS_LOOKED_AT {
-                end.wait = probe::wait_of_this_thread();
-            }
-            end
+            if end.lost { leave_open(files, end) } else { close(plan, files, end) }
         }
         Err(refused) => {
             cell.set_state(WorkerState::Failed);
@@ -74,7 +66,7 @@ pub(crate) struct Refused {
 pub(crate) fn refused_end(plan: &WorkerPlan, refused: Refused) -> WorkerEnd {
     let mut record = blank_record(plan);
     record.error = Some(job_error(refused.code, refused.function));
-    WorkerEnd { record, messages: vec![refused.message], failed: None, wait: None, lost: false }
+    WorkerEnd { record, messages: vec![refused.message], failed: None, lost: false }
 }
 
 fn setup_code(error: &engine::EngineSetupError) -> i32 {
@@ -374,7 +366,7 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
         // Its end would wait for them once more; what it holds is the kernel's until the process ends.
         std::mem::forget(parts.engine);
     }
-    WorkerEnd { record, messages: said, failed: failed.filter(|_| !lost), wait: None, lost }
+    WorkerEnd { record, messages: said, failed: failed.filter(|_| !lost), lost }
 }
 
 fn failure_of(ended: Ended) -> Option<Failure> {

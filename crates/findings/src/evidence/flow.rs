@@ -42,6 +42,8 @@ pub(crate) struct Wire<'r> {
     pub(crate) exclusive: bool,
     pub(crate) asked: Option<[u64; 2]>,
     pub(crate) daemon_storage: Option<[u64; 2]>,
+    /// Processor time of the daemon, ns.
+    pub(crate) daemon_cpu_ns: Option<u64>,
     /// What the daemon's own connections moved; `None`: not visible, or one of them closed and its end was not seen.
     pub(crate) daemon_sockets: Option<[u64; 2]>,
     /// Requests by NFS operation.
@@ -100,10 +102,6 @@ fn process(end: &ProcessCounters, begin: &ProcessCounters) -> ProcessCounters {
         call_bytes: pair(end.call_bytes, begin.call_bytes),
         storage_bytes: pair(end.storage_bytes, begin.storage_bytes),
         cpu_ns: end.cpu_ns.saturating_sub(begin.cpu_ns),
-        run_queue_wait_ns: end
-            .run_queue_wait_ns
-            .zip(begin.run_queue_wait_ns)
-            .map(|(end, begin)| end.saturating_sub(begin)),
     }
 }
 
@@ -158,6 +156,7 @@ fn wire<'r>(begin: &'r LedgerSample, end: &'r LedgerSample) -> Option<Wire<'r>> 
         exclusive: now.exclusive,
         asked: both(now.nfs_asked_bytes, then.nfs_asked_bytes),
         daemon_storage: both(now.daemon_storage_bytes, then.daemon_storage_bytes),
+        daemon_cpu_ns: now.daemon_cpu_ns.zip(then.daemon_cpu_ns).map(|(now, then)| now.saturating_sub(then)),
         daemon_sockets: sockets(then.daemon_sockets.value(), now.daemon_sockets.value()),
         operations: now.nfs_operations.iter().map(requests).collect(),
     })

@@ -2,7 +2,7 @@
 
 use results::ClockFacts;
 use results::Severity;
-use results::evidence::{MachineEvidence, Seen};
+use results::evidence::{MachineEvidence, Seen, StorageClass, WireCounters};
 
 use crate::scene::*;
 
@@ -42,13 +42,52 @@ fn no_processor_to_run_on() {
     assert_eq!(found(&throttled), caution("cpu-starved"));
     assert!(one(&throttled, "cpu-starved").cause.contains("40 % of the time"));
     let mut waiting = run();
-    let samples = &mut waiting.ledger.as_mut().unwrap().samples;
-    for (sample, ns) in samples.iter_mut().zip([0, 5_000_000_000]) {
-        if let Seen::Value(process) = &mut sample.process {
-            process.run_queue_wait_ns = Some(ns);
-        }
-    }
+    waiting.jobs[0].run_queue_wait_ns = Some(1_900_000_000);
+    assert_eq!(findings::of_run(&waiting), [], "19 % of ten seconds");
+    waiting.jobs[0].run_queue_wait_ns = Some(5_000_000_000);
     assert_eq!(found(&waiting), caution("cpu-starved"));
+}
+
+/// Whoever had the processors while the workers waited decides what it means.
+#[test]
+fn who_had_the_processors() {
+    // Ten seconds of two processors, all of them used; ns of the process, of its worker, and of a daemon.
+    let waited = |process_ns: u64, worker_ns: u64, daemon_ns: Option<u64>| {
+        let mut record = on(StorageClass::Fuse, vec![direct(queued(reader("job"), "libaio", 16))]);
+        record.jobs[0].run_queue_wait_ns = Some(5_000_000_000);
+        record.jobs[0].system_ns = worker_ns;
+        look(&mut record, 0, [4 * GIB, 0], [0, 0]);
+        let samples = &mut record.ledger.as_mut().unwrap().samples;
+        for (sample, share) in samples.iter_mut().zip([0, 1]) {
+            (sample.system.busy_ms, sample.system.total_ms) = (Some(share * 20_000), Some(share * 20_000));
+            let wire = WireCounters { daemon_cpu_ns: daemon_ns.map(|ns| share * ns), ..WireCounters::default() };
+            sample.wire = Seen::Value(wire);
+            if let Seen::Value(process) = &mut sample.process {
+                process.cpu_ns = share * process_ns;
+            }
+        }
+        record
+    };
+    const S: u64 = 1_000_000_000;
+    let daemon = waited(5 * S, 5 * S, Some(14 * S));
+    assert_eq!(one(&daemon, "cpu-starved").severity, Severity::Info);
+    assert!(one(&daemon, "cpu-starved").cause.ends_with("the filesystem's daemon used the time of 1.4 processors"));
+    let kernel = waited(18 * S, 5 * S, None);
+    assert_eq!(one(&kernel, "cpu-starved").severity, Severity::Info);
+    assert!(one(&kernel, "cpu-starved").cause.contains("the kernel's threads for this run's requests"));
+    let others = waited(5 * S, 5 * S, Some(S));
+    assert_eq!(found(&others), caution("cpu-starved"));
+    assert!(
+        one(&others, "cpu-starved").cause.ends_with("other programs and the kernel used the time of 1.4 processors")
+    );
+    let mut crowd = waited(19 * S, 6 * S, None);
+    let worker = crowd.jobs[0].clone();
+    crowd.jobs.extend([worker.clone(), worker]);
+    assert_eq!(found(&crowd), caution("cpu-starved"));
+    assert!(
+        one(&crowd, "cpu-starved").cause.contains("this run's own workers used the time of 1.8"),
+        "three on two processors"
+    );
 }
 
 #[test]

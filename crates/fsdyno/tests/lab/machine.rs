@@ -1,7 +1,9 @@
 //! Machines that have a part in the number: T20, T21, T24.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command};
+
+use results::Severity;
 
 use crate::bench::{Bench, Run, word};
 use crate::stack::{inside, place, shell, skip, tell};
@@ -62,6 +64,63 @@ fn a_processor_limit() {
         let starved = run();
         starved.caution("cpu-starved");
         assert!(blamed(&starved), "{:#?}", starved.record.findings);
+    });
+}
+
+/// Four idle loops for each processor, until it is dropped.
+struct Crowd(Vec<Child>);
+
+impl Crowd {
+    fn new() -> Crowd {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let spin = || Command::new("bash").args(["-c", "while :; do :; done"]).spawn().expect("bash runs");
+        Crowd((0..4 * processors).map(|_| spin()).collect())
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        for one in &mut self.0 {
+            if one.kill().and_then(|()| one.wait()).is_err() {
+                skip("a loop of the crowd could not be ended");
+            }
+        }
+    }
+}
+
+#[test]
+fn others_on_the_processors() {
+    inside("machine::others_on_the_processors", "tmpfs --size-mb 256", || {
+        let file = place("LAB_LOCAL").join("file");
+        let line =
+            format!("--name=job --filename={} --rw=randread --bs=4k --size=64m --time_based --runtime=2", word(&file));
+        let before_others = BeforeOthers::new();
+        Bench::new().fio(&line).silent(&["cpu-starved"]);
+        drop(before_others);
+        let crowd = Crowd::new();
+        let starved = Bench::new().fio(&line);
+        drop(crowd);
+        starved.caution("cpu-starved");
+        let cause = &starved.finding("cpu-starved").expect("just seen").cause;
+        assert!(cause.contains("other programs"), "{cause}");
+    });
+}
+
+/// A daemon that serves the run from the same processors is the storage, and takes nothing away from it.
+#[test]
+fn a_daemon_on_the_processors() {
+    inside("machine::a_daemon_on_the_processors", "fuse", || {
+        let file = place("LAB_FUSE").join("file");
+        let ran = Bench::new().fio(&format!(
+            "--name=job --filename={} --rw=randread --bs=16k --size=64m --direct=1 --ioengine=libaio --iodepth=16 \
+             --time_based --runtime=3",
+            word(&file)
+        ));
+        match ran.finding("cpu-starved") {
+            Some(finding) if finding.cause.contains("daemon") => assert_eq!(finding.severity, Severity::Info),
+            Some(finding) => skip(&format!("the machine is busy: {}", finding.cause)),
+            None => tell("it never waited"),
+        }
     });
 }
 

@@ -14,7 +14,7 @@ mod usage;
 mod waiting;
 
 pub use counters::DiskWatch;
-pub use ledger::{Meters, Reading, ThreadWait, wait_of_this_thread};
+pub use ledger::{Meters, Reading, wait_of_this_thread_ns};
 pub use waiting::Waiting;
 
 use std::cell::{OnceCell, RefCell};

@@ -32,6 +32,7 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
         close_ns: _,
         job_runtime_ms,
         user_ns: _,
+        run_queue_wait_ns: _,
         system_ns: _,
         context_switches,
         major_faults,

@@ -37,6 +37,7 @@ pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: 
         close_ns: _,
         job_runtime_ms: _,
         user_ns: _,
+        run_queue_wait_ns: _,
         system_ns: _,
         context_switches,
         major_faults,

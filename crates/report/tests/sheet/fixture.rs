@@ -430,12 +430,7 @@ fn sample(second: u64, moment: Moment, column: usize, word: &str, speed: f64, re
         stage: 0,
         moment,
         application: counters(bytes),
-        process: Seen::Value(ProcessCounters {
-            call_bytes: bytes,
-            storage_bytes: bytes,
-            cpu_ns: 0,
-            run_queue_wait_ns: None,
-        }),
+        process: Seen::Value(ProcessCounters { call_bytes: bytes, storage_bytes: bytes, cpu_ns: 0 }),
         cache,
         devices,
         wire,

@@ -75,7 +75,7 @@ pub struct LayerCounters {
     pub operations: [u64; 2],
 }
 
-/// This process, from `/proc/self/io` and the `schedstat` of its threads.
+/// This process, from `/proc/self/io` and its clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessCounters {
     /// Bytes that read and write calls moved; the kernel counts neither libaio nor io_uring here.
@@ -84,8 +84,6 @@ pub struct ProcessCounters {
     pub storage_bytes: [u64; 2],
     /// User and system CPU time, ns.
     pub cpu_ns: u64,
-    /// Time that runnable threads waited for a processor, ns; `None`: not visible, or more than 64 workers.
-    pub run_queue_wait_ns: Option<u64>,
 }
 
 /// Pages of the stage's files, as far as they are among the ledger's.
@@ -149,6 +147,9 @@ pub struct WireCounters {
     pub interface_bytes: Option<[u64; 2]>,
     /// Bytes that the FUSE daemon itself read from and wrote to local storage.
     pub daemon_storage_bytes: Option<[u64; 2]>,
+    /// Processor time of the FUSE daemon, ns.
+    #[serde(default)]
+    pub daemon_cpu_ns: Option<u64>,
     /// What the FUSE daemon's own TCP connections moved.
     #[serde(default)]
     pub daemon_sockets: Seen<SocketCounters>,

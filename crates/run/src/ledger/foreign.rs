@@ -28,7 +28,7 @@ impl ForeignLook {
         if plan.layouts.is_empty() && asked.is_zero() {
             return None;
         }
-        let mut meters = Meters::begin(&super::places(plan), false, &[]);
+        let mut meters = Meters::begin(&super::places(plan), &[]);
         meters.read();
         Some(ForeignLook { meters, clock, began_ns: clock.now_ns() })
     }

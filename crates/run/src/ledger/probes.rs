@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use engine::clock::{Clock, RealClock};
 use engine::thread;
 use job::Direction;
-use probe::{Meters, ThreadWait};
+use probe::Meters;
 use results::evidence::{CacheCounters, LayerCounters, Ledger, LedgerSample, MachineEvidence, Moment, Seen};
 
 use super::files::Files;
@@ -66,7 +66,7 @@ impl Probes {
         match order {
             Order::Begin(stage) => self.begin_stage(stage),
             Order::During(stage) => self.look_during(stage),
-            Order::End(stage, waits) => self.end_stage(stage, waits),
+            Order::End(stage) => self.end_stage(stage),
         }
     }
 
@@ -91,8 +91,7 @@ impl Probes {
     }
 
     /// The last sample, then the state of the files.
-    fn end_stage(&mut self, stage: u32, waits: Vec<ThreadWait>) -> u64 {
-        waits.into_iter().for_each(|wait| self.meters.add_wait(wait));
+    fn end_stage(&mut self, stage: u32) -> u64 {
         let cost_ns = self.look(stage, Moment::End);
         self.files.end_stage(stage);
         lock(&self.ledger).files = self.files.evidence();

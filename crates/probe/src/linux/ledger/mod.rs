@@ -19,7 +19,7 @@ use super::Look;
 use crate::Fact;
 use devices::DeviceMeter;
 use process::ProcessMeter;
-pub use process::{ThreadWait, wait_of_this_thread};
+pub use process::wait_of_this_thread_ns;
 use system::SystemMeter;
 use wire::WireMeter;
 
@@ -50,16 +50,15 @@ pub struct Reading {
 }
 
 impl Meters {
-    /// Finds what stands behind the files, which need not exist yet. `threads`: also sum up how long the threads of
-    /// this process wait for a processor, which costs a file per thread and reading. `interfaces`: those towards the
-    /// servers of the files; none: nobody knows.
-    pub fn begin(paths: &[PathBuf], threads: bool, interfaces: &[String]) -> Meters {
-        Meters::begin_in(Look::new(), paths, threads, interfaces)
+    /// Finds what stands behind the files, which need not exist yet. `interfaces`: those towards the servers of the
+    /// files; none: nobody knows.
+    pub fn begin(paths: &[PathBuf], interfaces: &[String]) -> Meters {
+        Meters::begin_in(Look::new(), paths, interfaces)
     }
 
-    fn begin_in(look: Look, paths: &[PathBuf], threads: bool, interfaces: &[String]) -> Meters {
+    fn begin_in(look: Look, paths: &[PathBuf], interfaces: &[String]) -> Meters {
         Meters {
-            process: ProcessMeter::new(threads),
+            process: ProcessMeter::default(),
             devices: DeviceMeter::begin(&look, paths),
             wire: WireMeter::begin(&look, paths, interfaces),
             may_block: paths.iter().any(|path| !answers_at_once(&look, path)),
@@ -97,11 +96,6 @@ impl Meters {
     /// The type of the filesystem that a path is on.
     pub fn fstype_of(&self, path: &Path) -> Option<String> {
         self.look.mount_of(path).ok().map(|mount| mount.fstype)
-    }
-
-    /// What a thread that has ended, or will end now, had waited.
-    pub fn add_wait(&mut self, wait: ThreadWait) {
-        self.process.add_wait(wait);
     }
 
     /// What the machine is like: clock, processors, memory.
@@ -146,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_not_visible_and_not_zero() {
-        let mut meters = Meters::begin_in(empty().look, &["/file".into()], true, &[]);
+        let mut meters = Meters::begin_in(empty().look, &["/file".into()], &[]);
         let reading = meters.read();
         assert!(reading.process.value().is_none() && reading.devices.value().is_none());
         assert!(reading.wire.reason().is_some_and(|reason| !reason.is_empty()));
@@ -155,7 +149,7 @@ mod tests {
 
     #[test]
     fn this_process_grows() {
-        let mut meters = Meters::begin(&[], false, &[]);
+        let mut meters = Meters::begin(&[], &[]);
         let first = meters.read();
         let text = std::fs::read("/proc/self/stat").unwrap();
         let second = meters.read();

@@ -87,9 +87,9 @@ fn fuse(look: &Look, mount: &Mount) -> Witness {
 
 impl Witness {
     fn read(&self, look: &Look, towards: &[String]) -> Fact<WireCounters> {
-        let interfaces = |daemon_storage_bytes| {
+        let interfaces = || {
             let (witness, bytes) = interface_bytes(look, towards)?;
-            Ok(WireCounters { witness, bytes, daemon_storage_bytes, ..WireCounters::default() })
+            Ok(WireCounters { witness, bytes, ..WireCounters::default() })
         };
         match self {
             Witness::Nfs(mount_point) => {
@@ -97,10 +97,12 @@ impl Witness {
                 let counted = look.nfs_mount_statistics(mount_point)?;
                 Ok(WireCounters { interface_bytes: known.map(|(_, bytes)| bytes), ..counted })
             }
-            Witness::Fuse { daemon } => {
-                interfaces(daemon.as_ref().ok().and_then(|pid| daemon_storage_bytes(look, *pid)))
-            }
-            Witness::Interfaces => interfaces(None),
+            Witness::Fuse { daemon: Ok(pid) } => Ok(WireCounters {
+                daemon_storage_bytes: daemon_storage_bytes(look, *pid),
+                daemon_cpu_ns: daemon_cpu_ns(look, *pid),
+                ..interfaces()?
+            }),
+            Witness::Fuse { daemon: Err(_) } | Witness::Interfaces => interfaces(),
         }
     }
 }
@@ -109,6 +111,19 @@ impl Witness {
 fn daemon_storage_bytes(look: &Look, pid: u32) -> Option<[u64; 2]> {
     let text = read_text(&look.proc.join(pid.to_string()).join("io")).ok()?;
     super::process::parse_io(&text).map(|(_, storage)| storage)
+}
+
+/// Processor time of all threads of a daemon, those that have ended included.
+fn daemon_cpu_ns(look: &Look, pid: u32) -> Option<u64> {
+    let text = read_text(&look.proc.join(pid.to_string()).join("stat")).ok()?;
+    parse_processor_ticks(&text)?.checked_mul(1_000_000_000)?.checked_div(rustix::param::clock_ticks_per_second())
+}
+
+/// `pid (name) state …`: user and system time are the 14th and the 15th field. The name may hold blanks and brackets.
+fn parse_processor_ticks(stat: &str) -> Option<u64> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut ticks = after_name.split_whitespace().skip(11).map(str::parse::<u64>);
+    Some(ticks.next()?.ok()? + ticks.next()?.ok()?)
 }
 
 /// Bytes received and sent by these interfaces. If none is named, by all that stand on no other: what a bond or a
@@ -159,6 +174,7 @@ fn since(now: WireCounters, first: &WireCounters) -> WireCounters {
         nfs_asked_bytes: pair(now.nfs_asked_bytes, first.nfs_asked_bytes),
         interface_bytes: pair(now.interface_bytes, first.interface_bytes),
         daemon_storage_bytes: pair(now.daemon_storage_bytes, first.daemon_storage_bytes),
+        daemon_cpu_ns: now.daemon_cpu_ns.zip(first.daemon_cpu_ns).map(|(now, first)| growth(first, now)),
         ..now
     }
 }
@@ -199,6 +215,10 @@ fn together(first: WireCounters, second: WireCounters) -> WireCounters {
         nfs_asked_bytes: either(first.nfs_asked_bytes, second.nfs_asked_bytes),
         interface_bytes: first.interface_bytes.or(second.interface_bytes),
         daemon_storage_bytes: either(first.daemon_storage_bytes, second.daemon_storage_bytes),
+        daemon_cpu_ns: match (first.daemon_cpu_ns, second.daemon_cpu_ns) {
+            (Some(first), Some(second)) => Some(first + second),
+            (first, second) => first.or(second),
+        },
         // Counted for all mounts at once.
         daemon_sockets: first.daemon_sockets,
         witness: if first.witness == second.witness {
@@ -269,6 +289,25 @@ mod tests {
         assert_eq!((grown.witness.as_str(), grown.bytes), ("interfaces eth0, lo", [700, 30]));
         assert!(!grown.exclusive);
         assert_eq!(grown.daemon_storage_bytes, None, "nothing is known of that process");
+    }
+
+    #[test]
+    fn the_daemons_processor_time() {
+        let tree = tree();
+        interface(&tree, "lo", 5, 5);
+        let directory = tree.look.proc.join("77");
+        fs::create_dir_all(&directory).unwrap();
+        let used = |user: u64, system: u64| {
+            let stat = format!("77 (a (b) c) S 1 77 77 0 -1 4194560 1 0 0 0 {user} {system} 0 0 20 0 9 0 5 6 7\n");
+            fs::write(directory.join("stat"), stat).unwrap();
+        };
+        used(100, 10);
+        let mut meter = meter(vec![Witness::Fuse { daemon: Ok(77) }]);
+        meter.read(&tree.look).unwrap();
+        used(130, 20);
+        let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second();
+        assert_eq!(meter.read(&tree.look).unwrap().daemon_cpu_ns, Some(40 * tick_ns));
+        assert_eq!(parse_processor_ticks("77 (short) S 1"), None);
     }
 
     #[test]
