@@ -101,7 +101,8 @@ fn waiting(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Shortage
 fn largest_user(stage: &Stage<'_>, flow: &Flow<'_>) -> Option<User> {
     let (begin, end) = (&flow.begin.system, &flow.end.system);
     let busy_s = grown(end.busy_ms, begin.busy_ms)? / 1e3;
-    let processors = grown(end.total_ms, begin.total_ms)? / 1e3 / flow.seconds;
+    // Ticks are coarse: a little less than one is one.
+    let processors = (grown(end.total_ms, begin.total_ms)? / 1e3 / flow.seconds).round().max(1.0);
     let process_s = flow.process?.cpu_ns as f64 / 1e9;
     let workers = || stage.rows.iter().flat_map(|row| &row.workers);
     let workers_s = workers().map(|worker| worker.user_ns + worker.system_ns).sum::<u64>() as f64 / 1e9;
