@@ -44,10 +44,12 @@ enum Question {
         json: bool,
     },
     Inspect(crate::inspect::Inspect),
+    Completions(crate::installed::Completions),
+    Man(crate::installed::Manual),
 }
 
 /// The commands as a person meets them: heading, and those below it. Each stands in one of them.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Ask a storage, by a directory on it (begin with `fsdyno inspect .`)",
         &["inspect", "measure", "smallfiles", "check"],
@@ -55,10 +57,21 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Compare storages and loads", &["compare", "sweep", "curve", "attribute"]),
     ("Look at what was kept", &["runs", "show", "report", "diff", "history", "baseline"]),
     ("Understand and tidy up", &["explain", "doctor", "clean"]),
+    ("Install beside the program", &["completions", "man"]),
 ];
 
 /// Wider lines are hard to read.
 const COLUMNS_MAX: usize = 100;
+
+/// The names of all commands.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    GROUPS.iter().flat_map(|(_, names)| names.iter().copied())
+}
+
+/// All questions, as their scripts and pages are made from.
+pub(crate) fn command() -> clap::Command {
+    Guided::command()
+}
 
 /// All questions, with help of the terminal's width.
 fn tree() -> clap::Command {
@@ -138,6 +151,8 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Ok(Question::Report(report)) => report.run(),
         Ok(Question::Doctor { json }) => crate::doctor::answer(json),
         Ok(Question::Inspect(inspect)) => inspect.run(),
+        Ok(Question::Completions(completions)) => completions.run(),
+        Ok(Question::Man(manual)) => manual.run(),
         Err(error) => {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {
@@ -167,7 +182,7 @@ mod tests {
 
     #[test]
     fn every_command_stands_once_on_the_page() {
-        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let mut listed: Vec<&str> = names().collect();
         listed.sort_unstable();
         let command = Guided::command();
         let mut known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();

@@ -7,6 +7,7 @@ mod explain;
 mod fio;
 mod guided;
 mod inspect;
+mod installed;
 mod question;
 mod report_command;
 mod supervisor;

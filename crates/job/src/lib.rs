@@ -27,6 +27,7 @@ pub mod errno;
 pub mod help;
 mod jobfile;
 pub mod lookup;
+pub mod offered;
 pub mod option;
 pub mod raw;
 mod resolve;

@@ -29,6 +29,11 @@ pub enum Status {
 }
 
 impl Status {
+    /// Whether what has this status ends the run by name instead of being done.
+    pub const fn refuses(self) -> bool {
+        matches!(self, Status::NotYet(_) | Status::Rejected(_))
+    }
+
     /// The word that COMPAT.md shows.
     pub const fn label(self) -> &'static str {
         match self {
@@ -111,6 +116,19 @@ impl Choice {
     }
 }
 
+/// What a shell may offer as an option's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// What the kind knows: the words of its set, 0 and 1, or nothing.
+    Kind,
+    /// Names of files.
+    Files,
+    /// Names of directories.
+    Directories,
+    /// These words, of an option whose value is free text to its kind.
+    Words(&'static [&'static str]),
+}
+
 /// One option.
 pub struct Row<T: 'static> {
     /// The canonical name.
@@ -129,6 +147,8 @@ pub struct Row<T: 'static> {
     pub tier: u8,
     /// How far it is honoured.
     pub status: Status,
+    /// What a shell may offer as its value.
+    pub offer: Offer,
 }
 
 impl<T> fmt::Debug for Row<T> {
@@ -140,7 +160,17 @@ impl<T> fmt::Debug for Row<T> {
 impl<T> Row<T> {
     /// A row that is honoured in full, of tier 2, without aliases, default or help.
     pub const fn new(name: &'static str, kind: Kind<T>) -> Self {
-        Row { name, aliases: &[], kind, default: None, engines: &[], help: "", tier: 2, status: Status::Full }
+        Row {
+            name,
+            aliases: &[],
+            kind,
+            default: None,
+            engines: &[],
+            help: "",
+            tier: 2,
+            status: Status::Full,
+            offer: Offer::Kind,
+        }
     }
 
     /// Sets the one-line help.
@@ -176,6 +206,12 @@ impl<T> Row<T> {
     /// Sets the status.
     pub const fn status(mut self, status: Status) -> Self {
         self.status = status;
+        self
+    }
+
+    /// Sets what a shell may offer as its value.
+    pub const fn offer(mut self, offer: Offer) -> Self {
+        self.offer = offer;
         self
     }
 

@@ -3,7 +3,7 @@
 use super::JobRow;
 use super::build::*;
 use crate::draft::Draft;
-use crate::option::{Choice, Kind, Status::*};
+use crate::option::{Choice, Kind, Offer::*, Status::*};
 use crate::typed::{Fadvise, Fallocate, FileService};
 use crate::value::{self, Refusal, Word};
 
@@ -57,11 +57,12 @@ const FILE_TYPES: &[Choice] = &[
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[
     option("filename", text(set_names))
-        .tier(1).help("Files to use, separated by colons; every clone uses the same"),
+        .tier(1).help("Files to use, separated by colons; every clone uses the same").offer(Files),
     option("directory", text(|d, text| {
         d.job.files.directories = value::names(text).into_iter().map(Into::into).collect();
         Ok(())
-    })).tier(1).help("Where the files are, separated by colons; clones take the directories in turn"),
+    })).tier(1).help("Where the files are, separated by colons; clones take the directories in turn")
+        .offer(Directories),
     option("filename_format", text(|d, text| {
         d.job.files.name_format = Some(text.to_owned()).filter(|format| format != DEFAULT_FORMAT);
         Ok(())

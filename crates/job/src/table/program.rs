@@ -3,7 +3,7 @@
 use super::ProgramRow;
 use super::build::*;
 use crate::help;
-use crate::option::{Kind, Row, Status, Status::*};
+use crate::option::{Kind, Offer::*, Row, Status, Status::*};
 use crate::settings::{Action, Eta, Formats, Settings};
 use crate::value::{self, Refusal, TimeUnit};
 
@@ -42,21 +42,23 @@ pub const SHORT_OPTIONS: &[(char, &str)] = &[
 #[rustfmt::skip]
 pub(super) const ROWS: &[ProgramRow] = &[
     program("output", text(|s, path| { s.output = Some(path.into()); Ok(()) }))
-        .tier(1).help("Write reports into this file"),
+        .tier(1).help("Write reports into this file").offer(Files),
     program("output-format", text(set_formats))
-        .tier(1).default("normal").help("Reports to write: normal, terse, json, json+, with commas"),
+        .tier(1).default("normal").help("Reports to write: normal, terse, json, json+, with commas")
+        .offer(Words(&["normal", "terse", "json", "json+"])),
     program("minimal", Kind::Switch(|s| s.formats = Formats { terse: true, ..Formats::NONE }))
         .help("Only the terse report"),
     program("append-terse", Kind::OptionalText(|s, _| { s.formats.terse = true; Ok(()) }))
         .help("The terse report too"),
     program("terse-version", text(set_terse_version))
-        .default("3").help("Version of the terse report, 2 to 5"),
+        .default("3").help("Version of the terse report, 2 to 5").offer(Words(&["2", "3", "4", "5"])),
     program("bandwidth-log", Kind::OptionalText(|s, stem| {
         s.bandwidth_log = Some(stem.unwrap_or("agg").to_owned());
         Ok(())
     })).help("Log the bandwidth of all jobs together").status(NO_LOGS),
     program("eta", text(set_eta))
-        .tier(1).default("auto").help("Progress line: auto (on a terminal), always or never"),
+        .tier(1).default("auto").help("Progress line: auto (on a terminal), always or never")
+        .offer(Words(&["auto", "always", "never"])),
     program("eta-interval", text(|s, text| {
         s.eta_interval_ms = milliseconds(text)?;
         match s.eta_interval_ms {
@@ -130,11 +132,13 @@ pub(super) const ROWS: &[ProgramRow] = &[
     program("remote-config", text(ignore_text)).tier(4).help("Job file on the server").status(NETWORK),
     // Ours: written in full only, so that they make no abbreviation of fio's ambiguous.
     program("record", text(|s, path| { s.record = Some(path.into()); Ok(()) }))
-        .help("Save the record of the run into this file (not in fio)"),
+        .help("Save the record of the run into this file (not in fio)").offer(Files),
     program("fsdyno-json", Kind::OptionalText(|s, text| { s.fsdyno_json = on_or_off(text.unwrap_or("1"))?; Ok(()) }))
-        .default("0").help("Add the findings and the evidence behind them to the JSON report (not in fio)"),
+        .default("0").help("Add the findings and the evidence behind them to the JSON report (not in fio)")
+        .offer(Words(&["0", "1"])),
     program("findings", Kind::OptionalText(|s, text| { s.findings = on_or_off(text.unwrap_or("on"))?; Ok(()) }))
-        .default("on").help("Say on stderr what speaks against the numbers: on or off (not in fio)"),
+        .default("on").help("Say on stderr what speaks against the numbers: on or off (not in fio)")
+        .offer(Words(&["on", "off"])),
 ];
 
 /// A switch with a value.

@@ -1,0 +1,122 @@
+//! `completions`: clap_complete writes the scripts. It sees the options of fio's face as arguments that are made from
+//! the option table; only for bash, which takes `--name=value` apart, that face has a function of its own.
+
+use std::process::ExitCode;
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction, Args, Command, ValueHint};
+use clap_complete::Shell;
+use job::offered::{Offered, sections};
+use job::option::{Arity, Offer};
+
+use super::{FIO, FIO_ABOUT, bash};
+use crate::fio::print;
+use crate::question::UNUSABLE;
+
+/// Print the script that makes a shell complete commands, options and values.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell that reads it.
+    #[arg(value_enum)]
+    shell: Shell,
+    /// For a link to this program that is called fio.
+    #[arg(long)]
+    fio: bool,
+}
+
+impl Completions {
+    pub(crate) fn run(&self) -> ExitCode {
+        let script = if self.fio { script_of_link(self.shell) } else { script(self.shell) };
+        if print(&script) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+    }
+}
+
+/// For the program by its own name: both faces.
+fn script(shell: Shell) -> String {
+    let guided = crate::guided::command();
+    match shell {
+        Shell::Bash => {
+            let commands: Vec<&str> = guided.get_subcommands().map(Command::get_name).chain(["help"]).collect();
+            let both = bash::both_faces(&commands);
+            format!("{}\n{}\n{both}", generated(shell, guided.clone(), "fsdyno"), bash::fio_face(&offered()))
+        }
+        _ => {
+            let script =
+                generated(shell, guided.args(arguments(&["help", "version"])).subcommand(fio_face()), "fsdyno");
+            with_job_files(shell, script)
+        }
+    }
+}
+
+/// A job file may stand where a command may, of which clap knows nothing.
+fn with_job_files(shell: Shell, mut script: String) -> String {
+    match shell {
+        Shell::Zsh => script.replace(ZSH_COMMANDS, "\":: :{_fsdyno_commands || _files}\""),
+        Shell::Fish => {
+            script.push_str("complete -c fsdyno -n \"__fish_fsdyno_needs_command\" -F\n");
+            script
+        }
+        _ => script,
+    }
+}
+
+/// Where clap_complete's script for zsh asks for a command.
+const ZSH_COMMANDS: &str = "\":: :_fsdyno_commands\"";
+
+/// For a link to the fio face alone.
+fn script_of_link(shell: Shell) -> String {
+    match shell {
+        Shell::Bash => format!("{}\n{}", bash::fio_face(&offered()), bash::link()),
+        _ => generated(shell, fio_face(), FIO),
+    }
+}
+
+fn generated(shell: Shell, mut command: Command, name: &str) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, name, &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// The options of the table, each name once: engines share some.
+fn offered() -> Vec<Offered> {
+    let mut options: Vec<Offered> = Vec::new();
+    for option in sections().into_iter().flat_map(|section| section.options) {
+        match options.iter_mut().find(|known| known.name == option.name) {
+            Some(known) => known.words.extend(option.words),
+            None => options.push(option),
+        }
+    }
+    options
+}
+
+/// The fio face as clap sees it.
+fn fio_face() -> Command {
+    let files = Arg::new("job files").num_args(0..).value_hint(ValueHint::FilePath).help("Job files");
+    // The table has --help and --version itself.
+    let face = Command::new(FIO).about(FIO_ABOUT).disable_help_flag(true).disable_version_flag(true);
+    face.args(arguments(&[])).arg(files)
+}
+
+/// The options of the table but for those that clap makes by itself.
+fn arguments(known: &[&str]) -> Vec<Arg> {
+    offered().iter().filter(|option| !known.contains(&option.name)).map(argument).collect()
+}
+
+fn argument(option: &Offered) -> Arg {
+    let argument = Arg::new(option.name).long(option.name).aliases(option.aliases).help(option.help);
+    let argument = match option.arity {
+        Arity::None => return argument.action(ArgAction::SetTrue),
+        Arity::Optional => argument.num_args(0..=1).require_equals(true),
+        Arity::Required => argument.num_args(1),
+    };
+    let argument = argument.action(ArgAction::Append);
+    match option.offer {
+        Offer::Files => argument.value_hint(ValueHint::FilePath),
+        Offer::Directories => argument.value_hint(ValueHint::DirPath),
+        _ if option.words.is_empty() => argument.value_hint(ValueHint::Other),
+        _ => argument.value_parser(PossibleValuesParser::new(option.words.iter().map(|word| {
+            let meaning = option.choices.iter().find(|choice| choice.word == *word);
+            PossibleValue::new(*word).help(meaning.map_or("", |choice| choice.help))
+        }))),
+    }
+}
