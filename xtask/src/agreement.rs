@@ -62,7 +62,13 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
     let mut lines = Vec::new();
     for target in wanted {
         eprintln!("{} …", target.title);
-        lines.extend(measure(&workspace.root, target, &tools, asked.pairs)?);
+        let measure = || measure(&workspace.root, target, &tools, asked.pairs);
+        let mut measured = measure()?;
+        if !measured.iter().all(Line::agrees) {
+            eprintln!("{} once more …", target.title);
+            measured.iter_mut().zip(measure()?).for_each(|(line, again)| line.confirm(&again));
+        }
+        lines.extend(measured);
     }
     let table = judge::markdown(&lines);
     println!("{table}");
@@ -182,7 +188,11 @@ fn document(table: &str, tools: &[Tool; 2], pairs: usize) -> String {
          Each cell shows the medians, fio's first, and how far ours is from it.\n\n\
          Two medians **agree** when they differ by at most {limit} %, or, where runs differ by more than that among \
          themselves, when the interval of the pairs' ratios, from the least to the greatest, reaches into these \
-         {limit} % (marked `~`). `NO` marks what does neither. Latency is completion latency.\n\n\
+         {limit} % (marked `~`). That interval misses the true ratio in 1.6 of 100 cells with seven pairs, and there are \
+         more than 60 cells: a storage with a cell that does neither is measured a second time, and `NO` marks a cell that \
+         did neither both times. `again` shows the second difference. Latency is completion latency.\n\n\
+         A control group's limit lets what fits into a window of 100 ms pass at once: with few requests in flight the \
+         median there is the speed of the device without the limit, which nobody has set.\n\n\
          Made by `cargo xtask agreement --write`; do not edit.\n\n{table}",
         ours = tools[1].version,
         fio = tools[0].version,

@@ -36,6 +36,8 @@ struct Cell {
     fio: f64,
     ours: f64,
     verdict: Verdict,
+    /// Ratio of the medians when it was measured a second time.
+    again: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +58,15 @@ impl Line {
     pub(super) fn agrees(&self) -> bool {
         self.cells.iter().all(|cell| cell.verdict != Verdict::Differs)
     }
+
+    /// Takes a second measurement for the cells that differ in this one.
+    pub(super) fn confirm(&mut self, second: &Line) {
+        let differing = |(cell, _): &(&mut Cell, &Cell)| cell.verdict == Verdict::Differs;
+        for (cell, again) in self.cells.iter_mut().zip(&second.cells).filter(differing) {
+            cell.again = Some(again.ours / again.fio);
+            cell.verdict = again.verdict;
+        }
+    }
 }
 
 /// The runs of each tool, in the order of the pairs.
@@ -69,7 +80,7 @@ fn cell(fio: &[f64], ours: &[f64]) -> Cell {
         () if least <= 1.0 + LIMIT && greatest >= 1.0 - LIMIT => Verdict::WithinPairs,
         () => Verdict::Differs,
     };
-    Cell { fio: fio_median, ours: our_median, verdict }
+    Cell { fio: fio_median, ours: our_median, verdict, again: None }
 }
 
 fn median(values: &[f64]) -> f64 {
@@ -105,8 +116,9 @@ fn shown(cell: &Cell, factor: f64) -> String {
         Verdict::WithinPairs => " ~",
         Verdict::Differs => " **NO**",
     };
-    let difference = (cell.ours / cell.fio - 1.0) * 100.0;
-    format!("{} / {} ({difference:+.1} %){mark}", number(cell.fio), number(cell.ours))
+    let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
+    let again = cell.again.map_or_else(String::new, |ratio| format!(", again {}", percent(ratio)));
+    format!("{} / {} ({}{again}){mark}", number(cell.fio), number(cell.ours), percent(cell.ours / cell.fio))
 }
 
 #[cfg(test)]
@@ -121,6 +133,23 @@ mod tests {
         assert_eq!(verdict([90.0, 100.0, 120.0], [95.0, 110.0, 115.0]), Verdict::WithinPairs);
         assert_eq!(verdict([99.0, 100.0, 101.0], [105.0, 110.0, 115.0]), Verdict::Differs, "more in each pair");
         assert_eq!(verdict([50.0, 100.0, 150.0], [55.0, 110.0, 165.0]), Verdict::Differs, "however the runs differ");
+    }
+
+    #[test]
+    fn what_differs_is_measured_twice() {
+        let line = |iops: f64| Line::new("disk", "--rw=read", &[[100.0; 5]], &[[iops, 100.0, 100.0, 100.0, 100.0]]);
+        let mut by_chance = line(110.0);
+        assert!(!by_chance.agrees());
+        by_chance.confirm(&line(101.0));
+        assert!(by_chance.agrees());
+        assert!(markdown(&[by_chance]).contains("| 100 / 110 (+10.0 %, again +1.0 %) |"));
+        let mut lasting = line(110.0);
+        lasting.confirm(&line(108.0));
+        assert!(!lasting.agrees());
+        assert!(markdown(&[lasting]).contains("| 100 / 110 (+10.0 %, again +8.0 %) **NO** |"));
+        let mut once = line(101.0);
+        once.confirm(&line(110.0));
+        assert!(once.agrees(), "what agreed is not asked again");
     }
 
     #[test]
