@@ -11,6 +11,8 @@
  *   enospc-after  once N more bytes have been written, no write finds space
  *   hang-ms       the next read or write is answered N milliseconds late
  *   hang-forever  the next read or write is never answered (1)
+ *   hang-fsync    the N-th fsync from now is never answered
+ *   hang-look     no question for attributes or names is answered (1), until this is taken away
  *   direct-io     files opened from now on bypass the kernel's page cache (1): without it, short reads stay unseen
  */
 #define FUSE_USE_VERSION 31
@@ -29,14 +31,14 @@
 
 enum fault {
     DELAY_US, READ_EIO, WRITE_EIO, FSYNC_EIO, CLOSE_EIO, SHORT_READ, SHORT_WRITE, ENOSPC_AFTER, HANG_MS, HANG_FOREVER,
-    DIRECT_IO, FAULTS
+    HANG_FSYNC, HANG_LOOK, DIRECT_IO, FAULTS
 };
 static const char *const FAULT_NAMES[FAULTS] = {
     "delay-us", "read-eio", "write-eio", "fsync-eio", "close-eio", "short-read", "short-write", "enospc-after", "hang-ms",
-    "hang-forever", "direct-io",
+    "hang-forever", "hang-fsync", "hang-look", "direct-io",
 };
-enum request { READS, WRITES, FSYNCS, CLOSES, REQUESTS };
-static const char *const REQUEST_NAMES[REQUESTS] = {"reads", "writes", "fsyncs", "closes"};
+enum request { READS, WRITES, FSYNCS, CLOSES, LOOKS, REQUESTS };
+static const char *const REQUEST_NAMES[REQUESTS] = {"reads", "writes", "fsyncs", "closes", "looks"};
 
 static const char CONTROL[] = "/.faults";
 static atomic_long faults[FAULTS];
@@ -61,13 +63,17 @@ static int is_due(enum fault fault) {
     return 0;
 }
 
+static void hang(void) {
+    for (;;)
+        pause();
+}
+
 static void wait_as_told(void) {
     long late_ms = atomic_exchange(&faults[HANG_MS], 0);
     if (late_ms > 0)
         usleep((useconds_t)late_ms * 1000);
     if (atomic_exchange(&faults[HANG_FOREVER], 0))
-        for (;;)
-            pause();
+        hang();
     long delay_us = atomic_load(&faults[DELAY_US]);
     if (delay_us > 0)
         usleep((useconds_t)delay_us);
@@ -144,6 +150,8 @@ static int do_fsync(const char *path, int data_only, struct fuse_file_info *file
     if (is_control(path))
         return 0;
     atomic_fetch_add(&requests[FSYNCS], 1);
+    if (is_due(HANG_FSYNC))
+        hang();
     if (is_due(FSYNC_EIO))
         return -EIO;
     return outcome(data_only ? fdatasync((int)file->fh) : fsync((int)file->fh));
@@ -184,8 +192,12 @@ static int do_release(const char *path, struct fuse_file_info *file) {
 }
 
 static int do_getattr(const char *path, struct stat *stat, struct fuse_file_info *file) {
-    if (!is_control(path))
+    if (!is_control(path)) {
+        atomic_fetch_add(&requests[LOOKS], 1);
+        while (atomic_load(&faults[HANG_LOOK]))
+            usleep(10000);
         return outcome(file ? fstat((int)file->fh, stat) : fstatat(root, below(path), stat, AT_SYMLINK_NOFOLLOW));
+    }
     memset(stat, 0, sizeof *stat);
     stat->st_mode = S_IFREG | 0600;
     stat->st_nlink = 1;

@@ -10,6 +10,7 @@ mod screen;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use results::{Note, RunRecord, Severity};
 use run::plan::Plan;
 use run::{Control, Heading, MachineSources, SignalWatch};
 
+use crate::first_look::{Face, FirstLook};
 use crate::supervisor;
 pub(crate) use formats::Formats;
 use objections::Objections;
@@ -28,10 +30,10 @@ use record_file::RecordFile;
 use screen::{ProgressRules, Screen, ScreenState};
 
 /// Anything that is wrong before the first job starts.
-const REJECTED: u8 = 1;
+pub(crate) const REJECTED: u8 = 1;
 
 /// Added to the number of failed jobs when a signal ended the run.
-const BY_SIGNAL: u8 = 128;
+pub(crate) const BY_SIGNAL: u8 = 128;
 
 /// The last line of `--help`.
 const OWN_COMMANDS: &str = "Commands beside fio's, such as doctor and report, are listed by `fsdyno help`.\n";
@@ -107,19 +109,23 @@ fn touches_files(request: &Request) -> bool {
 fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
     let settings = &request.settings;
     let formats = formats_of(settings);
-    let mut output = open_output(settings)?;
-    let record_file = claim_record(settings)?;
-    let facts = HostFacts::gather(run::plan::paths(&request.jobs));
-    let plan = run::plan::plan(&request.jobs, &facts, system_seed());
-    if !plan.rejections.is_empty() {
-        plan.rejections.iter().for_each(|sentence| output.error(sentence));
-        return Err(REJECTED);
-    }
     let control = Arc::new(Control::default());
     let signals = SignalWatch::begin(Arc::clone(&control)).map_err(|error| {
         complain(&format!("fio: cannot listen to signals: {error}"));
         REJECTED
     })?;
+    let first_look = touches_files(request).then(|| FirstLook::begin(Face::Fio, &control, Path::new(".")));
+    let look_at = |path: &PathBuf| first_look.iter().for_each(|look| look.at(path));
+    settings.output.iter().for_each(look_at);
+    let mut output = open_output(settings)?;
+    settings.record.iter().for_each(look_at);
+    let record_file = claim_record(settings)?;
+    let facts = HostFacts::gather(run::plan::paths(&request.jobs).into_iter().inspect(look_at));
+    let plan = run::plan::plan(&request.jobs, &facts, system_seed());
+    if !plan.rejections.is_empty() {
+        plan.rejections.iter().for_each(|sentence| output.error(sentence));
+        return Err(REJECTED);
+    }
     announce(&plan, formats, &mut output).map_err(|error| output_lost(&error))?;
     let storages = run::storages(&plan);
     let mut objections = Objections::new(settings.findings);
@@ -144,6 +150,7 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
         record_file: record_file.as_ref(),
         state: ScreenState::default(),
     };
+    drop(first_look);
     let mut record = run::conduct(plan, heading, control, &mut screen);
     record.findings = findings::of_run(&record);
     let lost = screen.state.output_failure.take();

@@ -5,6 +5,7 @@
 mod doctor;
 mod explain;
 mod fio;
+mod first_look;
 mod guided;
 mod inspect;
 mod installed;

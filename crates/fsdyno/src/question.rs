@@ -23,6 +23,7 @@ use results::{Study, Verdict};
 use run::{Control, SignalWatch};
 
 use crate::fio::{complain, print};
+use crate::first_look::Looks;
 
 pub(crate) use attribute::Attribute;
 pub(crate) use check::Check;
@@ -41,7 +42,7 @@ pub(crate) const UNUSABLE: u8 = 2;
 const INCONCLUSIVE: u8 = 3;
 
 /// Stopped by a signal: this and the signal's number.
-const BY_SIGNAL: u8 = 128;
+pub(crate) const BY_SIGNAL: u8 = 128;
 
 /// Options of every question.
 #[derive(Clone, Debug, Args)]
@@ -106,16 +107,20 @@ fn try_answer(
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> Result<u8, Problem> {
     let store = if shared.no_store { None } else { Some(Store::at(shared.store.as_deref())?) };
-    if let Some(store) = &store {
-        store.claim()?;
-    }
-    let mut stream = open_stream(shared)?;
     let control = Arc::new(Control::default());
     let signals = SignalWatch::begin(Arc::clone(&control))
         .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
+    let mut looks = Looks::new(Arc::clone(&control));
+    if let Some(store) = &store {
+        looks.looks(store.directory());
+        store.claim()?;
+        looks.looked();
+    }
+    let mut stream = open_stream(shared)?;
     let mut live = live::Live::new(shared.quiet);
     let mut keeper = Keeper { store: store.clone(), told: false };
     let mut seen = stream::Both { one: &mut live, other: &mut keeper };
+    let mut seen = stream::Both { one: &mut seen, other: &mut looks };
     let study = match &mut stream {
         None => ask(Caller { command, control: Arc::clone(&control), watcher: &mut seen }),
         Some(stream) => {

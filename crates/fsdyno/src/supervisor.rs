@@ -3,6 +3,7 @@
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::os::fd::IntoRawFd;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use engine::process::{Ended, Side, divide, wait_for};
@@ -19,14 +20,18 @@ const KILL: u8 = 9;
 /// The status of a process that a signal ended: this and the signal's number.
 const BY_SIGNAL: u8 = 128;
 
+/// Where the process that does the work says its farewell; `None`: nobody waits for it.
+static FAREWELL_TO: Mutex<Option<PipeWriter>> = Mutex::new(None);
+
 /// Does the work in a process of its own; its exit status. `work` must begin before any thread does.
 pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
     let divided = std::io::pipe().and_then(|pipe| Ok((pipe, divide()?)));
     match divided {
         Ok(((reader, writer), Side::New)) => {
             drop(reader);
+            *farewell_to() = Some(writer);
             let status = work();
-            say_farewell(writer, status);
+            say_farewell(status);
             status
         }
         Ok(((reader, writer), Side::Old(child))) => {
@@ -40,9 +45,20 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
     }
 }
 
+/// Ends the work from a thread beside it, which is stuck in the kernel: whoever waits for it gets `status`.
+pub(crate) fn abandon(status: u8) -> ! {
+    say_farewell(status);
+    std::process::exit(status.into())
+}
+
+fn farewell_to() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
+    FAREWELL_TO.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
 /// The last deed of the process that does the work. Whoever reads its output sees the end of it even if the process
 /// cannot end.
-fn say_farewell(mut writer: PipeWriter, status: u8) {
+fn say_farewell(status: u8) {
+    let Some(mut writer) = farewell_to().take() else { return };
     let _ = std::io::stdout().flush();
     if let Ok(nothing) = std::fs::File::options().read(true).write(true).open("/dev/null") {
         // What cannot be closed stays open: only a reader of a stuck process would notice.

@@ -62,10 +62,12 @@ pub fn run_line(
             return Err(Problem::new(reasons.join("\n").trim_end().to_string()));
         }
     };
-    let facts = HostFacts::gather(run::plan::paths(&request.jobs));
+    let paths = run::plan::paths(&request.jobs);
+    let facts = HostFacts::gather(paths.into_iter().inspect(|path| watcher.looks(path)));
     // The same places each time: rounds and targets then differ in the storage alone.
     let plan = run::plan::plan(&request.jobs, &facts, 0);
     if !plan.rejections.is_empty() {
+        watcher.looked();
         return Err(Problem::new(plan.rejections.join("\n")));
     }
     let heading = Heading {
@@ -77,6 +79,7 @@ pub fn run_line(
         storages: run::storages(&plan),
         foreign_look: std::time::Duration::ZERO,
     };
+    watcher.looked();
     let control = Arc::new(Control::default());
     let mut relay = Relay {
         step,

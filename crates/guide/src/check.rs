@@ -67,6 +67,7 @@ pub fn check(
     check_tier(&profiles, options.tier.as_deref())?;
     if let Some(expected) = &options.expected {
         // Gates answer without a work directory, which would see it.
+        watcher.looks(&place.path);
         crate::workplace::expect_type(&place.path, expected)?;
     }
     let places = std::slice::from_ref(place);

@@ -99,6 +99,7 @@ pub fn compare(
     let mut sites = Vec::new();
     for (target, place) in places.iter().enumerate() {
         let expected = options.expected.iter().find(|(name, _)| *name == place.name).map(|(_, fstype)| fstype.as_str());
+        asking.watcher.looks(&place.path);
         let work = Workplace::open(&place.path, expected, need)?;
         let manner = crate::manner::of_place(&mut asking, target)?;
         sites.push(Site { work, manner });

@@ -1,7 +1,7 @@
 //! `smallfiles`: how does it do with names and small files? The published 10 s rule first (1,001 files of 5 bytes
 //! written and read), then the operations that decide how a git server, a mail store or a build feels.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use results::{PhaseRecord, Question, Row, Severity, Study};
@@ -17,11 +17,11 @@ mod phases;
 mod rule;
 mod sentences;
 mod shell;
+mod silence;
 mod suite;
 mod tree;
 mod workers;
 
-use caches::Caches;
 use suite::Suite;
 
 /// The largest tree: 1,024 directories at its end.
@@ -104,7 +104,7 @@ pub fn smallfiles(
     let places = std::slice::from_ref(place);
     let mut asking = Asking::begin(Question::SmallFiles, places, version, command, control, watcher);
     let work = Workplace::open(&place.path, options.expected.as_deref(), options.need_bytes())?;
-    let mut suite = Suite::new(work.file("files"), 0, caches_of(&place.path, options), options.clone())?;
+    let mut suite = Suite::new(work.file("files"), 0, &mut asking, options.clone())?;
     let loops = if options.literal { 2 } else { 0 };
     asking.steps.1 = 2 + loops + phases::METADATA.len();
     let mut rows = vec![suite.run(&mut asking, &phases::WRITE)?, suite.run(&mut asking, &phases::READ)?];
@@ -121,11 +121,7 @@ pub fn smallfiles(
     rule::judge(&mut asking.study, &rows, options.is_published());
     let shell_ns = if options.is_published() { shell_cost(&mut asking) } else { None };
     asking.study.sentences = sentences::of(&asking.study, suite.mount(), shell_ns);
-    if let Err(problem) = work.close() {
-        // What was found is worth more than what was left.
-        let next = problem.next.map(|next| format!(": {next}")).unwrap_or_default();
-        asking.note("left-behind", Severity::Caution, format!("{}{next}", problem.what));
-    }
+    asking.leave(work);
     Ok(asking.finish())
 }
 
@@ -135,16 +131,13 @@ pub fn smallfiles(
 /// When the files' directory cannot be made.
 pub fn write_and_read(asking: &mut Asking<'_>, target: usize, work: &Workplace) -> Result<[usize; 2], Problem> {
     let options = Options::default();
-    let mut suite = Suite::new(work.file("files"), target, caches_of(work.directory(), &options), options)?;
+    let mut suite = Suite::new(work.file("files"), target, asking, options)?;
     Ok([suite.run(asking, &phases::WRITE)?, suite.run(asking, &phases::READ)?])
-}
-
-fn caches_of(path: &Path, options: &Options) -> Caches {
-    Caches { mount: probe::mount_of(path).ok(), may_drop: options.drop_caches }
 }
 
 /// The page's shell loops as they stand, in a directory of their own: their rows.
 fn run_loops(asking: &mut Asking<'_>, directory: PathBuf) -> Result<Vec<usize>, Problem> {
+    asking.watcher.looks(&directory);
     std::fs::create_dir(&directory).map_err(|error| {
         Problem::new(format!("cannot make {}: {}", directory.display(), crate::workplace::reason(&error)))
     })?;
@@ -159,7 +152,9 @@ fn run_loops(asking: &mut Asking<'_>, directory: PathBuf) -> Result<Vec<usize>, 
         let step = asking.begin_step(0, title);
         match shell::run(script, &directory, &asking.control) {
             Ok(looped) => {
+                asking.watcher.looks(&directory);
                 let (missing, cache) = if index == 0 { (shell::missing(&directory), None) } else { (0, Some("hot")) };
+                asking.watcher.looked();
                 row.phase = Some(shell::record(pattern, looped, missing, cache));
             }
             // Ended by a signal: there is no time to show.

@@ -65,11 +65,13 @@ impl<'a> Asking<'a> {
         watcher: &'a mut dyn Watcher,
     ) -> Asking<'a> {
         let started_ms = run::now_ms();
-        let target = |place: &Place| Target {
-            name: place.name.clone(),
-            path: place.path.display().to_string(),
-            storage: probe::storage_of(&place.path),
+        // The look ends when the first step begins.
+        let target = |place: &Place| {
+            watcher.looks(&place.path);
+            let storage = probe::storage_of(&place.path);
+            Target { name: place.name.clone(), path: place.path.display().to_string(), storage }
         };
+        let targets = places.iter().map(target).collect();
         let study = Study {
             study_schema: STUDY_SCHEMA_VERSION,
             id: crate::store::new_id(question, started_ms),
@@ -81,7 +83,7 @@ impl<'a> Asking<'a> {
             complete: false,
             host: probe::host(),
             host_name: probe::host_name(),
-            targets: places.iter().map(target).collect(),
+            targets,
             rows: Vec::new(),
             verdicts: Vec::new(),
             sentences: Vec::new(),
@@ -101,6 +103,7 @@ impl<'a> Asking<'a> {
         self.steps.1 = self.steps.1.max(self.steps.0);
         let target = self.study.targets.get(target).map(|target| target.name.clone()).unwrap_or_default();
         let step = Step { target, title: title.to_string(), number: self.steps.0, of: self.steps.1 };
+        self.watcher.looked();
         self.watcher.begin(&step);
         step
     }
@@ -138,6 +141,7 @@ impl<'a> Asking<'a> {
 
     /// Removes a work directory. What cannot be removed is told and noted: the figures stand all the same.
     pub fn leave(&mut self, work: Workplace) {
+        self.watcher.looked();
         let directory = work.directory().to_path_buf();
         let left = if self.control.left_behind() {
             work.abandon();
@@ -157,6 +161,7 @@ impl<'a> Asking<'a> {
 
     /// The study as it stands, complete unless it was stopped.
     pub fn finish(mut self) -> Study {
+        self.watcher.looked();
         self.study.complete = !self.stopped();
         self.study.ended_ms = run::now_ms();
         self.study

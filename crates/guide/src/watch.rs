@@ -1,11 +1,18 @@
 //! What a person sees while a question is being answered.
 
+use std::path::Path;
+
 use results::{DirectionRecord, JobRecord, Row, Study};
 
 /// The watcher of a study. It is told of each step, of its progress some times a second, and of its end.
 pub trait Watcher {
     /// What will be done, and how long it will take; told before the first step.
     fn outline(&mut self, _text: &str) {}
+    /// Calls begin that a storage that does not answer holds up: the first look at this path. Told of again with each
+    /// path that follows.
+    fn looks(&mut self, _path: &Path) {}
+    /// They have come back, all of them.
+    fn looked(&mut self) {}
     /// A step begins.
     fn begin(&mut self, _step: &Step) {}
     /// How the step is doing.

@@ -26,6 +26,11 @@ pub fn mount_of(path: &Path) -> Fact<Mount> {
     system::Look::new().mount_of(path)
 }
 
+/// The same by the path's name alone, for one that does not answer: links in it are not followed.
+pub fn mount_by_name(path: &Path) -> Fact<Mount> {
+    system::Look::new().mount_by_name(path)
+}
+
 /// The whole disks behind a path, several for a filesystem that spans disks, none for memory and network
 /// filesystems. The path may be missing, and may be a block device itself.
 pub fn devices_of(path: &Path) -> Fact<Vec<BlockDevice>> {

@@ -53,7 +53,9 @@ pub(crate) struct Compare {
 
 /// Whether the word means a kept run and not a place: it has no name before a path, and no directory is there.
 fn is_run(word: &str) -> bool {
-    !word.contains('=') && !std::path::Path::new(word).is_dir() && (!word.contains('/') || word.ends_with(".json"))
+    let named = !word.contains('=') && (!word.contains('/') || word.ends_with(".json"));
+    // Last: it is a look at a storage that may not answer.
+    named && !std::path::Path::new(word).is_dir()
 }
 
 /// Bytes of each job's file in the last kept comparison of these places.

@@ -2,14 +2,17 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use guide::Problem;
 use guide::store::Store;
 use guide::workplace::{Outcome, clean};
+use run::{Control, SignalWatch};
 
 use super::{UNUSABLE, shown_as, tell};
 use crate::fio::{complain, print};
+use crate::first_look::Looks;
 use crate::supervisor::supervised;
 
 /// List the runs that were kept.
@@ -102,7 +105,12 @@ impl Clean {
     }
 
     fn clean(self) -> Result<u8, Problem> {
-        let found = clean(&self.path, self.dry_run, self.others)?;
+        let control = Arc::new(Control::default());
+        let signals = SignalWatch::begin(Arc::clone(&control))
+            .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
+        let mut looks = Looks::new(control);
+        let found = clean(&self.path, self.dry_run, self.others, &mut looks)?;
+        drop((looks, signals));
         let mut failed = false;
         let mut text = String::new();
         for left in &found {

@@ -189,6 +189,16 @@ impl Watcher for Both<'_> {
         self.other.outline(text);
     }
 
+    fn looks(&mut self, path: &Path) {
+        self.one.looks(path);
+        self.other.looks(path);
+    }
+
+    fn looked(&mut self) {
+        self.one.looked();
+        self.other.looked();
+    }
+
     fn begin(&mut self, step: &Step) {
         self.one.begin(step);
         self.other.begin(step);

@@ -1,10 +1,11 @@
 //! Storage that never answers again. The bound is the product's own, half a minute, so that these tests take it.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::document::Row;
 use crate::lab;
-use crate::program::{Precious, Ran, Running, clean, fio, measure, replace_after, wait};
+use crate::program::{Precious, Ran, Running, ask, clean, fio, measure, replace_after, wait};
 
 /// The requests of this kind that the file system has seen.
 fn requests(kind: &str) -> u64 {
@@ -21,7 +22,7 @@ fn hung_at(running: &mut Running, kind: &str, before: u64) {
 
 /// What depends on the moment: the place, and the test that a question was at.
 fn moment(told: &str) -> String {
-    let told = ["offset ", "after ", "process "]
+    let told = ["offset ", "after ", "process ", "of test"]
         .iter()
         .fold(told.to_owned(), |told, mark| replace_after(&told, mark, "N", |letter| letter.is_ascii_digit()));
     let in_a_test = told.contains("measure.dat");
@@ -112,6 +113,96 @@ fn guided_face() {
         let left = precious.and_else();
         lab::tell("lab-fault", "abort");
         vec![row("a read is never answered", "measure --quick", &ran, "never came back", left)]
+    });
+}
+
+/// Waits until no process works in the place any more: one that was left behind ends when the storage answers.
+fn all_ended(place: &Path) {
+    wait("end of the processes that were left behind", || {
+        let processes = std::fs::read_dir("/proc").expect("/proc is there");
+        // A process that has ended since has no such link.
+        !processes.flatten().any(|entry| entry.path().join("cwd").read_link().is_ok_and(|cwd| cwd.starts_with(place)))
+    });
+}
+
+#[test]
+fn first_look() {
+    lab::inside("hangs::first_look", &["fuse"], || {
+        let place = lab::target();
+        let precious = Precious::put(&place);
+        std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
+        let words = "--name=a --filename=data --rw=read --bs=4k --size=1m";
+        let asked = [format!("fio {words}"), "measure --quick".to_owned()];
+        let mut rows = Vec::new();
+        for (fault, signal) in [("no look is answered; SIGINT", true), ("no look is answered", false)] {
+            // What the kernel remembers of attributes would be an answer.
+            lab::tell("sleep", "1.5");
+            lab::tell("lab-fault", "hang-look 1");
+            // In this order: the second looks more than once.
+            let begun = [begin_look(|place| fio(place, words), &place), begin_look(measure, &place)];
+            if signal {
+                begun.iter().for_each(|running| running.signal("INT"));
+            }
+            let ran = begun.map(Running::finish);
+            lab::tell("lab-fault", "hang-look 0");
+            all_ended(&place);
+            let left = if precious.and_else() == "`data`" { "nothing".to_owned() } else { precious.and_else() };
+            rows.extend(asked.iter().zip(&ran).map(|(asked, ran)| row(fault, asked, ran, "not answer", left.clone())));
+        }
+        rows
+    });
+}
+
+/// Begins, and waits for its first look.
+fn begin_look(begin: impl Fn(&Path) -> Running, place: &Path) -> Running {
+    let before = requests("looks");
+    let mut running = begin(place);
+    hung_at(&mut running, "looks", before);
+    running
+}
+
+#[test]
+fn syncs_and_small_files() {
+    lab::inside("hangs::syncs_and_small_files", &["fuse"], || {
+        let place = lab::target();
+        let precious = Precious::put(&place);
+        let mut begun = Vec::new();
+        for (fault, set, words) in [
+            ("the 3rd fsync is never answered; SIGINT", "hang-fsync 3", "--filename=synced --fsync=8"),
+            ("the fsync at the end is never answered; SIGINT", "hang-fsync 1", "--filename=end --end_fsync=1"),
+        ] {
+            lab::tell("lab-fault", set);
+            let words = format!("--name=a --rw=write --bs=4k --size=1m --fallocate=none {words}");
+            let due = requests("fsyncs") + if set.ends_with('3') { 2 } else { 0 };
+            let mut running = fio(&place, &words);
+            hung_at(&mut running, "fsyncs", due);
+            running.signal("INT");
+            begun.push((fault, format!("fio {words}"), running));
+        }
+        // Slow enough to be met on the way.
+        lab::tell("lab-fault", "delay-us 5000");
+        let before = requests("writes");
+        let mut running = ask(&place, "smallfiles .");
+        running.wait_until("some files", |_| requests("writes") > before + 50);
+        lab::tell("lab-fault", "hang-forever 1 delay-us 0");
+        let mut last = requests("writes");
+        wait("the request that hangs", || {
+            lab::tell("sleep", "0.2");
+            std::mem::replace(&mut last, requests("writes")) == last
+        });
+        running.signal("INT");
+        begun.push(("a write is never answered; SIGINT", "smallfiles".to_owned(), running));
+        let ran: Vec<_> = begun.into_iter().map(|(fault, asked, running)| (fault, asked, running.finish())).collect();
+        let left = precious.and_else();
+        lab::tell("lab-fault", "abort");
+        all_ended(&place);
+        ran.iter()
+            .map(|(fault, asked, ran)| {
+                let own = if asked.starts_with("fio") { "its file" } else { "its directory" };
+                assert!(left.contains("`synced`") && left.contains("fsdyno-work-N"), "{left}");
+                row(fault, asked, ran, "is stuck", own.to_owned())
+            })
+            .collect()
     });
 }
 

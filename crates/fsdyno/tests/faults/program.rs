@@ -41,10 +41,14 @@ pub(crate) fn fio(place: &Path, words: &str) -> Running {
 
 /// `measure`, quickly and on little; the study is kept elsewhere.
 pub(crate) fn measure(place: &Path) -> Running {
+    ask(place, "measure . --quick --size=16m")
+}
+
+/// A question; the study is kept elsewhere.
+pub(crate) fn ask(place: &Path, words: &str) -> Running {
     start(place, |folder| {
-        let store = folder.join("store");
-        let words = ["measure", ".", "--quick", "--size=16m", "--store", store.to_str().expect("plain names")];
-        words.map(str::to_owned).to_vec()
+        let store = folder.join("store").to_str().expect("plain names").to_owned();
+        words.split_whitespace().map(str::to_owned).chain(["--store".to_owned(), store]).collect()
     })
 }
 
@@ -158,9 +162,19 @@ impl Ran {
         line.trim().to_owned()
     }
 
-    /// The first job of the record that failed, or the first: its error's number, and the I/Os it did.
+    /// The first job or phase of the record that failed, or the first: its error's number, and the I/Os it did.
     pub(crate) fn job(&self) -> Option<(Option<i64>, u64)> {
         let record = self.record.as_ref()?;
+        let phases: Vec<&Value> = record["rows"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|row| &row["phase"])
+            .filter(|p| p.is_object())
+            .collect();
+        if let Some(phase) = phases.iter().find(|phase| !phase["error"].is_null()).or(phases.first()) {
+            return Some((phase["error"]["code"].as_i64(), phase["operations"].as_u64().unwrap_or_default()));
+        }
         let runs: Vec<&Value> = match record["rows"].as_array() {
             Some(rows) => rows.iter().map(|row| &row["run"]).collect(),
             None => vec![record],

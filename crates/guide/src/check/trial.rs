@@ -83,7 +83,11 @@ impl<'p> Trial<'p> {
     fn run_line(&mut self, asking: &mut Asking<'_>, line: &Line) -> Result<(), Problem> {
         if line.only_writes {
             // To extend a file is other work than to write over it: each run begins without.
-            for file in line.files.keys().filter(|file| file.exists()) {
+            for file in line.files.keys() {
+                asking.watcher.looks(file);
+                if !file.exists() {
+                    continue;
+                }
                 std::fs::remove_file(file).map_err(|error| {
                     let reason = reason(&error);
                     Problem::new(format!("cannot remove {}, which the test before made: {reason}", file.display()))

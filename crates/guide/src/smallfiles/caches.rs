@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::clock::{Clock, RealClock};
 use engine::files::{FileAccess, FileError, OpenFile, OpenMode, page_cache_of};
@@ -15,8 +15,8 @@ use rustix::fs::AtFlags;
 
 use super::operations::Item;
 use super::phases::Cache;
-use crate::Problem;
 use crate::workplace::reason;
+use crate::{Problem, Watcher};
 
 const DROP: &str = "/proc/sys/vm/drop_caches";
 
@@ -70,7 +70,8 @@ impl Caches {
         self.is_nfs() || self.fstype().starts_with("fuse")
     }
 
-    /// Brings the caches into the state that a phase wants. Items that there was no time for are taken off the list.
+    /// Brings the caches into the state that a phase wants. Items that there was no time for are taken off the list. The
+    /// watcher is told of each that may hold this up.
     pub(super) fn arrange(
         &self,
         wanted: Cache,
@@ -78,11 +79,12 @@ impl Caches {
         items: &mut Vec<Item>,
         limit_ns: Option<u64>,
         control: &Control,
+        watcher: &mut dyn Watcher,
     ) -> Arranged {
         match wanted {
             Cache::Unconcerned => Arranged::Ready(None),
             Cache::Hot | Cache::HotNames if self.is_memory() => Arranged::Ready(Some("memory".to_string())),
-            Cache::HotNames => self.warmed(place.1, items, limit_ns, control),
+            Cache::HotNames => self.warmed(place, items, limit_ns, control, watcher),
             Cache::Hot => Arranged::Ready(Some("hot".to_string())),
             Cache::ColdNames | Cache::ColdData if self.is_memory() => {
                 Arranged::Impossible("memory: never cold".to_string())
@@ -92,7 +94,7 @@ impl Caches {
                 Some(who) => Arranged::Ready(Some(format!("asked of the {who}"))),
                 None => Arranged::Impossible("needs --drop-caches".to_string()),
             },
-            Cache::ColdData => self.without_data(place.0, items, limit_ns, control),
+            Cache::ColdData => self.without_data(place.0, items, limit_ns, control, watcher),
         }
     }
 
@@ -107,7 +109,14 @@ impl Caches {
 
     /// Asks for the attributes a moment before they are asked for by the clock. On a slow mount the first would be
     /// cold again if all were asked for: no more than can be asked for soon are left.
-    fn warmed(&self, root: &OwnedFd, items: &mut Vec<Item>, limit_ns: Option<u64>, control: &Control) -> Arranged {
+    fn warmed(
+        &self,
+        (path, root): (&Path, &OwnedFd),
+        items: &mut Vec<Item>,
+        limit_ns: Option<u64>,
+        control: &Control,
+        watcher: &mut dyn Watcher,
+    ) -> Arranged {
         let clock = RealClock::shared();
         let end_ns = clock.now_ns() + limit_ns.unwrap_or(WARM_NS_MAX).min(WARM_NS_MAX);
         let mut done = 0;
@@ -115,6 +124,7 @@ impl Caches {
             if control.stopped() || clock.now_ns() >= end_ns {
                 break;
             }
+            watcher.looks(&path_of(path, item));
             // What is wrong with it is seen when it counts.
             let _ = rustix::fs::statat(root, item.name.as_c_str(), AtFlags::empty());
             done += 1;
@@ -124,11 +134,22 @@ impl Caches {
     }
 
     /// Lets the data of the files go; names and attributes stay.
-    fn without_data(&self, root: &Path, items: &mut Vec<Item>, limit_ns: Option<u64>, control: &Control) -> Arranged {
+    fn without_data(
+        &self,
+        root: &Path,
+        items: &mut Vec<Item>,
+        limit_ns: Option<u64>,
+        control: &Control,
+        watcher: &mut dyn Watcher,
+    ) -> Arranged {
         let clock = RealClock::shared();
         let end_ns = limit_ns.map(|limit_ns| clock.now_ns().saturating_add(limit_ns));
         let over = || control.stopped() || end_ns.is_some_and(|end_ns| clock.now_ns() >= end_ns);
-        let path = |item: &Item| root.join(std::ffi::OsStr::from_bytes(item.name.as_bytes()));
+        let mut path = |item: &Item| {
+            let path = path_of(root, item);
+            watcher.looks(&path);
+            path
+        };
         if !self.stores_at_close() {
             // All are on their way before the first is waited for.
             for item in items.iter().take_while(|_| !over()) {
@@ -159,6 +180,10 @@ impl Caches {
             (kept, _) => format!("{kept} files still hot"),
         }))
     }
+}
+
+fn path_of(root: &Path, item: &Item) -> PathBuf {
+    root.join(std::ffi::OsStr::from_bytes(item.name.as_bytes()))
 }
 
 /// sync_file_range(2): start the writes; wait for those before, start, wait.
@@ -193,9 +218,9 @@ fn dropped(root: &OwnedFd) -> Arranged {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use rustix::fs::{Mode, OFlags};
+
+    use crate::watch::Unwatched;
 
     use super::super::phases::Cache::{ColdData, ColdNames, Hot, HotNames, Unconcerned};
     use super::*;
@@ -217,7 +242,7 @@ mod tests {
     fn arrange(caches: &Caches, wanted: Cache, place: &Path, items: &mut Vec<Item>, control: &Control) -> Arranged {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(place, flags, Mode::empty()).unwrap();
-        caches.arrange(wanted, (place, &root), items, None, control)
+        caches.arrange(wanted, (place, &root), items, None, control, &mut Unwatched)
     }
 
     fn words(caches: &Caches, wanted: Cache) -> Arranged {

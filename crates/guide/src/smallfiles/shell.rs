@@ -30,6 +30,9 @@ const EMPTY_READ: (&str, u32) = ("for i in {1..50}; do cat /dev/null > /dev/null
 /// Between two looks at bash, ns.
 const LOOK_NS: u64 = 20_000_000;
 
+/// So long a loop that was told to end is waited for, ns.
+const FAREWELL_NS: u64 = 2_000_000_000;
+
 /// What a loop did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Looped {
@@ -76,9 +79,9 @@ pub(super) fn run(script: &str, directory: &Path, control: &Control) -> Result<L
         })?;
     let complaints = child.stderr.take().map(listen);
     let ended = wait(&mut child, control);
-    let text = complaints.and_then(|thread| thread.join().ok()).unwrap_or_default();
     match ended {
-        Ok(true) => measured(&text),
+        Ok(true) => measured(&complaints.and_then(|thread| thread.join().ok()).unwrap_or_default()),
+        // It may be stuck in the kernel: nobody waits for its last words.
         Ok(false) => Err(Problem::new("the shell loop was stopped")),
         Err(error) => Err(Problem::new(format!("cannot wait for bash: {}", reason(&error)))),
     }
@@ -103,7 +106,10 @@ fn wait(child: &mut Child, control: &Control) -> std::io::Result<bool> {
         }
         if control.stopped() {
             child.kill()?;
-            child.wait()?;
+            let end_ns = clock.now_ns() + FAREWELL_NS;
+            while child.try_wait()?.is_none() && clock.now_ns() < end_ns {
+                clock.sleep_until_ns(clock.now_ns() + LOOK_NS);
+            }
             return Ok(false);
         }
         clock.sleep_until_ns(clock.now_ns() + LOOK_NS);

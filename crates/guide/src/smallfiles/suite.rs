@@ -1,6 +1,7 @@
 //! One phase after the other in one directory: which names there are by now, and what each phase's row says.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use results::evidence::WireCounters;
 use results::quantity::count;
@@ -26,7 +27,7 @@ pub(super) struct Suite {
     caches: Caches,
     options: Options,
     tree: Tree,
-    ground: Ground,
+    ground: Arc<Ground>,
     /// Numbers of the names that are there, by family.
     there: [Vec<u32>; Family::COUNT],
     /// Phases that were cut short: `rename after 17 of 1,001`.
@@ -35,10 +36,16 @@ pub(super) struct Suite {
 
 impl Suite {
     /// Makes the files' directories.
-    pub(super) fn new(root: PathBuf, target: usize, caches: Caches, options: Options) -> Result<Suite, Problem> {
+    pub(super) fn new(
+        root: PathBuf,
+        target: usize,
+        asking: &mut Asking<'_>,
+        options: Options,
+    ) -> Result<Suite, Problem> {
         let tree = Tree::new(options.depth, options.files);
-        tree.make(&root)?;
-        let ground = Ground::open(&root, options.size_bytes)?;
+        tree.make(&root, asking.watcher)?;
+        let caches = Caches { mount: probe::mount_of(&root).ok(), may_drop: options.drop_caches };
+        let ground = Arc::new(Ground::open(&root, options.size_bytes)?);
         Ok(Suite { root, target, caches, options, tree, ground, there: Default::default(), cuts: Vec::new() })
     }
 
@@ -84,7 +91,10 @@ impl Suite {
         let limit_ns = phase.limited.then_some(u64::from(self.options.limit_s) * 1_000_000_000);
         let place = (self.root.as_path(), &self.ground.root);
         let planned = items.len();
-        let cache = match self.caches.arrange(phase.cache, place, &mut items, limit_ns, &asking.control) {
+        let (control, watcher) = (&asking.control, &mut *asking.watcher);
+        let arranged = self.caches.arrange(phase.cache, place, &mut items, limit_ns, control, watcher);
+        asking.watcher.looked();
+        let cache = match arranged {
             Arranged::Ready(cache) => cache,
             Arranged::Impossible(reason) => {
                 row.phase =
@@ -93,18 +103,21 @@ impl Suite {
             }
         };
         let task = Task {
-            ground: &self.ground,
+            title: phase.title.to_string(),
+            ground: Arc::clone(&self.ground),
             perform: self.perform_of(phase),
             has_part: phase.part.is_some(),
             threads: self.options.threads,
+            more_ns: self.more_ns(phase, &items),
             items,
             limit_ns,
             control: asking.control.clone(),
         };
         let before = self.wire();
-        let outcome = perform(&task, step, asking.watcher)?;
+        let prepared = task.items.len();
+        let outcome = perform(task, step, asking.watcher)?;
         // There may have been no time to make all of them cold.
-        if outcome.cut || (task.items.len() < planned && !asking.stopped()) {
+        if outcome.cut || (prepared < planned && !asking.stopped()) {
             let attempted = outcome.done.len() as u64 + outcome.failures;
             self.cuts.push(format!("{} after {} of {}", phase.title, count(attempted), count(planned as u64)));
         }
@@ -126,6 +139,14 @@ impl Suite {
     fn perform_of(&self, phase: &Phase) -> Perform {
         let forced = phase.cache == Cache::ColdNames && self.caches.answers_when_forced().is_some();
         if forced { operations::stat_forced } else { phase.perform }
+    }
+
+    /// How much longer than a small one an operation may take: a second for each MiB, a millisecond for each name.
+    fn more_ns(&self, phase: &Phase, items: &[Item]) -> u64 {
+        match phase.acts {
+            Acts::Lists => items.iter().map(|item| item.expected).max().unwrap_or(0).saturating_mul(1_000_000),
+            _ => (self.options.size_bytes >> 20).saturating_mul(1_000_000_000),
+        }
     }
 
     fn record(&self, phase: &Phase, outcome: &Outcome, cache: Option<String>) -> PhaseRecord {

@@ -27,9 +27,9 @@ impl<'a> Run<'a> {
         let control = Arc::new(Control::default());
         let place = Place { name: "here".into(), path: place.to_path_buf() };
         let places = std::slice::from_ref(&place);
-        let asking = Asking::begin(Question::SmallFiles, places, "v", Vec::new(), control, watcher);
-        let caches = caches_of(&place.path, &options);
-        Run { suite: Suite::new(place.path.join("files"), 0, caches, options).unwrap(), asking }
+        let mut asking = Asking::begin(Question::SmallFiles, places, "v", Vec::new(), control, watcher);
+        let suite = Suite::new(place.path.join("files"), 0, &mut asking, options).unwrap();
+        Run { suite, asking }
     }
 
     fn phase(&mut self, phase: &Phase) -> Row {

@@ -4,8 +4,8 @@ use std::ffi::CString;
 use std::fs;
 use std::path::Path;
 
-use crate::Problem;
 use crate::workplace::reason;
+use crate::{Problem, Watcher};
 
 /// Families of names: each phase that makes something uses its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,10 +81,11 @@ impl Tree {
         text(format!("{}{before}{index}{after}", self.prefix(index)))
     }
 
-    /// Makes the directories under `root`, and `root` itself.
-    pub(super) fn make(&self, root: &Path) -> Result<(), Problem> {
+    /// Makes the directories under `root`, and `root` itself, and tells the watcher which is looked for.
+    pub(super) fn make(&self, root: &Path, watcher: &mut dyn Watcher) -> Result<(), Problem> {
         for leaf in 0..self.leaves {
             let directory = root.join(self.prefix(leaf));
+            watcher.looks(&directory);
             fs::create_dir_all(&directory).map_err(|error| {
                 Problem::new(format!("cannot make the directory {}: {}", directory.display(), reason(&error)))
             })?;
@@ -121,7 +122,7 @@ mod tests {
     fn no_directory_is_made_for_files_that_are_not_there() {
         let tree = Tree::new(5, 3);
         let place = tempfile::tempdir().unwrap();
-        tree.make(place.path()).unwrap();
+        tree.make(place.path(), &mut crate::watch::Unwatched).unwrap();
         assert_eq!(tree.leaves(), 3);
         for index in 0..3 {
             assert!(place.path().join(tree.directory(index).to_str().unwrap()).is_dir());

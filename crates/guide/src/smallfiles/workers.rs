@@ -1,18 +1,19 @@
 //! Workers that do one phase together: they start at one moment, stop between two operations, and share nothing
-//! but the counts they publish.
+//! but the counts they publish. One that is stuck in the kernel is left behind, so that each owns what it uses.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Barrier};
-use std::thread::{Builder, Scope};
+use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use engine::clock::{Clock, RealClock};
-use engine::thread::usage;
+use engine::thread::{thread_id, usage};
 use results::{BUCKETS, Histogram, JobError, Latency, Moments, bucket_of};
 use run::Control;
 
 use super::operations::{Ground, Item, Perform, Scratch};
+use super::silence::{Found, Watched};
 use crate::Problem;
 use crate::watch::{Amount, Counted, LiveFigures, LivePhase, Step, Watcher};
 
@@ -23,8 +24,10 @@ const LOOK: Duration = Duration::from_millis(100);
 const P99_NS: u64 = 500_000_000;
 
 /// What is to be done.
-pub(super) struct Task<'a> {
-    pub(super) ground: &'a Ground,
+pub(super) struct Task {
+    /// The phase, for people.
+    pub(super) title: String,
+    pub(super) ground: Arc<Ground>,
     pub(super) perform: Perform,
     /// Whether a part of each operation is timed by itself.
     pub(super) has_part: bool,
@@ -32,6 +35,8 @@ pub(super) struct Task<'a> {
     pub(super) threads: u32,
     /// Longest time, ns; `None`: to the end, however long that takes.
     pub(super) limit_ns: Option<u64>,
+    /// What one operation may take beyond the usual until it counts as stuck, ns: it moves or lists much.
+    pub(super) more_ns: u64,
     pub(super) control: Arc<Control>,
 }
 
@@ -109,85 +114,163 @@ impl Counter {
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Published {
+    /// The operation that it is at, counted from 1; 0: it has not begun.
+    at: AtomicU64,
     operations: AtomicU64,
     /// 99th percentile, ns; 0: not known yet.
     latency_ns_p99: AtomicU64,
+    /// The kernel's number of its thread.
+    thread: AtomicU32,
 }
 
-/// Does the task, and tells the watcher how far it is.
+/// Does the task, and tells the watcher how far it is. A worker that is left behind is the outcome's error, and stops
+/// the study.
 ///
 /// # Errors
 /// When the system gives no more threads: nothing has been done then.
-pub(super) fn perform(task: &Task<'_>, step: &Step, watcher: &mut dyn Watcher) -> Result<Outcome, Problem> {
+pub(super) fn perform(task: Task, step: &Step, watcher: &mut dyn Watcher) -> Result<Outcome, Problem> {
     let threads = usize::try_from(task.threads).unwrap_or(1).clamp(1, task.items.len().max(1));
-    let shares: Vec<Vec<&Item>> =
-        (0..threads).map(|worker| task.items.iter().skip(worker).step_by(threads).collect()).collect();
-    let published: Vec<Published> = (0..threads).map(|_| Published::default()).collect();
-    let barrier = Barrier::new(threads);
-    std::thread::scope(|scope| {
-        let (outcomes, results) = channel();
-        // Nobody passes the barrier before all threads are there, which only we know.
-        let mut starts = Vec::new();
-        for (share, cell) in shares.into_iter().zip(&published) {
-            let worker = Worker { task, share, cell, barrier: &barrier };
-            starts.push(begin(scope, worker, outcomes.clone())?);
-        }
-        drop(outcomes);
-        for start in starts {
-            // A worker that is gone has panicked; the scope passes that on.
-            let _ = start.send(());
-        }
-        Ok(collect(task, &results, &published, step, watcher))
-    })
+    let team = Arc::new(Team {
+        published: (0..threads).map(|_| Published::default()).collect(),
+        barrier: Barrier::new(threads),
+        task,
+    });
+    let (outcomes, results) = channel();
+    // Nobody passes the barrier before all threads are there, which only we know.
+    let begun: Vec<(Sender<()>, JoinHandle<()>)> = (0..threads)
+        .map(|number| begin(Worker { team: Arc::clone(&team), number }, outcomes.clone()))
+        .collect::<Result<_, Problem>>()?;
+    drop(outcomes);
+    let (starts, handles): (Vec<_>, Vec<_>) = begun.into_iter().unzip();
+    for start in starts {
+        // A worker that is gone has panicked, which is passed on below.
+        let _ = start.send(());
+    }
+    Ok(collect(&team, &results, handles, step, watcher))
+}
+
+/// What the workers of a phase have in common.
+struct Team {
+    task: Task,
+    /// One for each.
+    published: Vec<Published>,
+    barrier: Barrier,
+}
+
+impl Team {
+    /// What a worker does, in this order.
+    fn share(&self, number: usize) -> impl Iterator<Item = &Item> {
+        self.task.items.iter().skip(number).step_by(self.published.len())
+    }
+
+    /// The name that a worker is at.
+    fn name(&self, number: usize) -> String {
+        let at = usize::try_from(self.published[number].at.load(Ordering::Relaxed)).unwrap_or(usize::MAX);
+        let item = at.checked_sub(1).and_then(|index| self.share(number).nth(index));
+        item.map_or_else(|| "its first file".to_string(), |item| item.name.to_string_lossy().into_owned())
+    }
 }
 
 /// Starts a thread that waits for the word to begin, or for the sender to be dropped.
-fn begin<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    worker: Worker<'scope>,
-    outcomes: Sender<Outcome>,
-) -> Result<Sender<()>, Problem> {
+fn begin(worker: Worker, outcomes: Sender<(usize, Outcome)>) -> Result<(Sender<()>, JoinHandle<()>), Problem> {
     let (start, started) = channel();
     let body = move || {
         if started.recv().is_ok() {
-            let _ = outcomes.send(worker.run());
+            let number = worker.number;
+            // One that comes back late is not waited for any more.
+            let _ = outcomes.send((number, worker.run()));
         }
     };
-    Builder::new().name("smallfiles".to_string()).spawn_scoped(scope, body).map_err(|error| {
+    let handle = Builder::new().name("smallfiles".to_string()).spawn(body).map_err(|error| {
         Problem::new(format!("cannot start a thread: {}", crate::workplace::reason(&error)))
             .with_next("ask for fewer with --threads, or raise the limit of processes (ulimit -u)")
     })?;
-    Ok(start)
+    Ok((start, handle))
 }
 
 fn collect(
-    task: &Task<'_>,
-    results: &Receiver<Outcome>,
-    published: &[Published],
+    team: &Team,
+    results: &Receiver<(usize, Outcome)>,
+    handles: Vec<JoinHandle<()>>,
     step: &Step,
     watcher: &mut dyn Watcher,
 ) -> Outcome {
     let clock = RealClock::shared();
     let began_ns = clock.now_ns();
+    let mut looked_ns = began_ns;
     let mut whole = Outcome::default();
-    let mut left = published.len();
-    while left > 0 {
+    // `None`: it has ended, or was left behind.
+    let mut watched = vec![Some(Watched::default()); team.published.len()];
+    while watched.iter().any(Option::is_some) {
         match results.recv_timeout(LOOK) {
-            Ok(outcome) => {
+            Ok((number, outcome)) => {
                 whole.merge(outcome);
-                left -= 1;
+                watched[number] = None;
             }
             Err(RecvTimeoutError::Timeout) => {
-                let elapsed_ns = clock.now_ns().saturating_sub(began_ns);
-                watcher.progress(step, &figures(task, published, elapsed_ns));
+                let now_ns = clock.now_ns();
+                let step_ns = now_ns.saturating_sub(std::mem::replace(&mut looked_ns, now_ns));
+                watcher.progress(step, &figures(team, now_ns.saturating_sub(began_ns)));
+                for (number, watched) in watched.iter_mut().enumerate() {
+                    if look(team, number, watched, step_ns, watcher) {
+                        whole.merge(left_behind(team, number, watched.take(), (began_ns, now_ns), watcher));
+                    }
+                }
             }
-            Err(RecvTimeoutError::Disconnected) => break,
+            // All are gone, and one without a word.
+            Err(RecvTimeoutError::Disconnected) => {
+                handles.into_iter().for_each(pass_on_panic);
+                break;
+            }
         }
     }
     whole
 }
 
-fn figures(task: &Task<'_>, published: &[Published], elapsed_ns: u64) -> LiveFigures {
+fn pass_on_panic(handle: JoinHandle<()>) {
+    if let Err(panic) = handle.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// Looks at a worker; whether it is to be left behind.
+fn look(team: &Team, number: usize, watched: &mut Option<Watched>, step_ns: u64, watcher: &mut dyn Watcher) -> bool {
+    let Some(watched) = watched else { return false };
+    let (cell, task) = (&team.published[number], &team.task);
+    let found = watched.look(step_ns, cell.at.load(Ordering::Relaxed), task.more_ns, task.control.stopped());
+    if found == Found::Silent {
+        let thread = cell.thread.load(Ordering::Relaxed);
+        watcher.message(&watched.sentence(&task.title, &team.name(number), thread));
+    }
+    found == Found::Lost
+}
+
+/// The outcome of a worker that is left behind: as far as it had come. Its latencies stay with it.
+fn left_behind(
+    team: &Team,
+    number: usize,
+    watched: Option<Watched>,
+    span_ns: (u64, u64),
+    watcher: &mut dyn Watcher,
+) -> Outcome {
+    let cell = &team.published[number];
+    let thread = cell.thread.load(Ordering::Relaxed);
+    let (error, sentence) = watched.unwrap_or_default().left_behind(&team.task.title, &team.name(number), thread);
+    watcher.message(&sentence);
+    team.task.control.leave_behind();
+    let operations = usize::try_from(cell.operations.load(Ordering::Relaxed)).unwrap_or(usize::MAX);
+    Outcome {
+        // No phase follows that would ask which of them it were.
+        done: team.share(number).take(operations).map(|item| item.index).collect(),
+        failures: 1,
+        error: Some(error),
+        span_ns: Some(span_ns),
+        ..Outcome::default()
+    }
+}
+
+fn figures(team: &Team, elapsed_ns: u64) -> LiveFigures {
+    let Team { task, published, .. } = team;
     let elapsed_ms = elapsed_ns / 1_000_000;
     let done: u64 = published.iter().map(|cell| cell.operations.load(Ordering::Relaxed)).sum();
     let p99_ns = published.iter().map(|cell| cell.latency_ns_p99.load(Ordering::Relaxed)).max().unwrap_or(0);
@@ -208,18 +291,19 @@ fn figures(task: &Task<'_>, published: &[Published], elapsed_ns: u64) -> LiveFig
     }
 }
 
-struct Worker<'a> {
-    task: &'a Task<'a>,
-    share: Vec<&'a Item>,
-    cell: &'a Published,
-    barrier: &'a Barrier,
+struct Worker {
+    team: Arc<Team>,
+    number: usize,
 }
 
-impl Worker<'_> {
+impl Worker {
     fn run(self) -> Outcome {
-        let Worker { task, share, cell, barrier } = self;
+        let Team { task, published, barrier } = &*self.team;
+        let (cell, ground) = (&published[self.number], &*task.ground);
+        let share: Vec<&Item> = self.team.share(self.number).collect();
+        cell.thread.store(thread_id(), Ordering::Relaxed);
         let clock = RealClock::shared();
-        let mut scratch = Scratch::new(task.ground);
+        let mut scratch = Scratch::new(ground);
         let (mut latency, mut part) = (Counter::new(), Counter::new());
         let mut outcome = Outcome { done: Vec::with_capacity(share.len()), ..Outcome::default() };
         barrier.wait();
@@ -227,7 +311,7 @@ impl Worker<'_> {
         let began_ns = clock.now_ns();
         let mut ended_ns = began_ns;
         let mut next_p99_ns = began_ns + P99_NS;
-        for item in share {
+        for (at, item) in (1..).zip(share) {
             if task.control.stopped() {
                 break;
             }
@@ -235,8 +319,9 @@ impl Worker<'_> {
                 outcome.cut = true;
                 break;
             }
+            cell.at.store(at, Ordering::Relaxed);
             let begin_ns = clock.now_ns();
-            let answer = (task.perform)(task.ground, item, &mut scratch);
+            let answer = (task.perform)(ground, item, &mut scratch);
             ended_ns = clock.now_ns();
             match answer {
                 Ok(()) => {

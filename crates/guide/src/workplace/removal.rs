@@ -11,7 +11,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use super::{MARKER, Marker, NAME, boot, reason};
-use crate::Problem;
+use crate::{Problem, Watcher};
 
 /// When nothing has gone for so long, the rest is left.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -47,11 +47,18 @@ pub enum Outcome {
 }
 
 /// Finds what killed runs left directly under `path`, and removes it unless `only_look`. `others` also removes what
-/// other machines made.
+/// other machines made. The watcher is told what is looked at.
 ///
 /// # Errors
 /// When `path` cannot be read.
-pub fn clean(path: &Path, only_look: bool, others: bool) -> Result<Vec<Left>, Problem> {
+pub fn clean(path: &Path, only_look: bool, others: bool, watcher: &mut dyn Watcher) -> Result<Vec<Left>, Problem> {
+    watcher.looks(path);
+    let found = clean_below(path, only_look, others, watcher);
+    watcher.looked();
+    found
+}
+
+fn clean_below(path: &Path, only_look: bool, others: bool, watcher: &mut dyn Watcher) -> Result<Vec<Left>, Problem> {
     let unreadable =
         |error: std::io::Error| Problem::new(format!("cannot read {}: {}", path.display(), reason(&error)));
     let mut found = Vec::new();
@@ -62,15 +69,20 @@ pub fn clean(path: &Path, only_look: bool, others: bool) -> Result<Vec<Left>, Pr
             continue;
         }
         let directory = entry.path();
-        let (entries, bytes) = weigh(&directory);
+        let (entries, bytes) = weigh(&directory, watcher);
         let outcome = match owner(&directory, others) {
             Err(outcome) => outcome,
             Ok(()) if only_look => Outcome::Found,
-            Ok(()) => match remove(&directory) {
-                Ok(()) => Outcome::Removed,
-                Err(problem) => Outcome::Failed(problem.what),
-            },
+            Ok(()) => {
+                // It has a patience of its own.
+                watcher.looked();
+                match remove(&directory) {
+                    Ok(()) => Outcome::Removed,
+                    Err(problem) => Outcome::Failed(problem.what),
+                }
+            }
         };
+        watcher.looks(path);
         found.push(Left { directory, entries, bytes, outcome });
     }
     found.sort_by(|one, other| one.directory.cmp(&other.directory));
@@ -98,14 +110,16 @@ fn runs(pid: u32) -> bool {
 }
 
 /// Entries and bytes below a directory.
-fn weigh(directory: &Path) -> (u64, u64) {
+fn weigh(directory: &Path, watcher: &mut dyn Watcher) -> (u64, u64) {
     let (mut entries, mut bytes) = (0, 0);
+    watcher.looks(directory);
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        watcher.looks(&entry.path());
         let Ok(metadata) = entry.path().symlink_metadata() else { continue };
         entries += 1;
         bytes += metadata.blocks() * 512;
         if metadata.is_dir() {
-            let (more_entries, more_bytes) = weigh(&entry.path());
+            let (more_entries, more_bytes) = weigh(&entry.path(), watcher);
             entries += more_entries;
             bytes += more_bytes;
         }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::watch::Unwatched;
 
 fn place() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -53,17 +54,17 @@ fn clean_removes_what_a_killed_run_left_and_only_that() {
     let marker = Marker { host: "another".into(), ..marker };
     fs::write(elsewhere.join(MARKER), serde_json::to_string(&marker).unwrap()).unwrap();
 
-    let looked = clean(parent.path(), true, false).unwrap();
+    let looked = clean(parent.path(), true, false, &mut Unwatched).unwrap();
     assert!(killed.exists(), "looking removes nothing");
     assert!(looked.iter().any(|left| left.outcome == Outcome::Found && left.entries == 2 && left.bytes >= 10_000));
 
-    let cleaned = clean(parent.path(), false, false).unwrap();
+    let cleaned = clean(parent.path(), false, false, &mut Unwatched).unwrap();
     let outcome = |directory: &Path| cleaned.iter().find(|left| left.directory == directory).unwrap().outcome.clone();
     assert_eq!(outcome(&killed), Outcome::Removed);
     assert_eq!(outcome(&foreign), Outcome::NotOurs);
     assert_eq!(outcome(&elsewhere), Outcome::OtherHost("another".into()));
     assert!(!killed.exists() && foreign.join("cat.jpg").exists() && elsewhere.exists());
-    clean(parent.path(), false, true).unwrap();
+    clean(parent.path(), false, true, &mut Unwatched).unwrap();
     assert!(!elsewhere.exists());
 }
 
@@ -73,7 +74,7 @@ fn a_run_that_goes_on_is_left_alone() {
     let work = Workplace::open(parent.path(), None, 0).unwrap();
     let marker = Marker { pid: 1, ..Marker::of_this_process() };
     fs::write(work.file(MARKER), serde_json::to_string(&marker).unwrap()).unwrap();
-    assert_eq!(clean(parent.path(), false, false).unwrap()[0].outcome, Outcome::InUse(1));
+    assert_eq!(clean(parent.path(), false, false, &mut Unwatched).unwrap()[0].outcome, Outcome::InUse(1));
 }
 
 #[test]

@@ -48,6 +48,10 @@ impl Look {
         mounts::mount_of(self, path)
     }
 
+    pub(crate) fn mount_by_name(&self, path: &Path) -> Fact<Mount> {
+        mounts::mount_by_name(self, path)
+    }
+
     pub(crate) fn waiting_of(&self, thread: u32) -> Fact<Waiting> {
         waiting::waiting_of(self, thread)
     }
