@@ -1,5 +1,6 @@
 //! fio's face: its command line, its reports, its exit statuses.
 
+mod bandwidth_log;
 mod formats;
 mod notes;
 mod objections;
@@ -22,6 +23,7 @@ use run::{Control, Heading, MachineSources, SignalWatch};
 
 use crate::first_look::{Face, FirstLook};
 use crate::supervisor;
+use bandwidth_log::BandwidthLog;
 pub(crate) use formats::Formats;
 use objections::Objections;
 pub(crate) use output::complain;
@@ -126,6 +128,15 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
         plan.rejections.iter().for_each(|sentence| output.error(sentence));
         return Err(REJECTED);
     }
+    run::claim_logs(&plan).map_err(|sentence| {
+        output.error(&sentence);
+        REJECTED
+    })?;
+    let bandwidth_log = settings.bandwidth_log.as_deref().map(BandwidthLog::create).transpose();
+    let bandwidth_log = bandwidth_log.map_err(|sentence| {
+        output.error(&sentence);
+        REJECTED
+    })?;
     announce(&plan, formats, &mut output).map_err(|error| output_lost(&error))?;
     let storages = run::storages(&plan);
     let mut objections = Objections::new(settings.findings);
@@ -148,15 +159,21 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
         control: Arc::clone(&control),
         signals,
         record_file: record_file.as_ref(),
+        bandwidth_log,
         state: ScreenState::default(),
     };
     drop(first_look);
     let mut record = run::conduct(plan, heading, control, &mut screen);
     record.findings = findings::of_run(&record);
     let lost = screen.state.output_failure.take();
+    let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::into_failure);
     drop(screen);
     let status = conclude(&record, formats, &mut output, record_file.as_ref(), lost)?;
     objections.after_run(&record);
+    if let Some(sentence) = log_failed {
+        complain(&sentence);
+        return Ok(status.max(REJECTED));
+    }
     Ok(status)
 }
 
@@ -178,6 +195,7 @@ fn conclude(
         complain(&line);
     }
     let failed = record.jobs.iter().filter(|job| job.error.is_some()).count();
+    let saved = saved && record.notes.iter().all(|note| note.id != run::LOGS_INCOMPLETE);
     // fio's exit status is the number of failed jobs, as far as eight bits go.
     let status = (failed + usize::from(record.signal.is_some()) * usize::from(BY_SIGNAL)) as u8;
     Ok(match status {

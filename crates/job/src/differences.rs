@@ -155,6 +155,24 @@ pub const DIFFERENCES: &[Difference] = &[
         "the most-copied command deserves a latency",
     ),
     difference(
+        "write_bw_log, write_iops_log of each I/O with gtod_reduce=1 or disable_bw=1",
+        "empty files",
+        "one line per I/O",
+        "an empty log helps nobody",
+    ),
+    difference(
+        "bandwidth and IOPS samples of a job with a log of each I/O",
+        "one sample per I/O",
+        "one per window, as without the log",
+        "a log must not change the report",
+    ),
+    difference(
+        "write_bw_log into a directory that is missing",
+        "message after the run, status 0",
+        "error before the run",
+        "the run was made for the log",
+    ),
+    difference(
         "workers",
         "processes unless thread=1",
         "threads in any case",

@@ -51,6 +51,10 @@ pub struct Written {
     pub latency_target: LatencyTarget,
     /// `steadystate` and its companions (duration 0: off).
     pub steady_state: SteadyState,
+    /// `bwavgtime`; `None`: not written.
+    pub bandwidth_window_ms: Option<u32>,
+    /// `iopsavgtime`; `None`: not written.
+    pub iops_window_ms: Option<u32>,
     /// `buffer_compress_percentage`; `None`: not written.
     pub compress_percent: Option<u32>,
     /// `buffer_compress_chunk`, bytes.
@@ -100,6 +104,8 @@ impl Default for Written {
                 ramp_ns: 0,
                 interval_ns: 1_000_000_000,
             },
+            bandwidth_window_ms: None,
+            iops_window_ms: None,
             compress_percent: None,
             compress_chunk: 512,
         }
@@ -219,21 +225,15 @@ fn default_reporting() -> Reporting {
         lat_percentiles: false,
         slat_percentiles: false,
         percentiles: DEFAULT_PERCENTILES.to_vec(),
-        bandwidth_window_ms: 500,
-        iops_window_ms: 500,
+        bandwidth_window_ms: Reporting::WINDOW_MS,
+        iops_window_ms: Reporting::WINDOW_MS,
         unified: Unified::None,
         shown: true,
         disk_util: true,
         significant_figures: 4,
         kb_base: 1024,
         unit_base: 0,
-        bandwidth_log: None,
-        latency_log: None,
-        iops_log: None,
-        histogram_log: None,
-        log_window_ms: 0,
-        log_offset: false,
-        per_job_logs: true,
+        logs: Logs::default(),
         steady_state: None,
     }
 }

@@ -142,6 +142,7 @@ impl Draft {
         finish_extent(&mut job, &mut rules);
         check_rates(&job, &mut rules);
         finish_content(&mut job, &written);
+        finish_windows(&mut job.reporting, &written);
         job.verify = written.verify_kind.map(|kind| Verify { kind, ..written.verify });
         check_verify(&job, &mut rules);
         job.pacing.latency_target = Some(written.latency_target).filter(|target| target.target_ns > 0);
@@ -292,6 +293,15 @@ fn check_rates(job: &Job, rules: &mut Rules<'_>) {
             rules.refuse("rate_min", text, &format!("lower the minimum of {}s", direction.name()));
         }
     }
+}
+
+/// The samples of a report have the windows of the log of the same rate, as with fio, unless they have their own.
+fn finish_windows(reporting: &mut Reporting, written: &Written) {
+    let Logs { bandwidth, iops, window_ms, .. } = &reporting.logs;
+    let logged = |log: &Option<String>| log.as_ref().map(|_| *window_ms).filter(|ms| *ms > 0);
+    let window_ms = |own: Option<u32>, log| own.or(logged(log)).unwrap_or(Reporting::WINDOW_MS);
+    (reporting.bandwidth_window_ms, reporting.iops_window_ms) =
+        (window_ms(written.bandwidth_window_ms, bandwidth), window_ms(written.iops_window_ms, iops));
 }
 
 fn finish_content(job: &mut Job, written: &Written) {

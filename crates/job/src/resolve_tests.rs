@@ -197,7 +197,7 @@ fn read_only_protects_wherever_it_stands() {
 #[test]
 fn options_that_are_not_built_fail_by_name_unless_harmless() {
     for text in
-        ["--write_bw_log=x", "--verify_backlog=8", "--steadystate=iops:2%", "--latency_target=5ms", "--wait_for=y"]
+        ["--write_hist_log=x", "--verify_backlog=8", "--steadystate=iops:2%", "--latency_target=5ms", "--wait_for=y"]
     {
         assert!(refused(text).contains("is not supported yet"), "{text}");
     }
@@ -210,6 +210,19 @@ fn options_that_are_not_built_fail_by_name_unless_harmless() {
     assert_eq!(job(harmless).verify, None);
     assert_eq!(codes("--clocksource=cpu --create_serialize=1"), [WarningCode::WithoutEffect]);
     assert_eq!(codes("--mem=shm"), [WarningCode::WithoutEffect]);
+}
+
+#[test]
+fn samples_have_the_windows_of_the_logs_unless_they_have_their_own() {
+    let windows = |words: &str| {
+        let reporting = job(words).reporting;
+        (reporting.bandwidth_window_ms, reporting.iops_window_ms)
+    };
+    assert_eq!(windows("--log_avg_msec=200"), (500, 500), "there is no log");
+    assert_eq!(windows("--log_avg_msec=200 --write_bw_log=x"), (200, 500));
+    assert_eq!(windows("--write_iops_log=x --log_avg_msec=200"), (500, 200), "in any order");
+    assert_eq!(windows("--write_iops_log=x --write_bw_log=x"), (500, 500), "each I/O has its line");
+    assert_eq!(windows("--write_bw_log=x --log_avg_msec=200 --bwavgtime=50 --iopsavgtime=60"), (50, 60));
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::account::blank_record;
 use crate::control::{Control, WorkerCell, WorkerState};
 use crate::ledger::Sampler;
 use crate::ledger::foreign::ForeignLook;
+use crate::logs::{LogSender, LogWriter};
 use crate::overdue::Watched;
 use crate::plan::{Plan, WorkerPlan};
 use crate::worker::{self, Refused, WorkerEnd};
@@ -28,6 +29,9 @@ const WATCH: Duration = Duration::from_millis(50);
 /// Interim records are asked for so often where a server or a daemon may leave a worker stuck, ns: one takes some ten
 /// microseconds.
 const SNAPSHOTS_NS: u64 = 250_000_000;
+
+/// The note of a run whose log files lack something.
+pub const LOGS_INCOMPLETE: &str = "logs-incomplete";
 
 /// The watcher of a run: what happens reaches it as it happens, on the conductor's thread.
 pub trait Observer {
@@ -94,6 +98,8 @@ pub(crate) struct Shared {
     pub(crate) cells: Vec<WorkerCell>,
     pub(crate) control: Arc<Control>,
     pub(crate) gate: Gate,
+    /// Where rows of log files go; `None`: there are no logs.
+    pub(crate) logs: Option<LogSender>,
     events: Mutex<Sender<Event>>,
 }
 
@@ -126,11 +132,18 @@ impl Gate {
 }
 
 /// Runs the plan to its end.
-pub fn conduct(plan: Plan, heading: Heading, control: Arc<Control>, observer: &mut dyn Observer) -> RunRecord {
+pub fn conduct(mut plan: Plan, heading: Heading, control: Arc<Control>, observer: &mut dyn Observer) -> RunRecord {
     let (sender, events) = channel();
     let cells = plan.workers.iter().map(|_| WorkerCell::new()).collect();
-    let shared = Arc::new(Shared { plan, cells, control, gate: Gate::default(), events: Mutex::new(sender) });
-    Conductor::new(shared, heading, events, observer).run()
+    let writer = LogWriter::begin(&plan).unwrap_or_else(|sentence| {
+        plan.refuse_all("log", &sentence);
+        None
+    });
+    let logs = writer.as_ref().map(LogWriter::sender);
+    let shared = Arc::new(Shared { plan, cells, control, gate: Gate::default(), logs, events: Mutex::new(sender) });
+    let mut conductor = Conductor::new(shared, heading, events, observer);
+    conductor.logs = writer;
+    conductor.run()
 }
 
 struct Conductor<'run> {
@@ -146,6 +159,8 @@ struct Conductor<'run> {
     disks: Option<probe::DiskWatch>,
     /// From the first stage on; `None` as well when its thread could not be started.
     sampler: Option<Sampler>,
+    /// Writes the log files.
+    logs: Option<LogWriter>,
     /// What is known of the machine before the sampler looks.
     machine: MachineEvidence,
     /// What the threads of the running stage that have ended waited for a processor.
@@ -178,6 +193,7 @@ impl<'run> Conductor<'run> {
             started_ns: vec![None; workers],
             disks: None,
             sampler: None,
+            logs: None,
             machine: MachineEvidence::default(),
             watched: vec![Watched::default(); workers],
             looked_ns: clock.now_ns(),
@@ -219,6 +235,7 @@ impl<'run> Conductor<'run> {
             }
             self.run_stage(stage);
         }
+        self.end_logs();
         let ended = std::mem::take(&mut self.ended);
         // fio shows a job that a signal kept from starting as one that did nothing.
         let jobs = ended.into_iter().enumerate().map(|(index, ended)| ended.unwrap_or_else(|| self.unfinished(index)));
@@ -232,6 +249,15 @@ impl<'run> Conductor<'run> {
                 let refused = Refused { code: refusal.code, function: refusal.function, message: refusal.message };
                 self.end(index, worker::refused_end(&self.shared.plan.workers[index], refused));
             }
+        }
+    }
+
+    /// Waits for the last line of the log files; what is missing in them is told, and noted in the record.
+    fn end_logs(&mut self) {
+        for text in self.logs.take().map(LogWriter::end).unwrap_or_default() {
+            self.observer.message(&text);
+            let severity = Severity::Caution;
+            self.heading.notes.push(Note { id: LOGS_INCOMPLETE.to_owned(), severity, job: None, text });
         }
     }
 

@@ -20,6 +20,7 @@ pub(crate) use governor::Governor;
 
 use crate::control::{Control, Published, WorkerCell, WorkerState};
 use crate::ledger::latency::LatencySeries;
+use crate::logs::Keeper;
 use crate::phase::{Phase, Turn};
 use crate::plan::{PlannedFile, Queueing};
 use crate::recorder::Recorder;
@@ -130,6 +131,8 @@ pub(crate) struct Parts<'run, E, A> {
     pub(crate) survival: Survival,
     /// Pacing, think time and latency limits; `None` for plain jobs.
     pub(crate) governor: Option<Governor>,
+    /// Rows of the log files; present only beside a governor.
+    pub(crate) log: Option<Box<Keeper>>,
     /// Time every I/O (false: one in 64; a governed job needs the clock each time anyway).
     pub(crate) time_all: bool,
     /// Drop the cache when a pass begins again.
@@ -288,9 +291,16 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
                 // The schedule begins anew: a backlog of the ramp is not caught up in the measured part.
                 self.parts.generator.restart_pacing(&mut self.block, self.cursor);
             }
+            if let Some(log) = &mut self.parts.log {
+                log.begin(now_ns);
+            }
             self.parts.cell.set_state(WorkerState::Running);
         }
         self.keep_series(turn, now_ns);
+        if let Parts { log: Some(log), recorder, phase, .. } = &mut self.parts {
+            log.look(now_ns, recorder);
+            phase.next_ns = phase.next_ns.min(log.due_ns());
+        }
         self.publish();
         self.offer_snapshot(now_ns);
         if let Some(governor) = &mut self.parts.governor {

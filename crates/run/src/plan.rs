@@ -118,6 +118,16 @@ impl Plan {
     fn empty() -> Plan {
         Plan { workers: Vec::new(), layouts: Vec::new(), notes: Vec::new(), rejections: Vec::new() }
     }
+
+    /// No worker may run; the sentence about it is said once.
+    pub(crate) fn refuse_all(&mut self, function: &'static str, sentence: &str) {
+        const EIO: i32 = 5;
+        let mut message = sentence.to_owned();
+        for worker in self.workers.iter_mut().filter(|worker| worker.refused.is_none()) {
+            worker.refused = Some(Refusal { code: EIO, function, message: std::mem::take(&mut message) });
+        }
+        self.layouts.clear();
+    }
 }
 
 struct Planning<'facts> {

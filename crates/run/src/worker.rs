@@ -14,6 +14,7 @@ use crate::conduct::{Event, Shared};
 use crate::control::{Control, WorkerState};
 use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Parts, Survival};
 use crate::ledger::latency::{LatencySeries, slices_max};
+use crate::logs::Keeper;
 use crate::phase::Phase;
 use crate::plan::{WorkerPlan, diskless};
 use crate::recorder::{Kept, Recorder};
@@ -245,6 +246,7 @@ impl EngineVisitor for Task<'_> {
                 counted: Default::default(),
             },
             governor: Governor::for_job(job, Verification::of_reads(plan), began_ns),
+            log: log(index, shared, began_ns),
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,
             account: ThreadAccount::begin(plan, RealClock::shared()),
@@ -264,6 +266,17 @@ fn content(plan: &WorkerPlan) -> Content {
         (Some(verify), Some(seal)) => Content::sealed(&job.content, verify.pattern.as_deref(), seed, seal),
         _ => Content::new(&job.content, seed),
     }
+}
+
+/// What the worker keeps for its log files.
+fn log(index: usize, shared: &Shared, began_ns: u64) -> Option<Box<Keeper>> {
+    let plan = &shared.plan.workers[index];
+    let sender = shared.logs.clone().filter(|_| plan.job.reporting.logs.any())?;
+    let mut keeper = Box::new(Keeper::new(index, plan, sender, Arc::clone(&shared.control)));
+    if plan.job.extent.ramp_ns == 0 {
+        keeper.begin(began_ns);
+    }
+    Some(keeper)
 }
 
 fn time_all(plan: &WorkerPlan) -> bool {
@@ -350,7 +363,9 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     }
     said.extend(drive.take_verification().map(Verification::into_messages).unwrap_or_default());
     let lost = is_lost(&failure);
-    let parts = drive.into_parts();
+    let mut parts = drive.into_parts();
+    let over_ns = parts.engine.clock().now_ns();
+    said.extend(parts.log.take().and_then(|log| log.finish(&plan.job.name, over_ns)));
     let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
     record.final_sync_ns = final_sync_ns;
     record.latency_series = series.map(LatencySeries::into_slices).unwrap_or_default();

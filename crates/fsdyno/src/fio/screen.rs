@@ -4,6 +4,7 @@ use results::{JobRecord, RunRecord};
 use run::{Control, Observer, SignalWatch, View};
 use std::sync::Arc;
 
+use super::bandwidth_log::BandwidthLog;
 use super::formats::Formats;
 use super::output::{LiveLine, Output};
 use super::progress_line::ProgressMeter;
@@ -33,6 +34,7 @@ pub(super) struct Screen<'run> {
     pub(super) signals: SignalWatch,
     /// Saves interim records, so that nothing is lost if the run is cut short.
     pub(super) record_file: Option<&'run RecordFile>,
+    pub(super) bandwidth_log: Option<BandwidthLog>,
     pub(super) state: ScreenState,
 }
 
@@ -123,6 +125,7 @@ impl Observer for Screen<'_> {
 
     fn watch(&mut self, view: &View<'_>) {
         self.tell_of_signal();
+        self.bandwidth_log.iter_mut().for_each(|log| log.watch(view));
         let Some(rules) = self.progress else { return };
         if view.elapsed_ns < self.state.last_line_ns + rules.interval_ns {
             return;

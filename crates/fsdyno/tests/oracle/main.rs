@@ -24,6 +24,7 @@ mod files;
 mod formats;
 mod interruption;
 mod job_files;
+mod logs;
 mod measuring;
 mod refusals;
 mod verify;

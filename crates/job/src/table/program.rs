@@ -10,7 +10,6 @@ use crate::value::{self, Refusal, TimeUnit};
 const NETWORK: Status = Rejected("there is no server and no client; many nodes are planned over MPI");
 const TRIGGERS: Status = Rejected("it simulates power cuts through fio's server");
 const SELF_TEST: Status = Rejected("it tests fio itself");
-const NO_LOGS: Status = NotYet("log files are not built");
 
 const fn program(name: &'static str, kind: Kind<Settings>) -> Row<Settings> {
     Row::new(name, kind)
@@ -55,7 +54,7 @@ pub(super) const ROWS: &[ProgramRow] = &[
     program("bandwidth-log", Kind::OptionalText(|s, stem| {
         s.bandwidth_log = Some(stem.unwrap_or("agg").to_owned());
         Ok(())
-    })).help("Log the bandwidth of all jobs together").status(NO_LOGS),
+    })).help("Log the bandwidth of all jobs together"),
     program("eta", text(set_eta))
         .tier(1).default("auto").help("Progress line: auto (on a terminal), always or never")
         .offer(Words(&["auto", "always", "never"])),

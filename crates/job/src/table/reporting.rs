@@ -4,10 +4,10 @@ use super::JobRow;
 use super::build::*;
 use crate::draft::Draft;
 use crate::option::{Choice, Kind, Status, Status::*};
-use crate::typed::Unified;
+use crate::typed::{Unified, WindowValue};
 use crate::value::{self, Refusal, Word};
 
-const LOGS: Status = NotYet("log files are not built");
+const HISTOGRAMS: Status = NotYet("histogram logs are not built");
 const STEADY: Status = NotYet("stopping at steady state is not built");
 
 const UNIFIED: &[Choice] = &[
@@ -37,6 +37,14 @@ const KB_BASES: &[Choice] = &[
 
 const UNIT_BASES: &[Choice] =
     &[Choice::new("0", "As suits the engine"), Choice::new("8", "Bytes"), Choice::new("1", "Bits")];
+
+const WINDOW_VALUES: &[Choice] = &[
+    Choice::new("avg", "The mean"),
+    Choice::new("max", "The largest value"),
+    Choice::new("both", "The mean, then the largest value in a column of its own"),
+    Choice::new("0", "Another name of avg"),
+    Choice::new("1", "Another name of max"),
+];
 
 const STEADY_STATES: &[Choice] = &[
     Choice::new("iops", "Largest deviation of IOPS from their mean").tail("limit, or limit%"),
@@ -86,9 +94,9 @@ pub(super) const ROWS: &[JobRow] = &[
         d.job.reporting.unit_base = word.choice.word.parse().unwrap_or(0);
         Ok(())
     })).default("0").help("Whether reports count bytes or bits"),
-    option("bwavgtime", integer(1, COUNT_MAX, |d, n| d.job.reporting.bandwidth_window_ms = count(n)))
+    option("bwavgtime", integer(1, COUNT_MAX, |d, n| d.written.bandwidth_window_ms = Some(count(n))))
         .default("500").help("Milliseconds of one bandwidth sample"),
-    option("iopsavgtime", integer(1, COUNT_MAX, |d, n| d.job.reporting.iops_window_ms = count(n)))
+    option("iopsavgtime", integer(1, COUNT_MAX, |d, n| d.written.iops_window_ms = Some(count(n))))
         .default("500").help("Milliseconds of one IOPS sample"),
     option("block_error_percentiles", boolean(ignore))
         .tier(4).default("0").help("Histogram of errors per block of trims").status(NotYet("trims are not built")),
@@ -99,42 +107,41 @@ pub(super) const ROWS: &[JobRow] = &[
     option("error_dump", boolean(ignore))
         .tier(3).default("0").help("Print each error as it comes").status(WithoutEffect("errors are always printed")),
     option("write_bw_log", Kind::OptionalText(|d, text| {
-        d.job.reporting.bandwidth_log = Some(text.unwrap_or_default().to_owned());
+        d.job.reporting.logs.bandwidth = Some(text.unwrap_or_default().to_owned());
         Ok(())
-    })).help("Write the bandwidth over time into files of this name").status(LOGS),
+    })).help("Write the bandwidth over time into files of this name"),
     option("write_lat_log", Kind::OptionalText(|d, text| {
-        d.job.reporting.latency_log = Some(text.unwrap_or_default().to_owned());
+        d.job.reporting.logs.latency = Some(text.unwrap_or_default().to_owned());
         Ok(())
-    })).help("Write latencies over time into files of this name").status(LOGS),
+    })).help("Write latencies over time into files of this name"),
     option("write_iops_log", Kind::OptionalText(|d, text| {
-        d.job.reporting.iops_log = Some(text.unwrap_or_default().to_owned());
+        d.job.reporting.logs.iops = Some(text.unwrap_or_default().to_owned());
         Ok(())
-    })).help("Write IOPS over time into files of this name").status(LOGS),
-    option("write_hist_log", Kind::OptionalText(|d, text| {
-        d.job.reporting.histogram_log = Some(text.unwrap_or_default().to_owned());
-        Ok(())
-    })).help("Write latency histograms over time into files of this name").status(LOGS),
-    option("log_avg_msec", integer(0, COUNT_MAX, |d, n| d.job.reporting.log_window_ms = count(n)))
-        .default("0").help("Average logs over so many milliseconds; 0 logs every I/O").status(LOGS),
-    option("log_window_value", text(ignore_text))
-        .tier(3).aliases(&["log_max_value"]).default("avg").help("Mean or largest value of a log window").status(LOGS),
-    option("log_offset", boolean(|d, on| d.job.reporting.log_offset = on))
-        .default("0").help("Add the offset to log lines").status(LOGS),
-    option("log_prio", boolean(ignore)).tier(3).default("0").help("Add the I/O priority to log lines").status(LOGS),
+    })).help("Write IOPS over time into files of this name"),
+    option("write_hist_log", Kind::OptionalText(|_, _| Ok(())))
+        .help("Write latency histograms over time into files of this name").status(HISTOGRAMS),
+    option("log_avg_msec", integer(0, COUNT_MAX, |d, n| d.job.reporting.logs.window_ms = count(n)))
+        .default("0").help("Average logs over so many milliseconds; 0 logs every I/O"),
+    option("log_window_value", word(WINDOW_VALUES, set_window_value))
+        .tier(3).aliases(&["log_max_value"]).default("avg").help("Mean or largest value of a log window"),
+    option("log_offset", boolean(|d, on| d.job.reporting.logs.offset = on))
+        .default("0").help("Add the offset to log lines"),
+    option("log_prio", boolean(|d, on| d.job.reporting.logs.priority = on))
+        .tier(3).default("0").help("Add the I/O priority to log lines"),
     option("log_issue_time", boolean(ignore))
-        .tier(3).default("0").help("Add the time of issue to log lines").status(LOGS),
-    option("per_job_logs", boolean(|d, on| d.job.reporting.per_job_logs = on))
-        .default("1").help("One log file per clone").status(LOGS),
+        .tier(3).default("0").help("Add the time of issue to log lines").status(NotYet("the column is not built")),
+    option("per_job_logs", boolean(|d, on| d.job.reporting.logs.per_job = on))
+        .default("1").help("One log file per clone"),
     option("log_entries", integer(1024, 1_048_576, ignore))
-        .tier(3).default("1024").help("Log lines to reserve memory for").status(WithoutEffect("logs grow as needed")),
+        .tier(3).default("1024").help("Log lines to reserve memory for").status(WithoutEffect("logs are written as the run goes")),
     option("log_hist_msec", integer(0, COUNT_MAX, ignore))
-        .tier(3).default("0").help("Milliseconds between two logged histograms").status(LOGS),
+        .tier(3).default("0").help("Milliseconds between two logged histograms").status(HISTOGRAMS),
     option("log_hist_coarseness", integer(0, 6, ignore))
-        .tier(3).default("0").help("Merge neighbouring buckets of logged histograms so many times").status(LOGS),
-    option("log_alternate_epoch", boolean(ignore))
-        .tier(3).aliases(&["log_unix_epoch"]).default("0").help("Count log times from another epoch").status(LOGS),
+        .tier(3).default("0").help("Merge neighbouring buckets of logged histograms so many times").status(HISTOGRAMS),
+    option("log_alternate_epoch", boolean(|d, on| d.job.reporting.logs.unix_epoch = on))
+        .tier(3).aliases(&["log_unix_epoch"]).default("0").help("Count log times from the Unix epoch"),
     option("log_alternate_epoch_clock_id", integer(0, COUNT_MAX, ignore))
-        .tier(3).default("0").help("Clock whose epoch log times count from").status(LOGS),
+        .tier(3).default("0").help("Clock whose epoch log times count from").status(NotYet("only 0, the Unix epoch")),
     option("log_compression", size(1024, ignore))
         .tier(4).help("Compress logs in chunks of this size").status(NotYet("compress them afterwards")),
     option("log_compression_cpus", text(ignore_text))
@@ -172,6 +179,15 @@ fn set_unified(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
         "mixed" | "1" => Unified::Mixed,
         "both" | "2" => Unified::Both,
         _ => Unified::None,
+    };
+    Ok(())
+}
+
+fn set_window_value(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
+    draft.job.reporting.logs.window_value = match word.choice.word {
+        "max" | "1" => WindowValue::Largest,
+        "both" => WindowValue::Both,
+        _ => WindowValue::Mean,
     };
     Ok(())
 }

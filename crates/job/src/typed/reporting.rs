@@ -39,20 +39,8 @@ pub struct Reporting {
     pub kb_base: u32,
     /// 0: as kb_base implies, 1: bits, 8: bytes.
     pub unit_base: u32,
-    /// Log files; `None`: not written.
-    pub bandwidth_log: Option<String>,
-    /// See `bandwidth_log`; makes lat, clat and slat logs.
-    pub latency_log: Option<String>,
-    /// See `bandwidth_log`.
-    pub iops_log: Option<String>,
-    /// Histogram log.
-    pub histogram_log: Option<String>,
-    /// Window of averaged logs, ms; 0: every I/O.
-    pub log_window_ms: u32,
-    /// Add the offset column.
-    pub log_offset: bool,
-    /// One file per clone.
-    pub per_job_logs: bool,
+    /// Log files.
+    pub logs: Logs,
     /// Stop when steady; `None` when not asked for.
     pub steady_state: Option<SteadyState>,
 }
@@ -74,6 +62,69 @@ pub struct SteadyState {
     pub ramp_ns: u64,
     /// Between samples, ns.
     pub interval_ns: u64,
+}
+
+impl Reporting {
+    /// Window of the bandwidth and IOPS samples unless the job says otherwise, ms.
+    pub const WINDOW_MS: u32 = 500;
+}
+
+/// Logs of the run over time: which are written, and how. A stem of a file name may be empty: then it is the job's
+/// name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Logs {
+    /// Stem of the bandwidth log; `None`: not written.
+    pub bandwidth: Option<String>,
+    /// Stem of the logs of submission, completion and total latency.
+    pub latency: Option<String>,
+    /// Stem of the log of I/Os per second.
+    pub iops: Option<String>,
+    /// One line per direction and so many ms; 0: one line per I/O.
+    pub window_ms: u32,
+    /// What the line of a window says.
+    pub window_value: WindowValue,
+    /// Add the offset column.
+    pub offset: bool,
+    /// The last column is the I/O priority as a whole.
+    pub priority: bool,
+    /// Times count from the Unix epoch.
+    pub unix_epoch: bool,
+    /// One file per clone.
+    pub per_job: bool,
+}
+
+impl Default for Logs {
+    fn default() -> Self {
+        Logs {
+            bandwidth: None,
+            latency: None,
+            iops: None,
+            window_ms: 0,
+            window_value: WindowValue::Mean,
+            offset: false,
+            priority: false,
+            unix_epoch: false,
+            per_job: true,
+        }
+    }
+}
+
+impl Logs {
+    /// Whether any log is written.
+    pub fn any(&self) -> bool {
+        self.bandwidth.is_some() || self.latency.is_some() || self.iops.is_some()
+    }
+}
+
+/// What the line of a log window says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowValue {
+    /// The mean.
+    Mean,
+    /// The largest value.
+    Largest,
+    /// The mean, and the largest value in a column after it.
+    Both,
 }
 
 /// `unified_rw_reporting`.

@@ -1,5 +1,5 @@
-//! What slows a job down or watches it: intended starts, think time, latency limits, minimum rates. Plain jobs
-//! are compiled without it.
+//! What slows a job down or watches it: intended starts, think time, latency limits, minimum rates, logs of each I/O.
+//! Plain jobs are compiled without it.
 
 use engine::clock::Clock;
 use engine::{Engine, Slot};
@@ -42,7 +42,7 @@ impl Governor {
             pacing.rate_min[d].is_some() || pacing.rate_iops_min[d].is_some() || pacing.max_latency_ns[d] > 0
         };
         let watched = pacing.think_ns > 0 || Direction::ALL.into_iter().any(|d| paced(d) || watched(d));
-        let needed = watched || verification.is_some();
+        let needed = watched || verification.is_some() || job.reporting.logs.any();
         needed.then(|| Governor { pacing, ..Governor::of_verification(verification, now_ns) })
     }
 
@@ -160,6 +160,14 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let spin_ns = self.governor().pacing.think_spin_ns.min(think_ns);
         self.parts.engine.clock().spin_until_ns(begin_ns + spin_ns);
         self.wait_until::<TIMED>(|_| begin_ns + think_ns).map(|_| ())
+    }
+
+    /// A transfer is over: into the logs with it.
+    #[inline]
+    pub(super) fn log(&mut self, op: &Op, direction: Direction, slat_ns: u64, clat_ns: u64, end_ns: u64) {
+        if let Some(log) = &mut self.parts.log {
+            log.note(op, direction, slat_ns, clat_ns, end_ns);
+        }
     }
 
     /// After a transfer: its check, response time, think count, latency limit.

@@ -316,6 +316,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if GOVERNED {
             let flight = *flight;
             let lat_ns = end_ns.saturating_sub(flight.start_ns);
+            let slat_ns = flight.issue_ns.saturating_sub(flight.start_ns);
+            let clat_ns = end_ns.saturating_sub(flight.issue_ns);
+            self.log(&flight.op, direction, slat_ns, clat_ns, end_ns);
             if let Err(ended) =
                 self.governed(&completion.slot, &flight.op, direction, lat_ns, flight.intended_ns, end_ns)
             {

@@ -7,6 +7,7 @@ use job::Direction;
 use workload::{Op, OpKind};
 
 use super::{Account, Drive, Ended, Failure};
+use crate::logs::NO_SUBMISSION;
 
 /// A call may transfer a part this often before the request counts as stuck.
 const PARTS_MAX: u32 = 1_000_000;
@@ -85,6 +86,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 let clat_ns = end_ns.saturating_sub(start_ns);
                 self.parts.recorder.timed_sync(direction, clat_ns);
                 if GOVERNED {
+                    self.log(&op, direction, NO_SUBMISSION, clat_ns, end_ns);
                     self.governed(&slot, &op, direction, clat_ns, intended_ns, end_ns)?;
                 }
                 if end_ns >= self.parts.phase.next_ns {

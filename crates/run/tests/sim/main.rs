@@ -10,6 +10,7 @@ mod counts;
 mod ends;
 mod faults;
 mod latency;
+mod logs;
 mod open_loop;
 mod orders;
 mod pace;

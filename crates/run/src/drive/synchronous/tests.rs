@@ -169,6 +169,7 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
         series: None,
         survival: Survival { policy: job.errors.clone(), fill_device: false, counted: Default::default() },
         governor: None,
+        log: None,
         time_all: true,
         invalidate: false,
         account: Nobody,

@@ -1,0 +1,79 @@
+//! `--bandwidth-log`: what all jobs together transferred, a line for each direction twice a second.
+
+use std::fs::File;
+use std::io::{self, Write};
+
+use job::Direction;
+use run::View;
+
+/// Length of a window at least, ns: as with fio the watcher's looks decide how much longer.
+const WINDOW_NS: u64 = 500_000_000;
+
+/// The three files, and what had been done when the window began.
+pub(super) struct BandwidthLog {
+    files: [File; 3],
+    opened_ns: u64,
+    bytes_then: [u64; 3],
+    failed: Option<io::Error>,
+}
+
+impl BandwidthLog {
+    /// Creates or empties the files `STEM-read_bw.log` and so on. The error is a sentence.
+    pub(super) fn create(stem: &str) -> Result<BandwidthLog, String> {
+        let create = |direction: Direction| {
+            let path = format!("{stem}-{}_bw.log", direction.name());
+            File::create(&path).map_err(|error| format!("fio: cannot write the log {path}: {error}"))
+        };
+        let [read, write, trim] = Direction::ALL.map(create);
+        Ok(BandwidthLog { files: [read?, write?, trim?], opened_ns: 0, bytes_then: [0; 3], failed: None })
+    }
+
+    /// Closes a window when it is long enough; a direction without traffic has its line, too.
+    pub(super) fn watch(&mut self, view: &View<'_>) {
+        let published = view.cells.iter().map(|cell| cell.published().bytes);
+        let bytes = published.fold([0; 3], |sum, one| [sum[0] + one[0], sum[1] + one[1], sum[2] + one[2]]);
+        self.look(view.elapsed_ns, bytes);
+    }
+
+    fn look(&mut self, elapsed_ns: u64, bytes: [u64; 3]) {
+        if elapsed_ns < self.opened_ns + WINDOW_NS || self.failed.is_some() {
+            return;
+        }
+        let spent_ms = (elapsed_ns - self.opened_ns) / 1_000_000;
+        let at_ms = elapsed_ns / 1_000_000;
+        for (direction, file) in self.files.iter_mut().enumerate() {
+            let done = bytes[direction].saturating_sub(self.bytes_then[direction]);
+            let line = format!("{at_ms}, {}, {direction}, 0, 0\n", done * 1000 / spent_ms / 1024);
+            if let Err(error) = file.write_all(line.as_bytes()) {
+                self.failed.get_or_insert(error);
+            }
+        }
+        (self.opened_ns, self.bytes_then) = (elapsed_ns, bytes);
+    }
+
+    /// Why it is not whole.
+    pub(super) fn into_failure(self) -> Option<String> {
+        self.failed.map(|error| format!("fio: the log of --bandwidth-log is not whole: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_closed_with_its_own_length() {
+        let folder = tempfile::tempdir().unwrap();
+        let stem = folder.path().join("agg").to_str().unwrap().to_owned();
+        let mut log = BandwidthLog::create(&stem).unwrap();
+        log.look(400_000_000, [1 << 20, 0, 0]);
+        log.look(512_000_000, [1 << 20, 0, 0]);
+        log.look(1_536_000_000, [3 << 20, 4096 * 1024, 0]);
+        assert!(log.into_failure().is_none());
+        let text = |name: &str| std::fs::read_to_string(format!("{stem}-{name}_bw.log")).unwrap();
+        assert_eq!(text("read"), "512, 2000, 0, 0, 0\n1536, 2000, 0, 0, 0\n");
+        assert_eq!(text("write"), "512, 0, 1, 0, 0\n1536, 4000, 1, 0, 0\n");
+        assert_eq!(text("trim"), "512, 0, 2, 0, 0\n1536, 0, 2, 0, 0\n");
+        assert!(BandwidthLog::create("/nonexistent/agg").is_err());
+    }
+}
