@@ -23,6 +23,9 @@ const AFTER_SIGNAL_NS: u64 = 1_000_000_000;
 const STEP: Duration = Duration::from_millis(100);
 const STEP_NS_MAX: u64 = 200_000_000;
 
+/// SIGINT and SIGTERM.
+const STOPS: [i32; 2] = [2, 15];
+
 /// ETIMEDOUT.
 const NO_ANSWER: i32 = 110;
 
@@ -126,7 +129,9 @@ fn watch(face: Face, state: &Mutex<State>, control: &Control, thread: u32) {
         let step_ns = now_ns.saturating_sub(std::mem::replace(&mut looked_ns, now_ns));
         let mut state = locked(state);
         let Some(path) = state.path.clone() else { return };
-        if let Some(given_up) = state.patience.ends(step_ns, control.signal()) {
+        // The kernel may have given the signal to the thread that looks: it waits there for as long as that does.
+        let signal = control.signal().or_else(|| probe::pending_signal(&STOPS));
+        if let Some(given_up) = state.patience.ends(step_ns, signal) {
             // Whoever looks cannot go on from here, should it come back now: it would need the state.
             give_up(face, given_up, &path, thread);
         }

@@ -46,6 +46,7 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
 }
 
 /// Ends the work from a thread beside it, which is stuck in the kernel: whoever waits for it gets `status`.
+#[expect(clippy::exit, clippy::disallowed_methods, reason = "the thread that would return from main is stuck")]
 pub(crate) fn abandon(status: u8) -> ! {
     say_farewell(status);
     std::process::exit(status.into())

@@ -43,6 +43,12 @@ pub fn waiting_of(thread: u32) -> Fact<Waiting> {
     system::Look::new().waiting_of(thread)
 }
 
+/// The lowest of these signals that this process was sent and that none of its threads has taken: the kernel gives it to
+/// one thread, and that may be stuck.
+pub fn pending_signal(among: &[i32]) -> Option<i32> {
+    system::Look::new().pending_signal(among)
+}
+
 /// Kernel, processors and memory. The clock is for the caller to fill in.
 pub fn host() -> results::Host {
     system::Look::new().host()

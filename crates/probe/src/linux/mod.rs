@@ -52,6 +52,10 @@ impl Look {
         mounts::mount_by_name(self, path)
     }
 
+    pub(crate) fn pending_signal(&self, among: &[i32]) -> Option<i32> {
+        waiting::pending_signal(self, among)
+    }
+
     pub(crate) fn waiting_of(&self, thread: u32) -> Fact<Waiting> {
         waiting::waiting_of(self, thread)
     }

@@ -140,6 +140,17 @@ pub(crate) fn waiting_of(look: &Look, thread: u32) -> Fact<Waiting> {
     Ok(waiting.1)
 }
 
+/// The lowest of these signals that waits for any thread of this process to take it.
+pub(crate) fn pending_signal(look: &Look, among: &[i32]) -> Option<i32> {
+    pending(&read_text(&look.proc.join("self/status")).ok()?, among)
+}
+
+fn pending(status: &str, among: &[i32]) -> Option<i32> {
+    let mask = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"))?;
+    let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
+    among.iter().copied().filter(|signal| mask >> (signal - 1) & 1 == 1).min()
+}
+
 /// The call's number and its six arguments in hexadecimal; `-1` outside of a call; `running`.
 fn parse(text: &str) -> Option<(Option<u64>, Waiting)> {
     let mut words = text.split_whitespace();
@@ -177,6 +188,16 @@ mod tests {
         assert_eq!(fd, Some(5));
         let waiting = Waiting { file: Some("/data/a".into()), ..waiting };
         assert_eq!(waiting.to_string(), "read of /data/a at offset 524288, 4096 bytes");
+    }
+
+    #[test]
+    fn a_signal_that_nobody_takes_is_seen() {
+        let status = "SigPnd:\t0000000000000200\nShdPnd:\t0000000000004002\nSigBlk:\t0000000000000000\n";
+        assert_eq!(
+            (pending(status, &[15, 2]), pending(status, &[15]), pending(status, &[10])),
+            (Some(2), Some(15), None)
+        );
+        assert_eq!(pending("State:\tS\n", &[2]), None);
     }
 
     #[test]
