@@ -66,9 +66,7 @@ impl JobRecord {
         *members += other.members;
         options.clone_from(&other.options);
         *started_ms = earliest(*started_ms, other.started_ms);
-        if error.is_none() {
-            error.clone_from(&other.error);
-        }
+        *error = error.take().or_else(|| other.error.clone());
         *eta_s = (*eta_s).max(other.eta_s);
         let ios = read.ios + write.ios + trim.ios;
         let other_ios = other.read.ios + other.write.ios + other.trim.ios;
