@@ -21,6 +21,9 @@ use crate::plan::Plan;
 /// Rows of a chunk: some 80 KiB.
 const CHUNK_ROWS: usize = 2048;
 
+/// Rows of a chunk of an averaged log: it is handed over by time.
+const WINDOW_CHUNK_ROWS: usize = 64;
+
 /// Chunks of one worker under way, the one it fills included.
 const CHUNKS_MAX: usize = 8;
 

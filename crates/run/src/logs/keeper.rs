@@ -9,7 +9,7 @@ use workload::Op;
 
 use super::windows::Windows;
 use super::writer::LogSender;
-use super::{CHUNK_ROWS, CHUNKS_MAX, Row};
+use super::{CHUNK_ROWS, CHUNKS_MAX, Row, WINDOW_CHUNK_ROWS};
 use crate::control::Control;
 use crate::plan::WorkerPlan;
 use crate::recorder::Recorder;
@@ -28,6 +28,8 @@ pub(crate) struct Keeper {
     worker: usize,
     /// Rows not handed over yet.
     rows: Vec<Row>,
+    /// Rows that a chunk takes.
+    chunk_rows: usize,
     /// `None`: one row for each I/O.
     windows: Option<Windows>,
     /// When the measured part began on the worker's clock; `None`: it has not.
@@ -51,9 +53,11 @@ impl Keeper {
     pub(crate) fn new(worker: usize, plan: &WorkerPlan, sender: LogSender, control: Arc<Control>) -> Keeper {
         let logs = &plan.job.reporting.logs;
         let (back, returned) = channel();
+        let chunk_rows = if logs.window_ms > 0 { WINDOW_CHUNK_ROWS } else { CHUNK_ROWS };
         Keeper {
             worker,
-            rows: Vec::with_capacity(CHUNK_ROWS),
+            rows: Vec::with_capacity(chunk_rows),
+            chunk_rows,
             windows: (logs.window_ms > 0).then(|| Windows::new(&plan.job.reporting)),
             origin_ns: None,
             unix_epoch: logs.unix_epoch,
@@ -153,7 +157,7 @@ impl Keeper {
 
     #[inline]
     fn put(&mut self, row: Row) {
-        if self.rows.len() == CHUNK_ROWS {
+        if self.rows.len() == self.chunk_rows {
             self.hand_over();
         }
         self.rows.push(row);
@@ -183,7 +187,7 @@ impl Keeper {
         }
         if self.chunks < CHUNKS_MAX {
             self.chunks += 1;
-            return Some(Vec::with_capacity(CHUNK_ROWS));
+            return Some(Vec::with_capacity(self.chunk_rows));
         }
         self.waits += 1;
         let mut after_stop = 0;

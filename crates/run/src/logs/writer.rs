@@ -1,24 +1,18 @@
 //! The thread that turns rows into lines.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use super::files::{LogFiles, Targets};
+use super::files::{LogFile, LogFiles, Targets};
 use super::lines::write_line;
 use super::{Row, Subject};
 use crate::plan::Plan;
 
-/// What nobody adds to for so long is written out.
-const IDLE: Duration = Duration::from_secs(1);
-
 /// Longest wait for the last rows: storage that answers takes them in far less.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Bytes gathered for each call.
-const BUFFER_BYTES: usize = 128 * 1024;
 
 enum Message {
     Rows { worker: usize, rows: Vec<Row>, back: Sender<Vec<Row>> },
@@ -52,8 +46,9 @@ impl LogWriter {
         let opened = LogFiles::open(plan)?;
         let (sender, messages) = channel();
         let (ended, done) = channel();
-        let files = opened.files.into_iter().map(|log| Writing::new(log.path, log.file)).collect();
-        let mut scribe = Scribe { files, targets: opened.targets };
+        let writing = |log: LogFile| Writing { path: log.path, file: log.file, failed: None };
+        let files = opened.files.into_iter().map(writing).collect();
+        let mut scribe = Scribe { files, targets: opened.targets, lines: Vec::new() };
         std::thread::Builder::new()
             .name("logs".to_owned())
             .stack_size(64 * 1024)
@@ -84,54 +79,40 @@ impl LogWriter {
 /// One file being written.
 struct Writing {
     path: PathBuf,
-    out: BufWriter<File>,
+    file: File,
+    /// After the first failure nothing more is written, so that no gap hides in the middle.
     failed: Option<std::io::Error>,
-}
-
-impl Writing {
-    fn new(path: PathBuf, file: File) -> Writing {
-        Writing { path, out: BufWriter::with_capacity(BUFFER_BYTES, file), failed: None }
-    }
-
-    /// Tries; after the first failure nothing more, so that no gap hides in the middle.
-    fn attempt(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) {
-        if self.failed.is_none() {
-            self.failed = write(&mut self.out).err();
-        }
-    }
 }
 
 struct Scribe {
     files: Vec<Writing>,
     targets: Vec<Targets>,
+    /// The lines of one chunk in one log.
+    lines: Vec<u8>,
 }
 
 impl Scribe {
     fn work(&mut self, messages: &Receiver<Message>) {
-        loop {
-            match messages.recv_timeout(IDLE) {
-                Ok(Message::Rows { worker, mut rows, back }) => {
-                    self.write(worker, &rows);
-                    rows.clear();
-                    // A worker that has ended wants no chunk.
-                    let _ = back.send(rows);
-                }
-                Err(RecvTimeoutError::Timeout) => self.flush(),
-                Ok(Message::End) | Err(RecvTimeoutError::Disconnected) => return self.flush(),
-            }
+        while let Ok(Message::Rows { worker, mut rows, back }) = messages.recv() {
+            self.write(worker, &rows);
+            rows.clear();
+            // A worker that has ended wants no chunk.
+            let _ = back.send(rows);
         }
     }
 
     fn write(&mut self, worker: usize, rows: &[Row]) {
-        let Targets { files, style } = &self.targets[worker];
+        let Scribe { files, targets, lines } = self;
+        let Targets { files: indices, style } = &targets[worker];
         for subject in Subject::ALL {
-            let Some(index) = files[subject as usize] else { continue };
-            self.files[index].attempt(|out| rows.iter().try_for_each(|row| write_line(out, row, subject, style)));
+            let Some(index) = indices[subject as usize] else { continue };
+            let writing = &mut files[index];
+            lines.clear();
+            let written = rows.iter().try_for_each(|row| write_line(lines, row, subject, style));
+            if writing.failed.is_none() {
+                writing.failed = written.and_then(|()| writing.file.write_all(lines)).err();
+            }
         }
-    }
-
-    fn flush(&mut self) {
-        self.files.iter_mut().for_each(|file| file.attempt(BufWriter::flush));
     }
 
     fn failures(&self) -> Vec<String> {
