@@ -75,6 +75,12 @@ fn the_drive_loop_allocates_nothing_per_request() {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
     let path = directory.path().join("file");
     std::fs::write(&path, vec![0u8; 1 << 20]).expect("the build directory is writable");
+    let log = directory.path().join("log");
+    for engine in ["--ioengine=null --iodepth=1", "--ioengine=null --iodepth=64"] {
+        let words = format!("{engine} --rw=randread --write_lat_log={}", log.display());
+        assert_no_growth(&words, 204_800);
+        assert_no_growth(&format!("{words} --log_avg_msec=10"), 204_800);
+    }
     for engine in ["--ioengine=psync", "--ioengine=libaio --iodepth=16", "--ioengine=io_uring --iodepth=16"] {
         for pattern in plain {
             assert_no_growth(&format!("--filename={} {engine} {pattern}", path.display()), 204_800);

@@ -70,6 +70,14 @@ fn windows_have_the_mean_and_the_largest() {
 }
 
 #[test]
+fn a_window_closes_with_the_request_that_reaches_its_end() {
+    // Five requests end at 1, 2 ... 5 ms; what is left at the end has a line of its own.
+    let words = "--rw=read --size=20k --sim_service=1ms --log_avg_msec=2 --write_lat_log=DIR/x";
+    let lines = "2, 1000000, 0, 0, 0\n4, 1000000, 0, 0, 0\n5, 1000000, 0, 0, 0\n";
+    assert_eq!(logged(words, "x_clat.1.log"), lines);
+}
+
+#[test]
 fn windows_of_rates_are_those_of_the_samples() {
     // The request that ends with the first window is counted in the second.
     let (bw, iops) = (logged(WINDOWS, "x_bw.1.log"), logged(WINDOWS, "x_iops.1.log"));
