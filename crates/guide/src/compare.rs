@@ -96,6 +96,11 @@ pub fn compare(
     let mut asking = Asking::begin(Question::Compare, places, version, command, control, watcher);
     let need = if options.literal { LITERAL_BYTES } else { options.size_bytes.unwrap_or(FIRST_FILE_BYTES) };
     let need = need.saturating_mul(if options.literal { 1 } else { u64::from(options.numjobs) });
+    // Before anything is made on one of them: another that never answers would leave it there.
+    for place in places {
+        asking.watcher.looks(&place.path);
+        let _ = probe::path_facts(&place.path);
+    }
     let mut sites = Vec::new();
     for (target, place) in places.iter().enumerate() {
         let expected = options.expected.iter().find(|(name, _)| *name == place.name).map(|(_, fstype)| fstype.as_str());

@@ -224,6 +224,8 @@ fn a_disk_that_never_answers() {
 
         let mut running = measure(&place);
         running.wait_until("the second test", |running| running.said().contains("[1/8]"));
+        // Some I/Os first: they must not be lost with the one that hangs.
+        lab::tell("sleep", "1");
         lab::tell("lab-disk", "hang 3600");
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
