@@ -167,7 +167,8 @@ fn pages_render_without_a_warning() {
     }
     for page in std::fs::read_dir(&pages).unwrap() {
         let page = page.unwrap().path();
-        let shown = Command::new("groff").args(["-man", "-ww", "-Tutf8", "-Kutf8", "-P-cbu"]).arg(&page).output().unwrap();
+        let shown =
+            Command::new("groff").args(["-man", "-ww", "-Tutf8", "-Kutf8", "-P-cbu"]).arg(&page).output().unwrap();
         assert!(shown.stderr.is_empty(), "{}: {}", page.display(), String::from_utf8_lossy(&shown.stderr));
         assert!(stdout(&shown).contains("SYNOPSIS"), "{}", page.display());
     }
