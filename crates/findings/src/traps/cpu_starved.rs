@@ -92,7 +92,8 @@ fn waiting(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Shortage
         name: "the workers waited for a processor",
         share: (waited_ns as f64 / 1e6 / runtime_ms as f64).min(1.0),
         limit: WAITING,
-        user: largest_user(stage, flow),
+        // Whoever had less than half of that time does not explain it: the workers may have been pinned together.
+        user: largest_user(stage, flow).filter(|user| user.seconds >= waited_ns as f64 / 2e9),
         next: "use fewer jobs than the machine has processors, or stop what else runs",
     })
 }

@@ -72,6 +72,12 @@ fn who_had_the_processors() {
     let daemon = waited(5 * S, 5 * S, Some(14 * S));
     assert_eq!(one(&daemon, "cpu-starved").severity, Severity::Info);
     assert!(one(&daemon, "cpu-starved").cause.ends_with("the filesystem's daemon used the time of 1.4 processors"));
+    let busy_itself = waited(9 * S, 8 * S, Some(7 * S));
+    assert_eq!(one(&busy_itself, "cpu-starved").severity, Severity::Info, "one worker does not wait for itself");
+    let mut pinned = waited(10 * S, 9 * S, None);
+    last(&mut pinned).system.busy_ms = Some(10_000);
+    assert_eq!(found(&pinned), caution("cpu-starved"), "a second of others explains no five of waiting");
+    assert!(!one(&pinned, "cpu-starved").cause.contains("meanwhile"));
     let kernel = waited(18 * S, 5 * S, None);
     assert_eq!(one(&kernel, "cpu-starved").severity, Severity::Info);
     assert!(one(&kernel, "cpu-starved").cause.contains("the kernel's threads for this run's requests"));
