@@ -4,14 +4,22 @@
 //! failed, and what to do next.
 
 mod contents;
+mod directory;
 mod error;
+mod reach;
+pub mod tree;
+mod whole;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 pub use contents::{CachedPages, Extents, extents_of, page_cache_of};
+pub use directory::{Directory, Entry, EntryKind, Identity, Lock, SpaceLeft, identity_of, try_lock};
 pub use error::{FileCause, FileError};
 use job::{Fallocate, SyncOpen};
+
+pub use reach::{Looked, Reach};
+pub use whole::{Readers, WholeFile, remove_old_drafts, write_whole};
 
 use crate::system::files as system;
 
@@ -97,6 +105,14 @@ impl OpenFile {
     pub fn open(path: &Path, mode: OpenMode) -> Result<OpenFile, FileError> {
         let fail = |code| FileError::of_open(path, mode, code);
         let fd = system::open(path, mode).map_err(fail)?;
+        let kind = system::kind(fd.as_fd()).map_err(fail)?;
+        Ok(OpenFile { fd, path: path.to_owned(), mode, kind })
+    }
+
+    /// Opens a file below a directory that is held; `path` is its whole path.
+    fn beneath(root: &OwnedFd, name: &Path, path: &Path, mode: OpenMode) -> Result<OpenFile, FileError> {
+        let fail = |code| FileError::of_open(path, mode, code);
+        let fd = system::open_beneath(root.as_fd(), name, mode).map_err(fail)?;
         let kind = system::kind(fd.as_fd()).map_err(fail)?;
         Ok(OpenFile { fd, path: path.to_owned(), mode, kind })
     }

@@ -1,6 +1,7 @@
 //! What is particular to Linux. Another system is another folder with the same names.
 
 pub(crate) mod aio;
+pub(crate) mod beneath;
 pub(crate) mod clock;
 pub(crate) mod control;
 pub(crate) mod extents;

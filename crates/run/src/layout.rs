@@ -11,7 +11,7 @@ mod write_behind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::files::{FileAccess, FileCause, FileError, OpenFile, OpenMode, remove};
+use engine::files::{FileAccess, FileCause, FileError, FileKind, OpenFile, OpenMode, Reach};
 use job::Fallocate;
 use workload::Content;
 
@@ -27,6 +27,8 @@ const EINTR: i32 = 4;
 /// A file that must be long enough.
 #[derive(Clone, Debug)]
 pub(crate) struct LayoutRequest<'job> {
+    /// How it is reached.
+    pub(crate) reach: &'job Reach,
     /// Where it is. Missing directories on the way are made.
     pub(crate) path: &'job Path,
     /// Bytes that it must have: offset and share of the size.
@@ -66,14 +68,6 @@ pub(crate) enum LayoutError {
         /// The file.
         path: PathBuf,
     },
-    /// A directory on the way could not be made.
-    #[error("cannot create the directory {path}: {text}", path = path.display(), text = std::io::Error::from_raw_os_error(*code))]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// errno.
-        code: i32,
-    },
     /// An operation on the file failed.
     #[error("{error}{place}", place = place(*offset))]
     File {
@@ -91,7 +85,6 @@ impl LayoutError {
     pub(crate) fn code(&self) -> i32 {
         match self {
             LayoutError::Interrupted { .. } => EINTR,
-            LayoutError::Directory { code, .. } => *code,
             LayoutError::File { error, .. } => error.code,
         }
     }
@@ -100,7 +93,6 @@ impl LayoutError {
     pub(crate) fn function(&self) -> &'static str {
         match self {
             LayoutError::Interrupted { .. } => "layout",
-            LayoutError::Directory { .. } => "mkdir",
             LayoutError::File { function, .. } => function,
         }
     }
@@ -121,67 +113,53 @@ pub(crate) fn lay_out(
     meter: &mut Meter<'_>,
     stop: &AtomicBool,
 ) -> Result<LaidOut, LayoutError> {
-    if serves(request.path, request.bytes_needed) {
+    if serves(request) {
         meter.add(request.bytes_needed);
         return Ok(LaidOut::Untouched);
     }
-    make_parents(request.path)?;
-    let file = begin(request.path)?;
+    request.reach.make_parents(request.path).map_err(in_call("mkdir"))?;
+    let file = begin(request)?;
     let made = make(&file, request, meter, stop);
     match made {
         Ok(laid_out) => file.close().map_err(in_call("close")).map(|()| laid_out),
         Err(error) => {
-            discard(file);
+            discard(request.reach, file);
             Err(error)
         }
     }
 }
 
 /// Long enough, or nothing that could be made anew: a device, a pipe.
-fn serves(path: &Path, bytes_needed: u64) -> bool {
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => metadata.len() >= bytes_needed,
-        Ok(metadata) => !metadata.is_dir(),
+fn serves(request: &LayoutRequest<'_>) -> bool {
+    match request.reach.look(request.path).map(|looked| (looked.kind, looked.size_bytes)) {
+        Ok((Some(FileKind::Regular), size_bytes)) => size_bytes >= request.bytes_needed,
+        Ok((kind, _)) => kind.is_some(),
         Err(_) => false,
     }
 }
 
-/// Makes the directories of a file, for the owner alone as fio does.
-fn make_parents(path: &Path) -> Result<(), LayoutError> {
-    let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return Ok(()) };
-    if parent.is_dir() {
-        return Ok(());
-    }
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-        .create(parent)
-        .map_err(|error| LayoutError::Directory { path: parent.to_owned(), code: error.raw_os_error().unwrap_or(0) })
-}
-
-/// An empty file. An old one goes away first, so that others who hold it open keep theirs; a link stays and its
-/// target is emptied.
-fn begin(path: &Path) -> Result<OpenFile, LayoutError> {
-    if !path.is_symlink() {
-        match remove(path) {
+/// An empty file. An old one goes away first, so that others who hold it open keep theirs; a link that the user named
+/// stays and its target is emptied.
+fn begin(request: &LayoutRequest<'_>) -> Result<OpenFile, LayoutError> {
+    let LayoutRequest { reach, path, .. } = request;
+    if !reach.follows_link(path) {
+        match reach.remove(path) {
             Err(error) if error.cause != FileCause::Missing => return Err(in_call("unlink")(error)),
             _ => {}
         }
     }
     let mode = OpenMode { create: true, ..OpenMode::buffered(FileAccess::Write) };
-    let file = OpenFile::open(path, mode).map_err(in_call("open"))?;
+    let file = reach.open(path, mode).map_err(in_call("open"))?;
     file.truncate(0).map_err(in_call("ftruncate"))?;
     Ok(file)
 }
 
 /// Takes back what was made of a file: empty first, so that it looks incomplete even if it cannot be removed.
 /// The failure that led here is the one to tell; another one on the way out adds nothing.
-fn discard(file: OpenFile) {
+fn discard(reach: &Reach, file: OpenFile) {
     let _ = file.truncate(0);
-    if !file.path().is_symlink() {
-        let _ = remove(file.path());
+    if !reach.follows_link(file.path()) {
+        let _ = reach.remove(file.path());
     }
 }
 

@@ -72,6 +72,7 @@ fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<News>) -> Resu
     let mut meter = Meter::new(step.bytes(), &mut watcher);
     for (index, (path, bytes_needed, make)) in step.files.iter().enumerate() {
         let request = LayoutRequest {
+            reach: &worker.reach,
             path,
             bytes_needed: *bytes_needed,
             fill: *make == Make::Fill,

@@ -8,6 +8,7 @@ mod verify;
 
 use std::sync::Arc;
 
+use engine::files::{Directory, Reach};
 use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
 use probe::{FileKind, HostFacts};
 use results::{JobSetup, Note, Severity, UnifiedReporting};
@@ -59,6 +60,8 @@ pub struct WorkerPlan {
     pub setup: JobSetup,
     /// Tells this run's blocks from those of others when they are verified.
     pub run_mark: u64,
+    /// How its files are reached.
+    pub reach: Reach,
     /// It cannot run; the others still do.
     pub refused: Option<Refusal>,
 }
@@ -117,6 +120,21 @@ pub fn diskless(engine: EngineName) -> bool {
 impl Plan {
     fn empty() -> Plan {
         Plan { workers: Vec::new(), layouts: Vec::new(), notes: Vec::new(), rejections: Vec::new() }
+    }
+
+    /// All files are reached below this directory, whatever stands at their paths by now.
+    ///
+    /// # Errors
+    /// The path of a file that does not lie below it.
+    pub fn keep_beneath(&mut self, directory: &Arc<Directory>) -> Result<(), std::path::PathBuf> {
+        let reach = Reach::Beneath(Arc::clone(directory));
+        for worker in self.workers.iter_mut().filter(|worker| !diskless(worker.job.submission.engine)) {
+            if let Some(file) = worker.files.iter().find(|file| !reach.covers(&file.path)) {
+                return Err(file.path.clone());
+            }
+            worker.reach = reach.clone();
+        }
+        Ok(())
     }
 
     /// No worker may run; the sentence about it is said once.
@@ -214,6 +232,7 @@ impl Planning<'_> {
             block_bytes_max: largest_block(job),
             setup: setup(job),
             run_mark: self.system_seed,
+            reach: Reach::ByPath,
             refused,
         });
     }

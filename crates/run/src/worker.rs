@@ -120,7 +120,7 @@ fn open(plan: &WorkerPlan, file: &crate::plan::PlannedFile, control: &Control) -
         direct: job.submission.direct,
         sync: job.submission.sync_open,
     };
-    let opened = OpenFile::open(&file.path, mode).map_err(|error| Refused {
+    let opened = plan.reach.open(&file.path, mode).map_err(|error| Refused {
         code: error.code,
         function: "open",
         message: format!("fio: {error}"),
@@ -441,7 +441,7 @@ fn close(plan: &WorkerPlan, files: Vec<OpenFile>, mut end: WorkerEnd) -> WorkerE
             end.messages.push(format!("fio: {error}"));
             end.record.error = end.record.error.or(Some(job_error(error.code, "close")));
         }
-        let removed = if plan.job.files.unlink { engine::files::remove(&path) } else { Ok(()) };
+        let removed = if plan.job.files.unlink { plan.reach.remove(&path) } else { Ok(()) };
         if let Err(error) = removed {
             end.messages.push(format!("fio: {error}"));
         }

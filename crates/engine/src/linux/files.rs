@@ -14,7 +14,7 @@ pub(crate) const INTERRUPTIONS_MAX: u32 = 100;
 
 const _: () = assert!(std::mem::size_of::<libc::off_t>() == 8, "offsets beyond 2 GiB need a 64-bit off_t");
 
-fn errno(error: Errno) -> i32 {
+pub(crate) fn errno(error: Errno) -> i32 {
     error.raw_os_error()
 }
 
@@ -36,6 +36,19 @@ pub(crate) fn uninterrupted<T>(mut call: impl FnMut() -> Result<T, Errno>) -> Re
 }
 
 pub(crate) fn open(path: &Path, mode: OpenMode) -> Result<OwnedFd, i32> {
+    let flags = flags(mode);
+    uninterrupted(|| rustix::fs::open(path, flags, Mode::from_raw_mode(CREATED_MODE))).map_err(errno)
+}
+
+/// Opens a file below a directory that is held.
+pub(crate) fn open_beneath(root: BorrowedFd<'_>, name: &Path, mode: OpenMode) -> Result<OwnedFd, i32> {
+    super::beneath::open(root, name, flags(mode), CREATED_MODE)
+}
+
+/// Readable by all, writable by the owner, less what the umask takes.
+const CREATED_MODE: u32 = 0o644;
+
+fn flags(mode: OpenMode) -> OFlags {
     let mut flags = OFlags::CLOEXEC;
     flags |= match mode.access {
         FileAccess::Read => OFlags::RDONLY,
@@ -49,7 +62,7 @@ pub(crate) fn open(path: &Path, mode: OpenMode) -> Result<OwnedFd, i32> {
     };
     flags.set(OFlags::CREATE, mode.create);
     flags.set(OFlags::DIRECT, mode.direct);
-    uninterrupted(|| rustix::fs::open(path, flags, Mode::from_raw_mode(0o644))).map_err(errno)
+    flags
 }
 
 pub(crate) fn kind(fd: BorrowedFd<'_>) -> Result<FileKind, i32> {

@@ -11,6 +11,7 @@ fn content() -> job::Content {
 /// What a job that reads asks for.
 fn request<'job>(path: &'job Path, bytes_needed: u64, content: &'job job::Content) -> LayoutRequest<'job> {
     LayoutRequest {
+        reach: &Reach::ByPath,
         path,
         bytes_needed,
         fill: true,

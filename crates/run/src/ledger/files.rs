@@ -5,10 +5,9 @@
 //! whose last close flushes it) is looked at without, or not at all.
 
 use std::collections::{BTreeMap, HashSet};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use engine::files::{FileAccess, OpenFile, OpenMode, extents_of, page_cache_of};
+use engine::files::{FileError, FileKind, OpenFile, Reach, extents_of, page_cache_of};
 use results::evidence::{CacheCounters, FileEvidence, FileState, Seen};
 
 use crate::plan::{FILES_KEPT, Plan, WorkerPlan, diskless};
@@ -34,6 +33,7 @@ enum Manner {
 #[derive(Debug)]
 struct Looked {
     path: PathBuf,
+    reach: Reach,
     /// Stages that use it.
     stages: Vec<u32>,
     manner: Manner,
@@ -63,7 +63,7 @@ impl Files {
                 match looked.iter_mut().find(|known| known.path == file.path) {
                     Some(known) if known.stages.contains(&worker.stage) => {}
                     Some(known) => known.stages.push(worker.stage),
-                    None if room => looked.push(Looked::new(&file.path, worker.stage)),
+                    None if room => looked.push(Looked::new(worker, &file.path)),
                     None => {}
                 }
             }
@@ -83,7 +83,7 @@ impl Files {
     /// nothing.
     pub(super) fn begin_stage(&mut self, stage: u32, first: bool, fstype_of: impl Fn(&Path) -> Option<String>) {
         for file in self.looked.iter_mut().filter(|file| file.stages.contains(&stage)) {
-            file.manner = manner(&file.path, fstype_of(&file.path).as_deref());
+            file.manner = manner(file, fstype_of(&file.path).as_deref());
             let state = file.begin(first).into();
             match file.before {
                 None => file.before = Some(state),
@@ -140,9 +140,9 @@ fn uses_files(worker: &WorkerPlan) -> bool {
     worker.refused.is_none() && !diskless(worker.job.submission.engine)
 }
 
-fn manner(path: &Path, fstype: Option<&str>) -> Manner {
+fn manner(file: &Looked, fstype: Option<&str>) -> Manner {
     let opening_matters = |fstype: &str| fstype == "fuse" || fstype.starts_with("fuse.") || fstype == "virtiofs";
-    let is_device = std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_block_device());
+    let is_device = file.reach.look(&file.path).is_ok_and(|looked| looked.kind == Some(FileKind::BlockDevice));
     match fstype {
         _ if is_device => Manner::Briefly,
         Some(fstype) if opening_matters(fstype) => Manner::Unopened,
@@ -151,10 +151,11 @@ fn manner(path: &Path, fstype: Option<&str>) -> Manner {
 }
 
 impl Looked {
-    fn new(path: &Path, stage: u32) -> Looked {
+    fn new(worker: &WorkerPlan, path: &Path) -> Looked {
         Looked {
             path: path.to_owned(),
-            stages: vec![stage],
+            reach: worker.reach.clone(),
+            stages: vec![worker.stage],
             manner: Manner::Unopened,
             open: Err("no stage runs".to_owned()),
             before: None,
@@ -165,7 +166,7 @@ impl Looked {
 
     fn begin(&mut self, first: bool) -> Result<FileState, String> {
         self.open = match self.manner {
-            Manner::Held => open(&self.path),
+            Manner::Held => self.open(),
             Manner::Briefly => {
                 Err("a descriptor of ours would put off what the last close of a device does".to_owned())
             }
@@ -179,26 +180,25 @@ impl Looked {
     fn state(&self, flush: bool) -> Result<FileState, String> {
         match (&self.open, self.manner) {
             (Ok(file), _) => state(file, flush),
-            (Err(_), Manner::Unopened) => unopened_state(&self.path),
-            (Err(_), Manner::Held | Manner::Briefly) => state(&open(&self.path)?, flush),
+            (Err(_), Manner::Unopened) => self.unopened_state(),
+            (Err(_), Manner::Held | Manner::Briefly) => state(&self.open()?, flush),
         }
     }
-}
 
-/// Opening a pipe waits for a writer and opening a character device may do anything: only files and block devices.
-fn open(path: &Path) -> Result<OpenFile, String> {
-    let metadata = std::fs::metadata(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    if !metadata.is_file() && !metadata.file_type().is_block_device() {
-        return Err(format!("{} is neither a file nor a block device", path.display()));
+    fn open(&self) -> Result<OpenFile, String> {
+        self.reach.open_to_look(&self.path).map_err(|error| said(&error))
     }
-    let file = OpenFile::open(path, OpenMode::buffered(FileAccess::Read));
-    file.map_err(|error| format!("{}: {}", path.display(), std::io::Error::from_raw_os_error(error.code)))
+
+    fn unopened_state(&self) -> Result<FileState, String> {
+        let looked = self.reach.look(&self.path).map_err(|error| said(&error))?;
+        let (size_bytes, allocated_bytes) = (looked.size_bytes, looked.allocated_bytes);
+        Ok(FileState { size_bytes, allocated_bytes, ..FileState::default() })
+    }
 }
 
-fn unopened_state(path: &Path) -> Result<FileState, String> {
-    let metadata = std::fs::metadata(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let allocated_bytes = metadata.blocks().saturating_mul(512);
-    Ok(FileState { size_bytes: metadata.len(), allocated_bytes, ..FileState::default() })
+/// Without advice: nobody has to do anything about a look that failed.
+fn said(error: &FileError) -> String {
+    format!("{}: {}", error.path.display(), std::io::Error::from_raw_os_error(error.code))
 }
 
 fn state(file: &OpenFile, flush: bool) -> Result<FileState, String> {

@@ -1,0 +1,341 @@
+//! A directory that is held. What is below it is reached from its descriptor and never again by its path, so that
+//! whoever renames, replaces or links something on the way there changes nothing: names lead neither through links nor
+//! into other mounts.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use super::{FileError, OpenFile, OpenMode};
+use crate::system::beneath;
+
+/// What a file or a directory is, however it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Number of the filesystem.
+    pub device: u64,
+    /// Number of the inode in it.
+    pub inode: u64,
+}
+
+/// Kinds of what a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    Regular,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A device, a pipe, a socket.
+    Other,
+}
+
+/// What a name in a directory stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its kind.
+    pub kind: EntryKind,
+    /// What it is.
+    pub identity: Identity,
+    /// Number of the user who owns it.
+    pub owner: u32,
+    /// How many names it has; 0: it was removed.
+    pub names: u64,
+    /// Its length, bytes.
+    pub size_bytes: u64,
+    /// What it takes on the storage, bytes.
+    pub allocated_bytes: u64,
+}
+
+/// Bytes and inodes of a filesystem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpaceLeft {
+    /// Bytes in all.
+    pub total_bytes: u64,
+    /// Bytes that this user may still use.
+    pub available_bytes: u64,
+    /// Inodes in all; 0: the filesystem makes them as it needs them.
+    pub total_inodes: u64,
+    /// Inodes that this user may still use.
+    pub available_inodes: u64,
+}
+
+/// How a lock was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// It is ours, as long as the file is open.
+    Taken,
+    /// Another holds it.
+    Held,
+    /// The filesystem has none.
+    Unsupported,
+}
+
+/// A directory that is held.
+#[derive(Debug)]
+pub struct Directory {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+impl Directory {
+    /// Holds a directory that a person named; links on the way there are theirs.
+    ///
+    /// # Errors
+    /// When it is none or cannot be read.
+    pub fn open(path: &Path) -> Result<Directory, FileError> {
+        let fd = beneath::open_directory(path).map_err(|code| FileError::of("open", path, code))?;
+        Ok(Directory { fd, path: path.to_owned() })
+    }
+
+    /// Makes a directory, for this user alone, and holds it: what stands under the name afterwards must be empty and of
+    /// the mount of this one. Whose it is shows when something is made in it: a server or a mount option may map users.
+    ///
+    /// # Errors
+    /// When it cannot be made, or another has taken its place meanwhile.
+    pub fn make(&self, name: &str) -> Result<Directory, FileError> {
+        self.at("create the directory", name, beneath::make_directory(self.fd.as_fd(), Path::new(name), 0o700))?;
+        let made = self.enter(Path::new(name))?;
+        if made.names()?.is_empty() {
+            return Ok(made);
+        }
+        // Another has taken its place.
+        Err(FileError::of("keep hold of", &self.path.join(name), libc::ESTALE))
+    }
+
+    /// Makes a directory below this one, and those on the way, unless they are there.
+    ///
+    /// # Errors
+    /// When one cannot be made.
+    pub fn make_all(&self, name: &Path) -> Result<(), FileError> {
+        let mut so_far = PathBuf::new();
+        let mut at: Option<Directory> = None;
+        for part in name.components() {
+            so_far.push(part);
+            let from = at.as_ref().unwrap_or(self);
+            let part = Path::new(part.as_os_str());
+            match beneath::make_directory(from.fd.as_fd(), part, 0o700) {
+                Ok(()) | Err(libc::EEXIST) => {}
+                Err(code) => return Err(FileError::of("create the directory", &self.path.join(so_far), code)),
+            }
+            at = Some(from.enter(part)?);
+        }
+        Ok(())
+    }
+
+    /// Holds a directory below this one.
+    ///
+    /// # Errors
+    /// When it is none, or a link or another mount lies on the way.
+    pub fn enter(&self, name: &Path) -> Result<Directory, FileError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let fd = self.at("open", name, beneath::open(self.fd.as_fd(), name, flags, 0))?;
+        Ok(Directory { fd, path: self.path.join(name) })
+    }
+
+    /// Where it was found: for people, and never to be opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The part of a path that lies below this directory.
+    pub fn below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        path.strip_prefix(&self.path).ok().filter(|rest| rest.components().next().is_some())
+    }
+
+    /// Opens a file for I/O, under its whole path.
+    ///
+    /// # Errors
+    /// As [`OpenFile::open`]; also when the path does not lie below this directory.
+    pub fn open_file(&self, path: &Path, mode: OpenMode) -> Result<OpenFile, FileError> {
+        let name = self.below(path).ok_or_else(|| FileError::of("open", path, libc::EXDEV))?;
+        OpenFile::beneath(&self.fd, name, path, mode)
+    }
+
+    /// Makes a file that must be new, for this user alone, to be read and written.
+    ///
+    /// # Errors
+    /// When it cannot be made, also because the name is taken.
+    pub fn create_new(&self, name: &str) -> Result<File, FileError> {
+        self.create_with_mode(name, 0o600)
+    }
+
+    pub(super) fn create_with_mode(&self, name: &str, mode: u32) -> Result<File, FileError> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        Ok(File::from(self.at("create", name, beneath::open(self.fd.as_fd(), Path::new(name), flags, mode))?))
+    }
+
+    /// Opens a regular file that is there, to be read and locked. Nothing else is opened: neither a link is followed nor
+    /// a pipe waited for.
+    ///
+    /// # Errors
+    /// When it is not there or no regular file.
+    pub fn open_regular(&self, name: &str) -> Result<(File, Entry), FileError> {
+        let entry = self.look(Path::new(name))?;
+        if entry.kind != EntryKind::Regular {
+            return Err(FileError::of("open", &self.path.join(name), libc::EINVAL));
+        }
+        let flags = OFlags::RDWR | OFlags::NONBLOCK;
+        let fd = self.at("open", name, beneath::open(self.fd.as_fd(), Path::new(name), flags, 0))?;
+        // It may have been exchanged since it was looked at.
+        let entry = self.at("look at", name, beneath::look_at(fd.as_fd()))?;
+        if entry.kind != EntryKind::Regular {
+            return Err(FileError::of("open", &self.path.join(name), libc::EINVAL));
+        }
+        Ok((File::from(fd), entry))
+    }
+
+    /// What a name below stands for; a link for itself.
+    ///
+    /// # Errors
+    /// When there is no such name.
+    pub fn look(&self, name: &Path) -> Result<Entry, FileError> {
+        self.at("look at", name, beneath::look(self.fd.as_fd(), name))
+    }
+
+    /// What the directory itself is.
+    ///
+    /// # Errors
+    /// When the filesystem does not say.
+    pub fn state(&self) -> Result<Entry, FileError> {
+        self.at("look at", "", beneath::look_at(self.fd.as_fd()))
+    }
+
+    /// Its names.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn names(&self) -> Result<Vec<OsString>, FileError> {
+        self.at("read", "", beneath::names(self.fd.as_fd()))
+    }
+
+    /// Removes a name that is no directory; a link and not what it leads to.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn remove(&self, name: &Path) -> Result<(), FileError> {
+        match (name.parent(), name.file_name()) {
+            (Some(parent), Some(last)) if parent.components().next().is_some() => {
+                self.enter(parent)?.remove(Path::new(last))
+            }
+            _ => self.at("remove", name, beneath::unlink(self.fd.as_fd(), name)),
+        }
+    }
+
+    /// Removes an empty directory directly below.
+    ///
+    /// # Errors
+    /// When it is not empty, or anything else fails.
+    pub fn remove_directory(&self, name: &Path) -> Result<(), FileError> {
+        self.at("remove", name, beneath::remove_directory(self.fd.as_fd(), name))
+    }
+
+    /// Gives a file directly below another name; what stood there is replaced.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn rename(&self, from: &str, to: &Path) -> Result<(), FileError> {
+        self.at("rename to", to, beneath::rename(self.fd.as_fd(), Path::new(from), to))
+    }
+
+    /// Bytes and inodes of its filesystem; `None`: it does not tell.
+    pub fn space(&self) -> Option<SpaceLeft> {
+        let [(total_bytes, available_bytes), (total_inodes, available_inodes)] = beneath::space(self.fd.as_fd()).ok()?;
+        // A network filesystem that cannot know names no blocks: that is not a full disk.
+        (total_bytes > 0).then_some(SpaceLeft { total_bytes, available_bytes, total_inodes, available_inodes })
+    }
+
+    fn at<T>(&self, operation: &'static str, name: impl AsRef<Path>, outcome: Result<T, i32>) -> Result<T, FileError> {
+        outcome.map_err(|code| FileError::of(operation, &self.path.join(name), code))
+    }
+}
+
+impl AsFd for Directory {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Tries to lock an open file; the lock ends when the file is closed, also by a kill.
+pub fn try_lock(file: &File) -> Lock {
+    match beneath::try_lock(file.as_fd()) {
+        Ok(()) => Lock::Taken,
+        Err(libc::EWOULDBLOCK) => Lock::Held,
+        Err(_) => Lock::Unsupported,
+    }
+}
+
+/// What an open file is.
+///
+/// # Errors
+/// errno.
+pub fn identity_of(file: &File) -> Result<Identity, i32> {
+    beneath::identity(file.as_fd())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::FileAccess;
+
+    #[test]
+    fn a_directory_that_was_exchanged_is_still_the_one_that_is_held() {
+        let place = tempfile::tempdir().unwrap();
+        let parent = Directory::open(place.path()).unwrap();
+        let ours = parent.make("work").unwrap();
+        std::fs::create_dir(place.path().join("theirs")).unwrap();
+        std::fs::write(place.path().join("theirs/file"), "precious").unwrap();
+        std::fs::rename(place.path().join("work"), place.path().join("stolen")).unwrap();
+        std::os::unix::fs::symlink(place.path().join("theirs"), place.path().join("work")).unwrap();
+
+        let mode = OpenMode { create: true, ..OpenMode::buffered(FileAccess::Write) };
+        let file = ours.open_file(&place.path().join("work/file"), mode).unwrap();
+        file.write_all_at(b"data", 0).unwrap();
+        assert_eq!(std::fs::read(place.path().join("theirs/file")).unwrap(), b"precious");
+        assert_eq!(std::fs::read(place.path().join("stolen/file")).unwrap(), b"data");
+        ours.remove(Path::new("file")).unwrap();
+        assert!(place.path().join("theirs/file").exists() && !place.path().join("stolen/file").exists());
+        assert!(parent.enter(Path::new("work")).is_err(), "a link is not entered");
+    }
+
+    #[test]
+    fn only_regular_files_are_opened_for_their_content() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        rustix::fs::mknodat(
+            &directory,
+            "fifo",
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::from_raw_mode(0o600),
+            0,
+        )
+        .unwrap();
+        std::os::unix::fs::symlink("/dev/zero", place.path().join("link")).unwrap();
+        std::fs::create_dir(place.path().join("sub")).unwrap();
+        for name in ["fifo", "link", "sub", "missing"] {
+            assert!(directory.open_regular(name).is_err(), "{name}");
+        }
+        let first = directory.create_new("file").unwrap();
+        assert!(directory.create_new("file").is_err(), "it must be new");
+        let (second, entry) = directory.open_regular("file").unwrap();
+        assert_eq!(entry.kind, EntryKind::Regular);
+        assert_eq!((try_lock(&first), try_lock(&second)), (Lock::Taken, Lock::Held));
+        drop(first);
+        assert_eq!(try_lock(&second), Lock::Taken, "a lock ends with its file");
+    }
+
+    #[test]
+    fn directories_on_the_way_are_made() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        directory.make_all(Path::new("a/b/c")).unwrap();
+        directory.make_all(Path::new("a/b/d")).unwrap();
+        assert!(place.path().join("a/b/c").is_dir() && place.path().join("a/b/d").is_dir());
+        assert!(directory.make_all(Path::new("../out")).is_err());
+        assert!(directory.make("a").is_err(), "the name is taken");
+    }
+}

@@ -1,0 +1,140 @@
+//! How the files of a run are reached: by the paths that a person gave, or below a directory that is held.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Directory, EntryKind, FileAccess, FileError, FileKind, OpenFile, OpenMode};
+
+/// How files are reached.
+#[derive(Clone, Debug, Default)]
+pub enum Reach {
+    /// By their paths, through whatever links lie on the way: the files are those of the person who named them.
+    #[default]
+    ByPath,
+    /// Below a directory of ours: their paths say only which.
+    Beneath(Arc<Directory>),
+}
+
+/// What stands behind a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Looked {
+    /// Its kind; `None`: a directory.
+    pub kind: Option<FileKind>,
+    /// Its length, bytes.
+    pub size_bytes: u64,
+    /// What it takes on the storage, bytes.
+    pub allocated_bytes: u64,
+}
+
+impl Reach {
+    /// Whether this path can be reached at all.
+    pub fn covers(&self, path: &Path) -> bool {
+        match self {
+            Reach::ByPath => true,
+            Reach::Beneath(directory) => directory.below(path).is_some(),
+        }
+    }
+
+    /// Opens a file for I/O.
+    ///
+    /// # Errors
+    /// As [`OpenFile::open`].
+    pub fn open(&self, path: &Path, mode: OpenMode) -> Result<OpenFile, FileError> {
+        match self {
+            Reach::ByPath => OpenFile::open(path, mode),
+            Reach::Beneath(directory) => directory.open_file(path, mode),
+        }
+    }
+
+    /// Removes a file; below a directory of ours a link and not what it leads to.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn remove(&self, path: &Path) -> Result<(), FileError> {
+        match self {
+            Reach::ByPath => super::remove(path),
+            Reach::Beneath(directory) => directory.remove(name(directory, path)?),
+        }
+    }
+
+    /// What stands behind a path. By path, links are followed; below a directory of ours there are none to follow.
+    ///
+    /// # Errors
+    /// When nothing is there, or it cannot be looked at.
+    pub fn look(&self, path: &Path) -> Result<Looked, FileError> {
+        match self {
+            Reach::ByPath => look_by_path(path),
+            Reach::Beneath(directory) => {
+                let entry = directory.look(name(directory, path)?)?;
+                let kind = match entry.kind {
+                    EntryKind::Regular => Some(FileKind::Regular),
+                    EntryKind::Directory => None,
+                    EntryKind::Link | EntryKind::Other => Some(FileKind::Other),
+                };
+                Ok(Looked { kind, size_bytes: entry.size_bytes, allocated_bytes: entry.allocated_bytes })
+            }
+        }
+    }
+
+    /// Whether the name itself is a link that is to be followed.
+    pub fn follows_link(&self, path: &Path) -> bool {
+        matches!(self, Reach::ByPath) && path.is_symlink()
+    }
+
+    /// Makes the directories that a file lies in, for the owner alone.
+    ///
+    /// # Errors
+    /// When one cannot be made.
+    pub fn make_parents(&self, path: &Path) -> Result<(), FileError> {
+        let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return Ok(()) };
+        match self {
+            Reach::ByPath if parent.is_dir() => Ok(()),
+            Reach::ByPath => {
+                let mut builder = std::fs::DirBuilder::new();
+                builder.recursive(true);
+                std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+                let code = |error: std::io::Error| error.raw_os_error().unwrap_or(0);
+                builder
+                    .create(parent)
+                    .map_err(|error| FileError::of("create the directory", parent, code(error)))
+            }
+            Reach::Beneath(directory) => match directory.below(parent) {
+                Some(below) => directory.make_all(below),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Opens a file to look at it: only files and block devices, for a pipe waits for a writer and a character device may
+    /// do anything.
+    ///
+    /// # Errors
+    /// When it is neither, or cannot be opened.
+    pub fn open_to_look(&self, path: &Path) -> Result<OpenFile, FileError> {
+        match self.look(path)?.kind {
+            Some(FileKind::Regular | FileKind::BlockDevice) => {
+                self.open(path, OpenMode::buffered(FileAccess::Read))
+            }
+            _ => Err(FileError::of("look at", path, libc::ENODEV)),
+        }
+    }
+}
+
+fn name<'p>(directory: &Directory, path: &'p Path) -> Result<&'p Path, FileError> {
+    directory.below(path).ok_or_else(|| FileError::of("reach", path, libc::EXDEV))
+}
+
+fn look_by_path(path: &Path) -> Result<Looked, FileError> {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let metadata = std::fs::metadata(path)
+        .map_err(|error| FileError::of("look at", path, error.raw_os_error().unwrap_or(0)))?;
+    let kind = metadata.file_type();
+    let kind = match () {
+        () if kind.is_file() => Some(FileKind::Regular),
+        () if kind.is_block_device() => Some(FileKind::BlockDevice),
+        () if kind.is_char_device() => Some(FileKind::CharacterDevice),
+        () if kind.is_dir() => None,
+        () => Some(FileKind::Other),
+    };
+    Ok(Looked { kind, size_bytes: metadata.len(), allocated_bytes: metadata.blocks().saturating_mul(512) })
+}

@@ -1,0 +1,171 @@
+//! Removing what is in a directory that is held: the one function of the program that removes a tree.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Directory, EntryKind, FileCause, FileError};
+
+/// Trees of ours are far less deep; each level holds a descriptor.
+const DEPTH_MAX: u32 = 64;
+
+/// How often an entry is tried again that was exchanged while it was removed.
+const TRIES_MAX: u32 = 8;
+
+/// Why a tree could not be removed whole.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    /// An operation failed.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Another filesystem, or another part of this one, is mounted in it.
+    #[error("{0} is another mount, which is left alone")]
+    Mount(String),
+    /// It is deeper than anything that was made.
+    #[error("{0} is too deep, and is left alone")]
+    Deep(String),
+}
+
+/// Removes all names of a directory but those to keep, and counts what has gone. Links are removed and not followed;
+/// what is mounted within is left alone, and said at the end.
+///
+/// # Errors
+/// The first thing that could not be removed; all else has gone.
+pub fn empty(directory: &Directory, keep: &[&str], gone: &AtomicU64) -> Result<(), TreeError> {
+    empty_level(directory, keep, gone, 0)
+}
+
+/// How many entries are below a directory, and the bytes that they take. Mounts are not entered.
+///
+/// # Errors
+/// When the directory cannot be read; what is within and cannot be read does not count.
+pub fn weigh(directory: &Directory) -> Result<(u64, u64), FileError> {
+    weigh_level(directory, 0)
+}
+
+fn weigh_level(directory: &Directory, depth: u32) -> Result<(u64, u64), FileError> {
+    let (mut entries, mut bytes) = (0, 0);
+    for name in directory.names()? {
+        let name = Path::new(&name);
+        let Ok(entry) = directory.look(name) else { continue };
+        entries += 1;
+        bytes += entry.allocated_bytes;
+        if entry.kind == EntryKind::Directory && depth < DEPTH_MAX {
+            let below = directory.enter(name).and_then(|below| weigh_level(&below, depth + 1)).unwrap_or_default();
+            entries += below.0;
+            bytes += below.1;
+        }
+    }
+    Ok((entries, bytes))
+}
+
+fn empty_level(directory: &Directory, keep: &[&str], gone: &AtomicU64, depth: u32) -> Result<(), TreeError> {
+    if depth > DEPTH_MAX {
+        return Err(TreeError::Deep(directory.path().display().to_string()));
+    }
+    let mut first_failure = None;
+    for name in directory.names()? {
+        if keep.iter().any(|kept| name == **kept) {
+            continue;
+        }
+        match remove_entry(directory, Path::new(&name), gone, depth) {
+            Ok(()) => drop(gone.fetch_add(1, Ordering::Relaxed)),
+            Err(error) => drop(first_failure.get_or_insert(error)),
+        }
+    }
+    first_failure.map_or(Ok(()), Err)
+}
+
+/// Removes whatever the name stands for, also if that changes meanwhile.
+fn remove_entry(directory: &Directory, name: &Path, gone: &AtomicU64, depth: u32) -> Result<(), TreeError> {
+    let mut outcome = Ok(());
+    for _ in 0..TRIES_MAX {
+        outcome = match directory.look(name) {
+            Err(error) if error.cause == FileCause::Missing => return Ok(()),
+            Err(error) => return Err(error.into()),
+            Ok(entry) if entry.kind == EntryKind::Directory => remove_below(directory, name, gone, depth),
+            Ok(_) => directory.remove(name).map_err(TreeError::from),
+        };
+        match &outcome {
+            // It was a directory and is none any more, or the other way round; or something was added to it.
+            Err(TreeError::File(error)) if exchanged(error.code) => {}
+            _ => break,
+        }
+    }
+    match outcome {
+        Err(TreeError::File(error)) if error.cause == FileCause::Missing && error.code == libc::ENOENT => Ok(()),
+        outcome => outcome,
+    }
+}
+
+fn exchanged(code: i32) -> bool {
+    matches!(code, libc::ENOTDIR | libc::EISDIR | libc::ELOOP | libc::ENOTEMPTY | libc::EEXIST)
+}
+
+fn remove_below(directory: &Directory, name: &Path, gone: &AtomicU64, depth: u32) -> Result<(), TreeError> {
+    let below = match directory.enter(name) {
+        Err(error) if error.code == libc::EXDEV => {
+            return Err(TreeError::Mount(directory.path().join(name).display().to_string()));
+        }
+        below => below?,
+    };
+    empty_level(&below, &[], gone, depth + 1)?;
+    drop(below);
+    Ok(directory.remove_directory(name)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    /// A place with a tree of ours and something that is not ours.
+    fn place() -> (tempfile::TempDir, Directory) {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir_all(place.path().join("ours/a/b")).unwrap();
+        fs::create_dir(place.path().join("theirs")).unwrap();
+        fs::write(place.path().join("theirs/file"), "precious").unwrap();
+        fs::write(place.path().join("ours/a/b/file"), "x").unwrap();
+        fs::write(place.path().join("ours/kept"), "x").unwrap();
+        let ours = Directory::open(&place.path().join("ours")).unwrap();
+        (place, ours)
+    }
+
+    #[test]
+    fn links_go_and_what_they_lead_to_stays() {
+        let (place, ours) = place();
+        symlink(place.path().join("theirs"), place.path().join("ours/way")).unwrap();
+        symlink(place.path().join("theirs/file"), place.path().join("ours/a/link")).unwrap();
+        assert_eq!(weigh(&ours).unwrap().0, 6);
+        let gone = AtomicU64::new(0);
+        empty(&ours, &["kept"], &gone).unwrap();
+        assert_eq!(ours.names().unwrap(), ["kept"]);
+        assert_eq!(gone.into_inner(), 5);
+        assert!(place.path().join("theirs/file").exists());
+    }
+
+    /// Another process exchanges a directory for a link to somebody's files and back, as fast as it can.
+    #[test]
+    fn an_exchange_during_the_removal_leads_nowhere() {
+        let (place, ours) = place();
+        let (target, way) = (place.path().join("theirs"), place.path().join("ours/swap"));
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let _ = fs::create_dir(&way);
+                    let _ = fs::write(way.join("file"), "bait");
+                    let _ = fs::remove_dir_all(&way);
+                    let _ = symlink(&target, &way);
+                    let _ = fs::remove_file(&way);
+                }
+            });
+            for _ in 0..300 {
+                // What appears after the names were read stays; what fails was exchanged more often than it was tried.
+                let _ = empty(&ours, &[], &AtomicU64::new(0));
+                assert_eq!(fs::read(target.join("file")).unwrap(), b"precious");
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+    }
+}

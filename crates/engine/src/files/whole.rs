@@ -1,0 +1,251 @@
+//! Writing a file whole or not at all: the one function of the program for every file that it writes in one piece.
+//!
+//! The content goes to a draft of a name that nobody can guess, made new in the same directory, is synced, and takes the
+//! target's name at the end. What stands under that name and is no regular file is not replaced: a pipe, a terminal or a
+//! character device is written as it is, all else is refused.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+
+use super::directory::{Directory, Lock, try_lock};
+use super::{EntryKind, FileCause};
+
+/// What drafts' names begin with.
+const DRAFT: &str = ".fsdyno-draft-";
+
+/// A draft that somebody removes while it is made is made again so often.
+const TRIES_MAX: u32 = 4;
+
+/// Who may read a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readers {
+    /// As the umask says: a file that a person asked for.
+    ByUmask,
+    /// Its owner alone: what the program keeps for itself.
+    Owner,
+}
+
+/// Where a file is to be written whole.
+#[derive(Clone, Debug)]
+pub struct WholeFile {
+    path: PathBuf,
+    readers: Readers,
+    in_place: bool,
+}
+
+impl WholeFile {
+    /// Sees whether a file can be written under this name, and leaves everything as it is.
+    ///
+    /// # Errors
+    /// When the directory cannot be written, or something stands there that must not be replaced.
+    pub fn claim(path: &Path, readers: Readers) -> io::Result<WholeFile> {
+        let in_place = match stands_there(path)? {
+            Stands::Nothing | Stands::File => {
+                Draft::make(path, readers).map(drop)?;
+                false
+            }
+            Stands::Stream => {
+                open_stream(path).map(drop)?;
+                true
+            }
+        };
+        Ok(WholeFile { path: path.to_owned(), readers, in_place })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A pipe, a terminal, a device: what is written there stays written, so that it is worth one writing only.
+    pub fn in_place(&self) -> bool {
+        self.in_place
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// When it cannot be written; then what stood there before stands there still.
+    pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        if self.in_place {
+            return open_stream(&self.path)?.write_all(bytes);
+        }
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.replace(bytes) {
+                // Whoever tidies up takes a draft that is not locked yet for a leftover.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && tries < TRIES_MAX => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        // What stood there may have changed since it was claimed.
+        match stands_there(&self.path)? {
+            Stands::Nothing | Stands::File => {}
+            Stands::Stream => return Err(refusal(&self.path, "was exchanged for something that is no regular file")),
+        }
+        let mut draft = Draft::make(&self.path, self.readers)?;
+        draft.file.write_all(bytes)?;
+        draft.file.sync_all()?;
+        draft.take_name()
+    }
+}
+
+/// Writes a file whole or not at all.
+///
+/// # Errors
+/// When it cannot be written; then what stood there before stands there still.
+pub fn write_whole(path: &Path, readers: Readers, bytes: &[u8]) -> io::Result<()> {
+    WholeFile::claim(path, readers)?.write(bytes)
+}
+
+/// Removes the drafts of this user in a directory that nobody writes any more; how many there were.
+pub fn remove_old_drafts(directory: &Directory) -> u64 {
+    let names = directory.names().unwrap_or_default();
+    let names = names.iter().filter_map(|name| name.to_str()).filter(|name| is_draft(name));
+    names.filter(|name| remove_if_old(directory, name)).count() as u64
+}
+
+fn is_draft(name: &str) -> bool {
+    let number = name.strip_prefix(DRAFT);
+    number.is_some_and(|number| number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+fn remove_if_old(directory: &Directory, name: &str) -> bool {
+    let Ok((file, entry)) = directory.open_regular(name) else { return false };
+    let ours = entry.owner == rustix::process::geteuid().as_raw() && entry.names == 1;
+    ours && try_lock(&file) == Lock::Taken && directory.remove(Path::new(name)).is_ok()
+}
+
+/// What is under a name.
+enum Stands {
+    Nothing,
+    File,
+    /// A pipe, a terminal, a socket, a character device, or a descriptor of this process.
+    Stream,
+}
+
+fn stands_there(path: &Path) -> io::Result<Stands> {
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => return Ok(Stands::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(refusal(path, "is a link that leads nowhere"));
+        }
+        Err(error) => return Err(error),
+    };
+    let kind = metadata.file_type();
+    match () {
+        () if kind.is_dir() => Err(refusal(path, "is a directory")),
+        () if kind.is_block_device() => Err(refusal(path, "is a block device")),
+        () if !kind.is_file() || is_own_descriptor(path) => Ok(Stands::Stream),
+        () if path.is_symlink() => Err(refusal(path, "is a link: name the file that it leads to")),
+        () => Ok(Stands::File),
+    }
+}
+
+fn refusal(path: &Path, why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{} {why}", path.display()))
+}
+
+/// `/dev/stdout`, `/dev/fd/3`: what the caller has opened, whatever it is.
+fn is_own_descriptor(path: &Path) -> bool {
+    const LINKS_MAX: u32 = 8;
+    let mut at = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let mut parts = at.components().rev().skip(1);
+        let folder = parts.next();
+        let inside = folder == Some(Component::Normal("fd".as_ref()));
+        if inside && (at.starts_with("/proc") || at.starts_with("/dev/fd")) {
+            return true;
+        }
+        let Ok(target) = at.read_link() else { return false };
+        at = at.parent().map_or(target.clone(), |parent| parent.join(&target));
+    }
+    false
+}
+
+fn open_stream(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    // Without a reader a pipe would let us wait for ever.
+    options.append(true).custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_block_device() || kind.is_dir() || (kind.is_file() && !is_own_descriptor(path)) {
+        return Err(refusal(path, "was exchanged while it was opened"));
+    }
+    let flags = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, flags - rustix::fs::OFlags::NONBLOCK)?;
+    Ok(file)
+}
+
+/// A file that has not its name yet; dropping it removes it.
+struct Draft {
+    directory: Directory,
+    name: String,
+    target: OsString,
+    file: File,
+    finished: bool,
+}
+
+impl Draft {
+    fn make(target: &Path, readers: Readers) -> io::Result<Draft> {
+        let name = target.file_name().ok_or_else(|| refusal(target, "names no file"))?.to_owned();
+        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let directory = Directory::open(parent).map_err(|error| io::Error::from_raw_os_error(error.code))?;
+        if directory.look(Path::new(&name)).is_ok_and(|entry| entry.kind != EntryKind::Regular) {
+            return Err(refusal(target, "is no regular file"));
+        }
+        let mode = if readers == Readers::Owner { 0o600 } else { 0o666 };
+        let mut tries = 0;
+        let (draft, file) = loop {
+            tries += 1;
+            let draft = format!("{DRAFT}{:016x}", random());
+            match directory.create_with_mode(&draft, mode) {
+                Ok(file) => break (draft, file),
+                Err(error) if error.code == libc::EEXIST && tries < TRIES_MAX => {}
+                Err(error) => return Err(io::Error::from_raw_os_error(error.code)),
+            }
+        };
+        // For whoever tidies up; without locks it is left to them.
+        let _ = try_lock(&file);
+        Ok(Draft { directory, name: draft, target: name, file, finished: false })
+    }
+
+    /// The draft becomes the file.
+    fn take_name(mut self) -> io::Result<()> {
+        let renamed = self.directory.rename(&self.name, Path::new(&self.target));
+        renamed.map_err(|error| match error.cause {
+            FileCause::Missing => io::Error::from(io::ErrorKind::NotFound),
+            _ => io::Error::from_raw_os_error(error.code),
+        })?;
+        self.finished = true;
+        // The name lasts when the directory does; a filesystem that cannot sync directories keeps it anyway.
+        let _ = rustix::fs::fsync(&self.directory);
+        Ok(())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.finished {
+            // The failure that led here is the one to tell.
+            let _ = self.directory.remove(Path::new(&self.name));
+        }
+    }
+}
+
+/// A number that nobody can guess: the standard library seeds its hashers from the system.
+fn random() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+#[cfg(test)]
+mod tests;

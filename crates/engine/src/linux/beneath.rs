@@ -1,0 +1,217 @@
+//! System calls on names below a directory that is held: links are never followed and mounts never crossed.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Component, Path};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, StatxFlags};
+use rustix::io::Errno;
+
+use super::files::{INTERRUPTIONS_MAX, errno, uninterrupted};
+use crate::files::{Entry, EntryKind, Identity};
+
+/// The kernel lacks openat2(2), or something forbids the call: names are walked step by step from then on.
+static BY_STEPS: AtomicBool = AtomicBool::new(false);
+
+/// Opens a name below a directory.
+pub(crate) fn open(root: BorrowedFd<'_>, name: &Path, flags: OFlags, mode: u32) -> Result<OwnedFd, i32> {
+    check_name(name)?;
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY;
+    // openat2 refuses a mode that the flags have no use for.
+    let mode = if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(mode) } else { Mode::empty() };
+    if !BY_STEPS.load(Ordering::Relaxed) {
+        match open_at_once(root, name, flags, mode) {
+            // Filters of containers answer EPERM to calls that they do not know; the walk finds out which it was.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            outcome => return outcome.map_err(errno),
+        }
+        let outcome = open_by_steps(root, name, flags, mode);
+        if outcome.is_ok() {
+            BY_STEPS.store(true, Ordering::Relaxed);
+        }
+        return outcome.map_err(errno);
+    }
+    open_by_steps(root, name, flags, mode).map_err(errno)
+}
+
+/// Names of ours are plain: nothing that leads up or back to the root.
+fn check_name(name: &Path) -> Result<(), i32> {
+    let plain = name.components().all(|part| matches!(part, Component::Normal(_)));
+    if plain && name.components().next().is_some() { Ok(()) } else { Err(libc::EXDEV) }
+}
+
+fn open_at_once(root: BorrowedFd<'_>, name: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+    let resolve =
+        ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_XDEV;
+    let mut outcome = Err(Errno::AGAIN);
+    // EAGAIN: something was renamed or mounted while the kernel looked.
+    for _ in 0..INTERRUPTIONS_MAX {
+        outcome = uninterrupted(|| rustix::fs::openat2(root, name, flags, mode, resolve));
+        if !matches!(outcome, Err(Errno::AGAIN)) {
+            break;
+        }
+    }
+    outcome
+}
+
+fn open_by_steps(root: BorrowedFd<'_>, name: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+    let home = mount_of(root)?;
+    let within = |found: OwnedFd| if mount_of(found.as_fd())? == home { Ok(found) } else { Err(Errno::XDEV) };
+    let mut parts: Vec<_> = name.components().collect();
+    let Some(last) = parts.pop() else { return Err(Errno::INVAL) };
+    let mut at: Option<OwnedFd> = None;
+    for part in parts {
+        let from = at.as_ref().map_or(root, AsFd::as_fd);
+        let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        at = Some(within(uninterrupted(|| rustix::fs::openat(from, part.as_os_str(), step, Mode::empty()))?)?);
+    }
+    let from = at.as_ref().map_or(root, AsFd::as_fd);
+    within(uninterrupted(|| rustix::fs::openat(from, last.as_os_str(), flags | OFlags::NOFOLLOW, mode))?)
+}
+
+/// The mount where the kernel tells it, else the device.
+fn mount_of(fd: BorrowedFd<'_>) -> Result<(Option<u64>, u64), Errno> {
+    let device = rustix::fs::fstat(fd)?.st_dev;
+    let statx = rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);
+    let told = statx.ok().filter(|statx| statx.stx_mask & StatxFlags::MNT_ID.bits() != 0);
+    Ok((told.map(|statx| statx.stx_mnt_id), device))
+}
+
+/// What an open file is, however it is called.
+pub(crate) fn identity(fd: BorrowedFd<'_>) -> Result<Identity, i32> {
+    let stat = rustix::fs::fstat(fd).map_err(errno)?;
+    Ok(Identity { device: stat.st_dev, inode: stat.st_ino })
+}
+
+/// What an open file is, for whom, and how much.
+pub(crate) fn look_at(fd: BorrowedFd<'_>) -> Result<Entry, i32> {
+    rustix::fs::fstat(fd).map(|stat| entry(&stat)).map_err(errno)
+}
+
+/// What a name in a directory stands for; a link for itself.
+pub(crate) fn look(root: BorrowedFd<'_>, name: &Path) -> Result<Entry, i32> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    rustix::fs::statat(root, name, flags).map(|stat| entry(&stat)).map_err(errno)
+}
+
+fn entry(stat: &rustix::fs::Stat) -> Entry {
+    Entry {
+        kind: match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => EntryKind::Regular,
+            FileType::Directory => EntryKind::Directory,
+            FileType::Symlink => EntryKind::Link,
+            _ => EntryKind::Other,
+        },
+        identity: Identity { device: stat.st_dev, inode: stat.st_ino },
+        owner: stat.st_uid,
+        names: stat.st_nlink as u64,
+        size_bytes: stat.st_size as u64,
+        allocated_bytes: (stat.st_blocks as u64).saturating_mul(512),
+    }
+}
+
+/// The names in a directory, without itself and its parent.
+pub(crate) fn names(directory: BorrowedFd<'_>) -> Result<Vec<std::ffi::OsString>, i32> {
+    use std::os::unix::ffi::OsStrExt;
+    // A description of its own: the position of the one that is held belongs to its holder.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let own = uninterrupted(|| rustix::fs::openat(directory, c".", flags, Mode::empty())).map_err(errno)?;
+    let mut names = Vec::new();
+    for entry in Dir::new(own).map_err(errno)? {
+        let entry = entry.map_err(errno)?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            names.push(std::ffi::OsStr::from_bytes(name).to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// Opens a directory that a person named: links on the way are theirs.
+pub(crate) fn open_directory(path: &Path) -> Result<OwnedFd, i32> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    uninterrupted(|| rustix::fs::open(path, flags, Mode::empty())).map_err(errno)
+}
+
+pub(crate) fn make_directory(root: BorrowedFd<'_>, name: &Path, mode: u32) -> Result<(), i32> {
+    rustix::fs::mkdirat(root, name, Mode::from_raw_mode(mode)).map_err(errno)
+}
+
+/// Removes a name that is no directory.
+pub(crate) fn unlink(root: BorrowedFd<'_>, name: &Path) -> Result<(), i32> {
+    rustix::fs::unlinkat(root, name, AtFlags::empty()).map_err(errno)
+}
+
+/// Removes an empty directory.
+pub(crate) fn remove_directory(root: BorrowedFd<'_>, name: &Path) -> Result<(), i32> {
+    rustix::fs::unlinkat(root, name, AtFlags::REMOVEDIR).map_err(errno)
+}
+
+pub(crate) fn rename(root: BorrowedFd<'_>, from: &Path, to: &Path) -> Result<(), i32> {
+    rustix::fs::renameat(root, from, root, to).map_err(errno)
+}
+
+/// Tries to lock a file for ourselves. The lock belongs to the open description: it ends with its last descriptor,
+/// also when the process is killed.
+pub(crate) fn try_lock(fd: BorrowedFd<'_>) -> Result<(), i32> {
+    rustix::fs::flock(fd, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(errno)
+}
+
+/// Bytes and inodes of the filesystem that an open directory is on: `(total, available)` of each.
+pub(crate) fn space(fd: BorrowedFd<'_>) -> Result<[(u64, u64); 2], i32> {
+    let stat = rustix::fs::fstatvfs(fd).map_err(errno)?;
+    let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
+    Ok([(bytes(stat.f_blocks), bytes(stat.f_bavail)), (stat.f_files, stat.f_favail)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// Both ways give the same answer to names that lead astray.
+    #[test]
+    fn no_way_leads_out() {
+        let place = tempfile::tempdir().unwrap();
+        let (inside, outside) = (place.path().join("inside"), place.path().join("outside"));
+        std::fs::create_dir_all(inside.join("sub")).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        std::fs::write(outside.join("file"), "theirs").unwrap();
+        std::fs::write(inside.join("sub/file"), "ours").unwrap();
+        symlink(outside.join("file"), inside.join("link")).unwrap();
+        symlink(&outside, inside.join("way")).unwrap();
+        let root = open_directory(&inside).unwrap();
+        type Way = fn(BorrowedFd<'_>, &Path, OFlags, Mode) -> Result<OwnedFd, Errno>;
+        for (name, way) in [("openat2", open_at_once as Way), ("steps", open_by_steps as Way)] {
+            let open = |path: &str| {
+                way(root.as_fd(), Path::new(path), OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+            };
+            match open("sub/file") {
+                Err(Errno::NOSYS | Errno::PERM) if name == "openat2" => continue,
+                outcome => drop(outcome.unwrap()),
+            }
+            assert!(matches!(open("link"), Err(Errno::LOOP)), "{name}");
+            assert!(open("way/file").is_err(), "{name}");
+            assert!(matches!(open("missing"), Err(Errno::NOENT)), "{name}");
+        }
+        for astray in ["../outside/file", "/etc/passwd", "sub/../../outside/file", ".", ""] {
+            assert_eq!(open_below(&root, astray), Err(libc::EXDEV), "{astray}");
+        }
+    }
+
+    fn open_below(root: &OwnedFd, name: &str) -> Result<(), i32> {
+        open(root.as_fd(), Path::new(name), OFlags::RDONLY, 0).map(drop)
+    }
+
+    #[test]
+    fn a_mount_is_not_entered() {
+        // The test may mount nothing; the kernel has mounts of its own.
+        let root = open_directory(Path::new("/")).unwrap();
+        for (name, outcome) in [
+            ("openat2", open_at_once(root.as_fd(), Path::new("proc/version"), OFlags::RDONLY, Mode::empty())),
+            ("steps", open_by_steps(root.as_fd(), Path::new("proc/version"), OFlags::RDONLY, Mode::empty())),
+        ] {
+            assert!(matches!(outcome, Err(Errno::XDEV | Errno::NOSYS | Errno::PERM)), "{name}: {outcome:?}");
+        }
+    }
+}
