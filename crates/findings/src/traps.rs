@@ -8,6 +8,7 @@ pub(crate) mod compressible_data;
 pub(crate) mod cpu_starved;
 pub(crate) mod depth_not_reached;
 pub(crate) mod direct_not_honoured;
+pub(crate) mod directory_lost;
 pub(crate) mod drift;
 pub(crate) mod fits_in_memory;
 pub(crate) mod foreign_load;
@@ -83,6 +84,7 @@ pub(crate) const ALL: &[Trap] = &[
     seen(foreign_load::find),
     seen(request_size::find),
     foreseen(latency_off::find, latency_off::find),
+    seen(directory_lost::find),
 ];
 
 /// Their stories, by number.
@@ -115,4 +117,5 @@ pub(crate) const STORIES: &[Story] = &[
     foreign_load::STORY,
     request_size::STORY,
     latency_off::STORY,
+    directory_lost::STORY,
 ];

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use engine::clock::{Clock, RealClock};
 use job::Outcome;
 use probe::HostFacts;
-use results::{JobRecord, RunRecord};
+use results::{JobRecord, Note, RunRecord, Severity};
 use run::{Control, Heading, MachineSources, Observer, View, WorkerState};
 
 use crate::watch::{Counted, LiveFigures, LivePhase, Step};
+use crate::workplace::Workplace;
 use crate::{Problem, Watcher};
 
 mod stability;
@@ -42,6 +43,8 @@ pub struct Conditions<'a> {
     pub control: &'a Arc<Control>,
     /// When the run ends.
     pub stop_rule: StopRule,
+    /// Where all of its files lie.
+    pub work: &'a Workplace,
 }
 
 /// Parses, plans and runs one command line.
@@ -65,11 +68,15 @@ pub fn run_line(
     let paths = run::plan::paths(&request.jobs);
     let facts = HostFacts::gather(paths.into_iter().inspect(|path| watcher.looks(path)));
     // The same places each time: rounds and targets then differ in the storage alone.
-    let plan = run::plan::plan(&request.jobs, &facts, 0);
+    let mut plan = run::plan::plan(&request.jobs, &facts, 0);
     if !plan.rejections.is_empty() {
         watcher.looked();
         return Err(Problem::new(plan.rejections.join("\n")));
     }
+    plan.keep_beneath(conditions.work.held()).map_err(|path| {
+        let (path, work) = (path.display(), conditions.work.directory().display());
+        Problem::new(format!("{path} lies outside {work}, the directory of this question"))
+    })?;
     let heading = Heading {
         version: conditions.version.to_string(),
         command: words.to_vec(),
@@ -103,6 +110,10 @@ pub fn run_line(
         conditions.control.leave_behind();
     }
     record.signal = conditions.control.signal().or(record.signal);
+    if let Err(lost) = conditions.work.check_there() {
+        let id = results::DIRECTORY_LOST.to_string();
+        record.notes.push(Note { id, severity: Severity::Invalid, job: None, text: lost.what });
+    }
     record.findings = findings::of_run(&record);
     Ok(record)
 }

@@ -8,7 +8,7 @@ use results::evidence::{SpaceIdentity, StorageClass};
 use results::{Question, Severity, Study};
 
 use crate::study::{Asking, Place};
-use crate::workplace::Workplace;
+use crate::workplace::{Needs, Workplace};
 use crate::{Problem, Watcher};
 
 mod estimate;
@@ -29,9 +29,6 @@ pub use profile::{Profile, Source};
 use judge::Factors;
 use profile::Work;
 use session::Session;
-
-/// What 1,001 files of 5 bytes take at most, in whole blocks.
-const SMALL_FILES_BYTES: u64 = 32 << 20;
 
 /// What was asked.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,14 +69,14 @@ pub fn check(
     }
     let places = std::slice::from_ref(place);
     let mut asking = Asking::begin(Question::Check, places, version, command, control, watcher);
-    let factors = factors(&asking.study);
+    let (factors, control) = (factors(&asking.study), Arc::clone(&asking.control));
     let mut session = Session::new(&mut asking, options, factors);
     let open = session.look(&profiles, &place.path);
-    let need_bytes = needed_bytes(&open, &place.path, options)?;
+    let need = needs(&open, &place.path, options)?;
     // Where every profile has its answer already, nothing is written; a place that cannot be used is an error all the same.
     if !open.is_empty() || !place.path.is_dir() {
         let smaller = "free some space, or make the files smaller with --size-cap (then it is not the vendor's test)";
-        let work = Workplace::open(&place.path, options.expected.as_deref(), need_bytes).map_err(|problem| {
+        let work = Workplace::open(&place.path, options.expected.as_deref(), need, &control).map_err(|problem| {
             let of_space = problem.next.as_deref().is_some_and(|next| next.contains("--size"));
             if of_space { problem.with_next(smaller) } else { problem }
         })?;
@@ -141,14 +138,16 @@ fn factors(study: &Study) -> Factors {
     }
 }
 
-/// The most bytes that the tests of any one profile have in files at once: files go when the next profile begins.
-fn needed_bytes(profiles: &[&Profile], path: &Path, options: &Options) -> Result<u64, Problem> {
-    let mut most = 0;
+/// What the tests of any one profile have in files at once at most: files go when the next profile begins.
+fn needs(profiles: &[&Profile], path: &Path, options: &Options) -> Result<Needs, Problem> {
+    let mut most = Needs::default();
     for profile in profiles {
         let mut files: BTreeMap<PathBuf, u64> = BTreeMap::new();
         for test in profile.tests_of(options.tier.as_deref()) {
             let Work::Line(words) = &test.work else {
-                files.insert(path.join("files"), SMALL_FILES_BYTES);
+                let small = crate::smallfiles::Options::default().needs();
+                files.insert(path.join("files"), small.bytes);
+                most.inodes = most.inodes.max(small.inodes);
                 continue;
             };
             for (file, bytes) in line::prepare(words, path, &session::shared_file(path), options.shortening)?.files {
@@ -156,7 +155,8 @@ fn needed_bytes(profiles: &[&Profile], path: &Path, options: &Options) -> Result
                 *largest = bytes.max(*largest);
             }
         }
-        most = most.max(files.values().sum());
+        most.bytes = most.bytes.max(files.values().sum());
+        most.inodes = most.inodes.max(files.len() as u64);
     }
     Ok(most)
 }

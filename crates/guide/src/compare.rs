@@ -9,7 +9,7 @@ use results::{Figures, Question, Severity, Study};
 use crate::bench::StopRule;
 use crate::manner::{Manner, memory_for_files};
 use crate::study::{Asking, Place, job_path, planned_row};
-use crate::workplace::{Workplace, room_bytes};
+use crate::workplace::{Needs, Workplace, room_bytes};
 use crate::{Problem, Watcher};
 
 mod patterns;
@@ -105,7 +105,7 @@ pub fn compare(
     for (target, place) in places.iter().enumerate() {
         let expected = options.expected.iter().find(|(name, _)| *name == place.name).map(|(_, fstype)| fstype.as_str());
         asking.watcher.looks(&place.path);
-        let work = Workplace::open(&place.path, expected, need)?;
+        let work = Workplace::open(&place.path, expected, Needs::bytes(need), &asking.control)?;
         let manner = crate::manner::of_place(&mut asking, target)?;
         sites.push(Site { work, manner });
     }
@@ -182,7 +182,7 @@ fn take_turn(
         patterns::line(pattern, &site.manner, &job_path(directory)?, options, size_bytes)
     };
     let title = pattern.title(options);
-    asking.run_row(planned_row(target, pattern.name, &title, round, command), StopRule::AsWritten)?;
+    asking.run_row(planned_row(target, pattern.name, &title, round, command), StopRule::AsWritten, &site.work)?;
     Ok(())
 }
 
@@ -240,6 +240,7 @@ fn fitting_size(asking: &mut Asking<'_>, places: &[Place], sites: &[Site], optio
             version: asking.version,
             control: &asking.control,
             stop_rule: StopRule::AsWritten,
+            work: &site.work,
         };
         let record = crate::bench::run_line(&command, conditions, &step, asking.watcher)?;
         site.work.empty()?;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use results::{Question, Study, Trust};
 
 use crate::bench::StopRule;
-use crate::manner::Manner;
+use crate::fill::Filled;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Asking, Place, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, closed_loop};
-use crate::workplace::Workplace;
+use crate::workplace::{Needs, Workplace};
 use crate::{Problem, Watcher, fill};
 
 mod sentences;
@@ -67,30 +67,22 @@ pub fn curve(
     let mut asking = Asking::begin(Question::Curve, places, version, command, control, watcher);
     let size_bytes = fill::largest(&mut asking, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(std::slice::from_ref(&requests), size_bytes)?;
-    let work = Workplace::open(&place.path, options.expected.as_deref(), size_bytes)?;
+    let need = Needs::bytes(size_bytes);
+    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &asking.control)?;
     let manner = crate::manner::of_place(&mut asking, 0)?;
     outline(&mut asking, options);
     let file = job_path(&work.file("curve.dat"))?;
     // Asked for by size, the file is filled whole; else as far as the time goes, and the loads use what there is.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
-    let filled = fill::fill(&mut asking, fill::row(&manner, &file, size_bytes, fill_s), size_bytes)?;
+    let filled = fill::fill(&mut asking, fill::row(&manner, &file, size_bytes, fill_s), size_bytes, &work)?;
     if filled > 0 {
         check_blocks(std::slice::from_ref(&requests), filled)?;
-        let site = Site { requests: &requests, manner: &manner, file: &file, size_bytes: filled };
-        take_loads(&mut asking, options, site)?;
+        let site = Filled { manner: &manner, file: &file, size_bytes: filled, work: &work };
+        take_loads(&mut asking, options, &requests, site)?;
     }
     asking.leave(work);
     asking.study.sentences = sentences::of(&asking.study, &requests);
     Ok(asking.finish())
-}
-
-/// What stays the same from load to load.
-#[derive(Clone, Copy)]
-struct Site<'a> {
-    requests: &'a Requests,
-    manner: &'a Manner,
-    file: &'a str,
-    size_bytes: u64,
 }
 
 /// The rate of a mix would be two rates, and their response times two curves.
@@ -122,14 +114,18 @@ fn outline(asking: &mut Asking<'_>, options: &Options) {
     asking.watcher.outline(&text);
 }
 
-fn take_loads(asking: &mut Asking<'_>, options: &Options, site: Site<'_>) -> Result<(), Problem> {
+fn take_loads(
+    asking: &mut Asking<'_>,
+    options: &Options,
+    requests: &Requests,
+    site: Filled<'_>,
+) -> Result<(), Problem> {
     let mut looks = Vec::new();
     for depth in depths(options) {
         if asking.stopped() {
             return Ok(());
         }
-        let Site { requests, manner, file, size_bytes } = site;
-        let row = closed_loop(asking, requests, depth, manner, file, size_bytes, Timing::of_runtime(LOOK_S))?;
+        let row = closed_loop(asking, requests, depth, site, Timing::of_runtime(LOOK_S))?;
         looks.extend(rate(&asking.study, row).map(|iops| (depth, iops)));
     }
     // A look that was interrupted has no rate to take shares of.
@@ -141,7 +137,7 @@ fn take_loads(asking: &mut Asking<'_>, options: &Options, site: Site<'_>) -> Res
         if asking.stopped() {
             return Ok(());
         }
-        open_loop(asking, site, capacity, *load, Timing::of_runtime(options.runtime_s))?;
+        open_loop(asking, requests, site, capacity, *load, Timing::of_runtime(options.runtime_s))?;
     }
     Ok(())
 }
@@ -184,20 +180,20 @@ impl Capacity {
 
 fn open_loop(
     asking: &mut Asking<'_>,
-    site: Site<'_>,
+    requests: &Requests,
+    site: Filled<'_>,
     capacity: Capacity,
     load_percent: u32,
     timing: Timing,
 ) -> Result<usize, Problem> {
-    let Site { requests, manner, file, size_bytes } = site;
     let pattern = format!("{}-load{load_percent}", requests.pattern());
     let title = format!("{}, {load_percent} % of the capacity", requests.title());
-    let mut command = requests.line(&pattern, manner, file, size_bytes, timing);
+    let mut command = requests.line(&pattern, site.manner, site.file, site.size_bytes, timing);
     command.push(format!("--iodepth={}", capacity.open_depth(requests.largest_bytes)));
     command.push(format!("--rate_iops={}", capacity.rate_per_s(load_percent)));
     command.push("--rate_process=poisson".to_string());
     // Arrivals come by chance: a rate that looks settled says nothing about the queue.
-    asking.run_row(planned_row(0, &pattern, &title, 0, command), StopRule::AsWritten)
+    asking.run_row(planned_row(0, &pattern, &title, 0, command), StopRule::AsWritten, site.work)
 }
 
 #[cfg(test)]

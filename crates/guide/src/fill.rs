@@ -8,7 +8,18 @@ use crate::Problem;
 use crate::bench::StopRule;
 use crate::manner::{Manner, memory_for_files};
 use crate::study::{Asking, planned_row};
-use crate::workplace::room_bytes;
+use crate::workplace::{Workplace, room_bytes};
+
+/// A file that is there to be read and overwritten.
+#[derive(Clone, Copy)]
+pub(crate) struct Filled<'a> {
+    pub(crate) manner: &'a Manner,
+    /// Its path, as a line of jobs writes it.
+    pub(crate) file: &'a str,
+    pub(crate) size_bytes: u64,
+    /// The directory that it lies in.
+    pub(crate) work: &'a Workplace,
+}
 
 /// The smallest file that measures anything.
 const LEAST_BYTES: u64 = 16 << 20;
@@ -48,8 +59,8 @@ pub(crate) fn row(manner: &Manner, file: &str, size_bytes: u64, limit_s: Option<
 }
 
 /// Runs the row that writes the file. Bytes that may be read from now on, 0 if none.
-pub(crate) fn fill(asking: &mut Asking<'_>, row: Row, size_bytes: u64) -> Result<u64, Problem> {
-    let row = asking.run_row(row, StopRule::AsWritten)?;
+pub(crate) fn fill(asking: &mut Asking<'_>, row: Row, size_bytes: u64, work: &Workplace) -> Result<u64, Problem> {
+    let row = asking.run_row(row, StopRule::AsWritten, work)?;
     let record = asking.study.rows[row].run.as_ref();
     let failed = record.is_none_or(|run| run.jobs.iter().any(|job| job.error.is_some()));
     let written: u64 = record.into_iter().flat_map(|run| &run.jobs).map(|job| job.write.bytes).sum();

@@ -8,7 +8,7 @@ use results::{Question, Severity, Study};
 
 use crate::bench::StopRule;
 use crate::study::{Asking, Place, job_path, planned_row};
-use crate::workplace::Workplace;
+use crate::workplace::{Needs, Workplace};
 use crate::{Problem, Watcher};
 
 mod lines;
@@ -67,7 +67,8 @@ pub fn measure(
 fn measure_in_full(asking: &mut Asking<'_>, place: &Place, options: &Options) -> Result<String, Problem> {
     let file_bytes = options.size_bytes.unwrap_or(lines::FULL_FILE_BYTES);
     let need_bytes = file_bytes.saturating_mul(FULL.iter().map(|test| test.files).max().unwrap_or(1));
-    let work = Workplace::open(&place.path, options.expected.as_deref(), need_bytes)?;
+    let need = Needs::bytes(need_bytes);
+    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &asking.control)?;
     asking.steps.1 = FULL.len();
     for test in &FULL {
         if asking.stopped() {
@@ -75,8 +76,9 @@ fn measure_in_full(asking: &mut Asking<'_>, place: &Place, options: &Options) ->
         }
         // The page tells its readers to delete the files of one test before the next: they would not fit together.
         work.empty()?;
+        work.claim(need)?;
         let command = lines::full(test, &job_path(work.directory())?, options.size_bytes);
-        asking.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten)?;
+        asking.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten, &work)?;
     }
     asking.leave(work);
     Ok(sentences::published_lines(file_bytes))
@@ -93,7 +95,8 @@ fn measure_adapted(
     let by_daemon = asking.study.targets[0].storage.class == StorageClass::Fuse;
     let wished_bytes = if by_daemon { timing.daemon_file_bytes } else { timing.file_bytes };
     let size_bytes = crate::fill::largest(asking, &place.path, options.size_bytes, wished_bytes);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), size_bytes)?;
+    let need = Needs::bytes(size_bytes);
+    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &asking.control)?;
     let manner = crate::manner::of_place(asking, 0)?;
     asking.steps.1 = TESTS.len() + 1;
     let file = job_path(&work.file("measure.dat"))?;
@@ -102,7 +105,7 @@ fn measure_adapted(
     // The first row: it measures the writing, too.
     let command = lines::fill(&FILL, &manner, &file, size_bytes, fill_s);
     let row = planned_row(0, FILL.pattern, FILL.title, 0, command);
-    let filled = budget.spend(&FILL, || crate::fill::fill(asking, row, size_bytes))?;
+    let filled = budget.spend(&FILL, || crate::fill::fill(asking, row, size_bytes, &work))?;
     let mut left_out = Vec::new();
     for test in TESTS.iter().filter(|_| filled > 0) {
         if asking.stopped() {
@@ -115,7 +118,7 @@ fn measure_adapted(
         }
         let command = lines::adapted(test, &manner, &file, filled, timing);
         let row = planned_row(0, test.pattern, test.title, 0, command);
-        budget.spend(test, || asking.run_row(row, timing.stop_rule))?;
+        budget.spend(test, || asking.run_row(row, timing.stop_rule, &work))?;
     }
     if !left_out.is_empty() {
         asking.note("tests-left-out", Severity::Caution, sentences::left_out(&left_out, timing.total_s));

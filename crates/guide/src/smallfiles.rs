@@ -1,14 +1,13 @@
 //! `smallfiles`: how does it do with names and small files? The published 10 s rule first (1,001 files of 5 bytes
 //! written and read), then the operations that decide how a git server, a mail store or a build feels.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use results::{PhaseRecord, Question, Row, Severity, Study};
 use run::Control;
 
 use crate::study::{Asking, Place, planned_row};
-use crate::workplace::Workplace;
+use crate::workplace::{Needs, Workplace};
 use crate::{Problem, Watcher};
 
 mod caches;
@@ -78,11 +77,18 @@ impl Options {
             == (published.files, published.size_bytes, published.depth, published.threads)
     }
 
-    /// Space that the files may take: those of the rule and those that are synced, in whole blocks.
-    fn need_bytes(&self) -> u64 {
+    /// Space that the files may take: those of the rule and those that are synced, in whole blocks; each with its
+    /// directory and its link besides.
+    pub(crate) fn needs(&self) -> Needs {
         let block = 4096;
         let file = self.size_bytes.div_ceil(block).max(1).saturating_mul(block);
-        file.saturating_add(block).saturating_mul(2 * u64::from(self.files))
+        let loops = if self.literal { u64::from(shell::FILES) } else { 0 };
+        // Files of the rule, moved, synced and entered ones, and directories or links: five families at a time.
+        let (names, directories) = (5 * u64::from(self.files), 2 << self.depth);
+        Needs {
+            bytes: file.saturating_add(block).saturating_mul(2 * u64::from(self.files)).saturating_add(loops * block),
+            inodes: names + directories + loops,
+        }
     }
 }
 
@@ -103,20 +109,22 @@ pub fn smallfiles(
     }
     let places = std::slice::from_ref(place);
     let mut asking = Asking::begin(Question::SmallFiles, places, version, command, control, watcher);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), options.need_bytes())?;
-    let mut suite = Suite::new(work.file("files"), 0, &mut asking, options.clone())?;
+    let work = Workplace::open(&place.path, options.expected.as_deref(), options.needs(), &asking.control)?;
+    let mut suite = Suite::new(work.held(), 0, &mut asking, options.clone())?;
     let loops = if options.literal { 2 } else { 0 };
     asking.steps.1 = 2 + loops + phases::METADATA.len();
     let mut rows = vec![suite.run(&mut asking, &phases::WRITE)?, suite.run(&mut asking, &phases::READ)?];
     if options.literal {
-        rows.extend(run_loops(&mut asking, work.file("shell"))?);
+        rows.extend(run_loops(&mut asking, &work)?);
     }
     for phase in &phases::METADATA {
         if asking.stopped() {
             break;
         }
+        work.check()?;
         suite.run(&mut asking, phase)?;
     }
+    work.check()?;
     suite.tell_cuts(&mut asking);
     rule::judge(&mut asking.study, &rows, options.is_published());
     let shell_ns = if options.is_published() { shell_cost(&mut asking) } else { None };
@@ -131,16 +139,16 @@ pub fn smallfiles(
 /// When the files' directory cannot be made.
 pub fn write_and_read(asking: &mut Asking<'_>, target: usize, work: &Workplace) -> Result<[usize; 2], Problem> {
     let options = Options::default();
-    let mut suite = Suite::new(work.file("files"), target, asking, options)?;
-    Ok([suite.run(asking, &phases::WRITE)?, suite.run(asking, &phases::READ)?])
+    let mut suite = Suite::new(work.held(), target, asking, options)?;
+    let rows = [suite.run(asking, &phases::WRITE)?, suite.run(asking, &phases::READ)?];
+    work.check()?;
+    Ok(rows)
 }
 
 /// The page's shell loops as they stand, in a directory of their own: their rows.
-fn run_loops(asking: &mut Asking<'_>, directory: PathBuf) -> Result<Vec<usize>, Problem> {
-    asking.watcher.looks(&directory);
-    std::fs::create_dir(&directory).map_err(|error| {
-        Problem::new(format!("cannot make {}: {}", directory.display(), crate::workplace::reason(&error)))
-    })?;
+fn run_loops(asking: &mut Asking<'_>, work: &Workplace) -> Result<Vec<usize>, Problem> {
+    asking.watcher.looks(&work.file("shell"));
+    let directory = work.held().make("shell").map_err(|error| Problem::new(error.to_string()))?;
     let mut rows = Vec::new();
     let loops =
         [("shell-write", "write, shell loop", shell::WRITE_LOOP), ("shell-read", "read, shell loop", shell::READ_LOOP)];
@@ -150,9 +158,9 @@ fn run_loops(asking: &mut Asking<'_>, directory: PathBuf) -> Result<Vec<usize>, 
         }
         let mut row = planned_row(0, pattern, title, 0, shell::words(script));
         let step = asking.begin_step(0, title);
-        match shell::run(script, &directory, &asking.control) {
+        match shell::run(script, Some(&directory), &asking.control) {
             Ok(looped) => {
-                asking.watcher.looks(&directory);
+                asking.watcher.looks(directory.path());
                 let (missing, cache) = if index == 0 { (shell::missing(&directory), None) } else { (0, Some("hot")) };
                 asking.watcher.looked();
                 row.phase = Some(shell::record(pattern, looped, missing, cache));

@@ -119,18 +119,20 @@ impl<'a> Asking<'a> {
     /// Runs one fio command line as a row of the study and keeps it.
     ///
     /// # Errors
-    /// When the line is refused before its first byte; an error of a job is in the row instead.
-    pub fn run_row(&mut self, mut row: Row, stop_rule: bench::StopRule) -> Result<usize, Problem> {
+    /// When the line is refused before its first byte, or the work directory cannot be used any more; an error of a job is
+    /// in the row instead.
+    pub fn run_row(&mut self, mut row: Row, stop_rule: bench::StopRule, work: &Workplace) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
         let record = bench::run_line(
             &row.command,
-            bench::Conditions { version: self.version, control: &self.control, stop_rule },
+            bench::Conditions { version: self.version, control: &self.control, stop_rule, work },
             &step,
             self.watcher,
         )?;
         row.findings.clone_from(&record.findings);
         row.run = Some(record);
         self.end_step(&step, row);
+        work.check()?;
         Ok(self.study.rows.len() - 1)
     }
 

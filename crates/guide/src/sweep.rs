@@ -5,10 +5,10 @@ use std::sync::Arc;
 use results::{Question, Study};
 
 use crate::bench::StopRule;
-use crate::manner::Manner;
+use crate::fill::Filled;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Asking, Place, job_path, planned_row};
-use crate::workplace::Workplace;
+use crate::workplace::{Needs, Workplace};
 use crate::{Problem, Watcher, fill};
 
 mod depths;
@@ -54,7 +54,8 @@ pub fn sweep(
     let mut asking = Asking::begin(Question::Sweep, places, version, command, control, watcher);
     let size_bytes = fill::largest(&mut asking, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(&groups, size_bytes)?;
-    let work = Workplace::open(&place.path, options.expected.as_deref(), size_bytes)?;
+    let need = Needs::bytes(size_bytes);
+    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &asking.control)?;
     let manner = crate::manner::of_place(&mut asking, 0)?;
     let timing = Timing::of_runtime(options.runtime_s);
     let points = groups.len() * options.depths.list().len();
@@ -65,10 +66,11 @@ pub fn sweep(
     let file = job_path(&work.file("sweep.dat"))?;
     // Asked for by size, the file is filled whole; else as far as the time goes, and the points use what there is.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
-    let filled = fill::fill(&mut asking, fill::row(&manner, &file, size_bytes, fill_s), size_bytes)?;
+    let filled = fill::fill(&mut asking, fill::row(&manner, &file, size_bytes, fill_s), size_bytes, &work)?;
     if filled > 0 {
         check_blocks(&groups, filled)?;
-        take_points(&mut asking, options, &groups, &manner, &file, filled)?;
+        let site = Filled { manner: &manner, file: &file, size_bytes: filled, work: &work };
+        take_points(&mut asking, options, &groups, site)?;
     }
     asking.leave(work);
     asking.study.sentences = groups.iter().map(|group| knee::sentence(&asking.study, group)).collect();
@@ -109,9 +111,7 @@ fn take_points(
     asking: &mut Asking<'_>,
     options: &Options,
     groups: &[Requests],
-    manner: &Manner,
-    file: &str,
-    size_bytes: u64,
+    site: Filled<'_>,
 ) -> Result<(), Problem> {
     let timing = Timing::of_runtime(options.runtime_s);
     for group in groups {
@@ -119,7 +119,7 @@ fn take_points(
             if asking.stopped() {
                 return Ok(());
             }
-            closed_loop(asking, group, *depth, manner, file, size_bytes, timing)?;
+            closed_loop(asking, group, *depth, site, timing)?;
         }
     }
     Ok(())
@@ -130,15 +130,13 @@ pub(crate) fn closed_loop(
     asking: &mut Asking<'_>,
     requests: &Requests,
     depth: u32,
-    manner: &Manner,
-    file: &str,
-    size_bytes: u64,
+    site: Filled<'_>,
     timing: Timing,
 ) -> Result<usize, Problem> {
     let pattern = format!("{}-qd{depth}", requests.pattern());
     let title = format!("{}, depth {depth}", requests.title());
-    let mut command = requests.line(&pattern, manner, file, size_bytes, timing);
+    let mut command = requests.line(&pattern, site.manner, site.file, site.size_bytes, timing);
     command.push(format!("--iodepth={depth}"));
     let rule = StopRule::Settled { least_s: 2.0, windows: 4, tolerance: 0.05 };
-    asking.run_row(planned_row(0, &pattern, &title, 0, command), rule)
+    asking.run_row(planned_row(0, &pattern, &title, 0, command), rule, site.work)
 }

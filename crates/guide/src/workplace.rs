@@ -1,105 +1,157 @@
 //! A directory of our own under the path that was asked about. Everything that a question writes is in it; it is
 //! removed when the question ends, also by an error or a signal, and [`clean`] finds what a killed run left.
+//!
+//! It is held by its descriptor from the moment it is made: whatever is put at its path later is not touched.
 
-use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
+use engine::files::{Directory, Reach};
 use probe::{FileKind, PathFacts};
-use serde::{Deserialize, Serialize};
+use run::Control;
 
 use crate::Problem;
 
+mod leftovers;
+mod marker;
 mod removal;
+mod space;
 
-pub use removal::{Left, Outcome, clean};
+pub use leftovers::{CleanOptions, Left, Outcome, clean};
+pub use space::{Needs, room_bytes};
+
+use marker::{Held, Marker};
+use space::Guard;
 
 /// What the directories' names begin with.
-const NAME: &str = "fsdyno-work-";
-
-/// The file that marks a directory as ours.
-const MARKER: &str = ".fsdyno-work";
-
-/// No filesystem is filled beyond this share of its space.
-const FULLEST: f64 = 0.9;
-
-/// Who made a directory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Marker {
-    /// Always `fsdyno work directory`: a sign for people, too.
-    what: String,
-    /// The maker's process and host.
-    pid: u32,
-    host: String,
-    /// Identity of the host's boot: a process number means nothing after it.
-    boot: String,
-    /// When, ms since the epoch.
-    made_ms: u64,
-}
-
-impl Marker {
-    fn of_this_process() -> Marker {
-        Marker {
-            what: "fsdyno work directory".to_string(),
-            pid: std::process::id(),
-            host: probe::host_name().unwrap_or_default(),
-            boot: boot(),
-            made_ms: run::now_ms(),
-        }
-    }
-}
-
-fn boot() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_string()).unwrap_or_default()
-}
+const PREFIX: &str = "fsdyno-work-";
 
 /// Our directory.
 #[derive(Debug)]
 pub struct Workplace {
-    directory: PathBuf,
+    parent: Arc<Directory>,
+    name: String,
+    directory: Arc<Directory>,
+    /// Its marker, locked; `None` once it is given up.
+    held: Option<Held>,
+    marker: Mutex<Marker>,
+    guard: Guard,
 }
 
 impl Workplace {
     /// Makes the directory under `path`, which must be a directory that can be written, on the filesystem type that
-    /// the person expects (if any), with room for `need_bytes` without filling it beyond 90 %.
+    /// the person expects (if any), with room for what is needed without filling it beyond 90 %. Should the filesystem be
+    /// filled meanwhile, `control` stops the study.
     ///
     /// # Errors
     /// Each of these, before anything has been written.
-    pub fn open(path: &Path, expected: Option<&str>, need_bytes: u64) -> Result<Workplace, Problem> {
+    pub fn open(
+        path: &Path,
+        expected: Option<&str>,
+        need: Needs,
+        control: &Arc<Control>,
+    ) -> Result<Workplace, Problem> {
         let facts = probe::path_facts(path);
         check_place(path, &facts)?;
         if let Some(expected) = expected {
             check_type(path, &facts, expected)?;
         }
-        check_room(path, &facts, need_bytes)?;
-        Workplace::make(path)
+        let parent = Directory::open(path).map_err(|error| cannot_write(path, error.code))?;
+        space::check(&parent, path, need, None)?;
+        Workplace::make(Arc::new(parent), need, control)
     }
 
-    fn make(path: &Path) -> Result<Workplace, Problem> {
-        let directory = path.join(format!("{NAME}{}-{:x}", std::process::id(), run::now_ms()));
-        fs::create_dir(&directory).map_err(|error| cannot_write(path, &error))?;
+    fn make(parent: Arc<Directory>, need: Needs, control: &Arc<Control>) -> Result<Workplace, Problem> {
+        let path = parent.path().to_owned();
+        let marker = Marker::of_this_process(need);
+        let name = format!("{PREFIX}{}-{:x}-{:08x}", marker.pid, marker.made_ms, random());
+        let directory = Arc::new(parent.make(&name).map_err(|error| cannot_write(&path, error.code))?);
+        let held = Held::make(&directory, &marker).map_err(|error| {
+            // It is empty, or holds an empty marker: nothing of anybody's.
+            let _ = directory.remove(marker::NAME.as_ref());
+            let _ = parent.remove_directory(name.as_ref());
+            cannot_write(&path, error.raw_os_error().unwrap_or(0))
+        })?;
+        let guard = Guard::begin(&directory, &path, control);
         // From here on dropping it removes it.
-        let workplace = Workplace { directory };
-        let text = serde_json::to_string(&Marker::of_this_process()).unwrap_or_default();
-        let marked = File::create(workplace.directory.join(MARKER)).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.write_all(b"\n")?;
-            // For `clean` after a crash; without it the marker still serves all but that.
-            let _ = file.sync_all();
-            Ok(())
-        });
-        marked.map_err(|error| cannot_write(path, &error))?;
+        let workplace = Workplace { parent, name, directory, held: Some(held), marker: Mutex::new(marker), guard };
+        workplace.check_owner()?;
+        // Another run may have begun at the same time: whoever came first has the room.
+        space::check(&workplace.parent, &path, need, Some(&workplace.marker()))?;
         Ok(workplace)
     }
 
-    /// The directory.
+    /// The directory must be the one that was made, and not one that somebody put into its place.
+    fn check_owner(&self) -> Result<(), Problem> {
+        let owner = self.directory.state().ok().map(|state| state.owner);
+        let ours = self.held.as_ref().and_then(|held| held.owner(&self.directory));
+        if ours.is_some() && owner == ours {
+            return Ok(());
+        }
+        Err(Problem::new(format!("{} was exchanged while it was made", self.directory.path().display()))
+            .with_next("somebody else writes in this directory: choose another"))
+    }
+
+    fn marker(&self) -> Marker {
+        self.marker.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+    }
+
+    /// The directory, for the words of a command line; files in it are opened through [`reach`](Workplace::reach).
     pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The directory that is held.
+    pub fn held(&self) -> &Arc<Directory> {
         &self.directory
     }
 
-    /// A file in it.
+    /// How files in it are opened.
+    pub fn reach(&self) -> Reach {
+        Reach::Beneath(Arc::clone(&self.directory))
+    }
+
+    /// The path of a file in it.
     pub fn file(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
+        self.directory().join(name)
+    }
+
+    /// Claims other space than when it was opened: before a larger fill, and again before what was removed is written
+    /// anew. What is in it does not count.
+    ///
+    /// # Errors
+    /// When there is no room for that.
+    pub fn claim(&self, need: Needs) -> Result<(), Problem> {
+        let marker = Marker { need, ..self.marker() };
+        space::check_patiently(&self.parent, self.parent.path(), need, &marker)?;
+        if let Some(held) = &self.held {
+            // The claim is for other runs; ours is checked.
+            let _ = held.write(&marker);
+        }
+        *self.marker.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = marker;
+        Ok(())
+    }
+
+    /// What has happened to the directory since it was made, as a sentence.
+    ///
+    /// # Errors
+    /// When somebody removed it, or its marker.
+    pub fn check_there(&self) -> Result<(), Problem> {
+        let there = self.directory.state().is_ok_and(|state| state.names > 0);
+        if there && self.held.as_ref().is_some_and(|held| held.is_in(&self.directory)) {
+            return Ok(());
+        }
+        let text = format!("{} was removed by somebody while the run went on", self.directory().display());
+        Err(Problem::new(text).with_next("find who removes files there (a cleaning job?), and ask again"))
+    }
+
+    /// Between tests: the directory is still there, and the filesystem not filled by others.
+    ///
+    /// # Errors
+    /// When that is not so: then the question ends.
+    pub fn check(&self) -> Result<(), Problem> {
+        self.check_there()?;
+        self.guard.check(&self.directory, self.parent.path())
     }
 
     /// Removes everything in it but the marker: a fresh start for the next round.
@@ -107,11 +159,12 @@ impl Workplace {
     /// # Errors
     /// When something cannot be removed.
     pub fn empty(&self) -> Result<(), Problem> {
-        removal::empty(&self.directory, &[MARKER])
+        removal::empty(&self.directory)
     }
 
     /// Leaves it where it is, for [`clean`]: its storage does not answer.
     pub fn abandon(self) {
+        // Not even closed: that may wait for the storage, too.
         std::mem::forget(self);
     }
 
@@ -119,26 +172,33 @@ impl Workplace {
     ///
     /// # Errors
     /// When something cannot be removed.
-    pub fn close(self) -> Result<(), Problem> {
-        removal::remove(&self.directory)
+    pub fn close(mut self) -> Result<(), Problem> {
+        let held = self.held.take();
+        removal::remove(&self.parent, &self.name, &self.directory, held)
     }
 }
 
 impl Drop for Workplace {
     fn drop(&mut self) {
-        if self.directory.exists() {
+        if let Some(held) = self.held.take() {
             // A failure was told by whoever noticed it first; `clean` finds what is left.
-            let _ = removal::remove(&self.directory);
+            let _ = removal::remove(&self.parent, &self.name, &self.directory, held);
         }
     }
 }
 
-fn cannot_write(path: &Path, error: &std::io::Error) -> Problem {
-    let problem = Problem::new(format!("cannot write in {}: {}", path.display(), reason(error)));
-    match error.raw_os_error() {
-        Some(libc_eacces) if libc_eacces == rustix::io::Errno::ACCESS.raw_os_error() => {
-            problem.with_next("choose a directory that you may write, or run as its owner")
-        }
+/// A number that nobody can guess: the standard library seeds its hashers from the system.
+fn random() -> u32 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish() as u32
+}
+
+fn cannot_write(path: &Path, code: i32) -> Problem {
+    let reason = reason(&std::io::Error::from_raw_os_error(code));
+    let problem = Problem::new(format!("cannot write in {}: {reason}", path.display()));
+    match rustix::io::Errno::from_raw_os_error(code) {
+        rustix::io::Errno::ACCESS => problem.with_next("choose a directory that you may write, or run as its owner"),
+        rustix::io::Errno::MFILE => problem.with_next("allow this process more open files: `ulimit -n 1024`"),
         _ => problem,
     }
 }
@@ -205,31 +265,6 @@ fn check_type(path: &Path, facts: &PathFacts, expected: &str) -> Result<(), Prob
     let place = mount.mount_point.display();
     Err(Problem::new(format!("{shown} was expected to be {expected}, but it is {} mounted at {place}", mount.fstype))
         .with_next(format!("mount the {expected} filesystem first: what is measured now would be {place}")))
-}
-
-fn check_room(path: &Path, facts: &PathFacts, need_bytes: u64) -> Result<(), Problem> {
-    // A filesystem that does not tell its space (some FUSE daemons) finds out by ENOSPC.
-    let Ok(space) = &facts.space else { return Ok(()) };
-    let used = space.total_bytes.saturating_sub(space.available_bytes);
-    let allowed = ((space.total_bytes as f64 * FULLEST) as u64).saturating_sub(used);
-    if space.total_bytes == 0 || need_bytes <= allowed {
-        return Ok(());
-    }
-    let mib = |bytes: u64| bytes >> 20;
-    Err(Problem::new(format!(
-        "{} needs {} MiB, but only {} MiB can be used without filling the filesystem beyond 90 %",
-        path.display(),
-        mib(need_bytes),
-        mib(allowed)
-    ))
-    .with_next("free some space, or ask for less with --size"))
-}
-
-/// Bytes that may be written under a path without filling its filesystem beyond 90 %; `None`: it does not tell.
-pub fn room_bytes(path: &Path) -> Option<u64> {
-    let space = probe::path_facts(path).space.ok()?;
-    let used = space.total_bytes.saturating_sub(space.available_bytes);
-    (space.total_bytes > 0).then(|| ((space.total_bytes as f64 * FULLEST) as u64).saturating_sub(used))
 }
 
 #[cfg(test)]

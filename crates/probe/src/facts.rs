@@ -187,6 +187,18 @@ impl Mount {
     }
 }
 
+/// The kernel that a process runs on, and the processes that it sees: enough to tell whether a process number of another
+/// time or place means anything here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kernel {
+    /// Name of the installation; `None`: it has none, as in most containers.
+    pub machine: Option<String>,
+    /// Name of the kernel's boot, the same in all its containers; `None`: not visible.
+    pub boot: Option<String>,
+    /// Inode of the namespace of process numbers; `None`: not visible.
+    pub pid_namespace: Option<u64>,
+}
+
 /// Space of a filesystem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Space {

@@ -77,6 +77,22 @@ pub fn fuse_daemon_of(mount_point: &Path) -> Fact<FuseDaemon> {
     system::Look::new().fuse_daemon_of(mount_point)
 }
 
+/// The kernel that this process runs on, and its view of processes.
+pub fn kernel() -> Kernel {
+    system::Look::new().kernel()
+}
+
+/// Whether a process of this namespace exists and can still do anything; `None`: not visible.
+pub fn runs(pid: u32) -> Option<bool> {
+    system::Look::new().runs(pid)
+}
+
+/// Files of this name that processes hold open, with the processes: this one, and those with a lock on a file, as far as
+/// they are visible to this user.
+pub fn open_and_locked(name: &str) -> Vec<(u32, PathBuf)> {
+    system::Look::new().open_and_locked(name)
+}
+
 /// Bytes of a memory page.
 pub fn page_bytes() -> u64 {
     system::Look::new().page_bytes()

@@ -91,6 +91,9 @@ pub enum Severity {
     Invalid,
 }
 
+/// Id of the note that a run's own directory was removed by somebody while it went on.
+pub const DIRECTORY_LOST: &str = "directory-lost";
+
 /// Something the reader must know: an option that had another effect than asked for, a value that was clipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Note {

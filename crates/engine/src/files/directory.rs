@@ -142,6 +142,18 @@ impl Directory {
         &self.path
     }
 
+    /// Where it is now; `None`: it was removed, or that is not visible.
+    pub fn current_path(&self) -> Option<PathBuf> {
+        use std::os::fd::AsRawFd;
+        let path = Path::new("/proc/self/fd").join(self.fd.as_raw_fd().to_string()).read_link().ok()?;
+        let same = std::fs::symlink_metadata(&path).ok().zip(self.state().ok());
+        let same = same.is_some_and(|(found, ours)| {
+            use std::os::unix::fs::MetadataExt;
+            (found.dev(), found.ino()) == (ours.identity.device, ours.identity.inode)
+        });
+        same.then_some(path)
+    }
+
     /// The part of a path that lies below this directory.
     pub fn below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         path.strip_prefix(&self.path).ok().filter(|rest| rest.components().next().is_some())
@@ -244,7 +256,8 @@ impl Directory {
 
     /// Bytes and inodes of its filesystem; `None`: it does not tell.
     pub fn space(&self) -> Option<SpaceLeft> {
-        let [(total_bytes, available_bytes), (total_inodes, available_inodes)] = beneath::space(self.fd.as_fd()).ok()?;
+        let [(total_bytes, available_bytes), (total_inodes, available_inodes)] =
+            beneath::space(self.fd.as_fd()).ok()?;
         // A network filesystem that cannot know names no blocks: that is not a full disk.
         (total_bytes > 0).then_some(SpaceLeft { total_bytes, available_bytes, total_inodes, available_inodes })
     }
@@ -306,14 +319,8 @@ mod tests {
     fn only_regular_files_are_opened_for_their_content() {
         let place = tempfile::tempdir().unwrap();
         let directory = Directory::open(place.path()).unwrap();
-        rustix::fs::mknodat(
-            &directory,
-            "fifo",
-            rustix::fs::FileType::Fifo,
-            rustix::fs::Mode::from_raw_mode(0o600),
-            0,
-        )
-        .unwrap();
+        rustix::fs::mknodat(&directory, "fifo", rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600), 0)
+            .unwrap();
         std::os::unix::fs::symlink("/dev/zero", place.path().join("link")).unwrap();
         std::fs::create_dir(place.path().join("sub")).unwrap();
         for name in ["fifo", "link", "sub", "missing"] {

@@ -110,7 +110,9 @@ fn cause_and_advice(code: i32) -> (FileCause, &'static str) {
         }
         libc::ETXTBSY => (FileCause::Permission, "; a program is running from it: name another file"),
         libc::EIO => (FileCause::Device, "; the device or the server reported a failure (dmesg may say more)"),
-        libc::EXDEV => (FileCause::Other, "; it leads out of the directory of the run, by a link or into another mount"),
+        libc::EXDEV => {
+            (FileCause::Other, "; it leads out of the directory of the run, by a link or into another mount")
+        }
         libc::ESTALE => (FileCause::Device, "; the server no longer knows this file: remount, or open it anew"),
         libc::ENXIO | libc::ENODEV => (FileCause::Device, "; no device behind this path"),
         libc::EBUSY => (FileCause::Device, "; somebody else holds it: unmount or release it first"),

@@ -94,9 +94,7 @@ impl Reach {
                 builder.recursive(true);
                 std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
                 let code = |error: std::io::Error| error.raw_os_error().unwrap_or(0);
-                builder
-                    .create(parent)
-                    .map_err(|error| FileError::of("create the directory", parent, code(error)))
+                builder.create(parent).map_err(|error| FileError::of("create the directory", parent, code(error)))
             }
             Reach::Beneath(directory) => match directory.below(parent) {
                 Some(below) => directory.make_all(below),
@@ -112,9 +110,7 @@ impl Reach {
     /// When it is neither, or cannot be opened.
     pub fn open_to_look(&self, path: &Path) -> Result<OpenFile, FileError> {
         match self.look(path)?.kind {
-            Some(FileKind::Regular | FileKind::BlockDevice) => {
-                self.open(path, OpenMode::buffered(FileAccess::Read))
-            }
+            Some(FileKind::Regular | FileKind::BlockDevice) => self.open(path, OpenMode::buffered(FileAccess::Read)),
             _ => Err(FileError::of("look at", path, libc::ENODEV)),
         }
     }
@@ -126,8 +122,8 @@ fn name<'p>(directory: &Directory, path: &'p Path) -> Result<&'p Path, FileError
 
 fn look_by_path(path: &Path) -> Result<Looked, FileError> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
-    let metadata = std::fs::metadata(path)
-        .map_err(|error| FileError::of("look at", path, error.raw_os_error().unwrap_or(0)))?;
+    let metadata =
+        std::fs::metadata(path).map_err(|error| FileError::of("look at", path, error.raw_os_error().unwrap_or(0)))?;
     let kind = metadata.file_type();
     let kind = match () {
         () if kind.is_file() => Some(FileKind::Regular),

@@ -20,6 +20,9 @@ pub enum TreeError {
     /// Another filesystem, or another part of this one, is mounted in it.
     #[error("{0} is another mount, which is left alone")]
     Mount(String),
+    /// It is no longer where it was made.
+    #[error("{0} was moved by somebody; its files are gone, and an empty directory is left where it is now")]
+    Moved(String),
     /// It is deeper than anything that was made.
     #[error("{0} is too deep, and is left alone")]
     Deep(String),

@@ -183,9 +183,7 @@ mod tests {
         let root = open_directory(&inside).unwrap();
         type Way = fn(BorrowedFd<'_>, &Path, OFlags, Mode) -> Result<OwnedFd, Errno>;
         for (name, way) in [("openat2", open_at_once as Way), ("steps", open_by_steps as Way)] {
-            let open = |path: &str| {
-                way(root.as_fd(), Path::new(path), OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
-            };
+            let open = |path: &str| way(root.as_fd(), Path::new(path), OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
             match open("sub/file") {
                 Err(Errno::NOSYS | Errno::PERM) if name == "openat2" => continue,
                 outcome => drop(outcome.unwrap()),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use guide::Problem;
 use guide::store::Store;
-use guide::workplace::{Outcome, clean};
+use guide::workplace::{CleanOptions, Outcome, clean};
 use run::{Control, SignalWatch};
 
 use super::{UNUSABLE, shown_as, tell};
@@ -53,6 +53,9 @@ pub(crate) struct Clean {
     /// Also what another machine made there, which might still be using it.
     #[arg(long)]
     others: bool,
+    /// Also what belongs to other users.
+    #[arg(long)]
+    any_owner: bool,
 }
 
 /// Ends with the problem told, if there is one.
@@ -109,7 +112,8 @@ impl Clean {
         let signals = SignalWatch::begin(Arc::clone(&control))
             .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
         let mut looks = Looks::new(control);
-        let found = clean(&self.path, self.dry_run, self.others, &mut looks)?;
+        let options = CleanOptions { only_look: self.dry_run, others: self.others, any_owner: self.any_owner };
+        let found = clean(&self.path, options, &mut looks)?;
         drop((looks, signals));
         let mut failed = false;
         let mut text = String::new();
@@ -117,19 +121,24 @@ impl Clean {
             let what = match &left.outcome {
                 Outcome::Removed => "removed".to_string(),
                 Outcome::Found => "would be removed".to_string(),
-                Outcome::InUse(pid) => format!("left alone: process {pid} is still at it"),
-                Outcome::OtherHost(host) => format!("left alone: made by {host} (--others removes it)"),
-                Outcome::NotOurs => "left alone: has no marker of ours".to_string(),
+                Outcome::InUse(pid) => format!("left alone: process {pid} still uses it, or nobody can tell from here"),
+                Outcome::OtherHost(host) => {
+                    format!("left alone: made by another machine, {host}, which may still use it (--others removes it)")
+                }
+                Outcome::OtherOwner(user) => format!("left alone: belongs to user {user} (--any-owner removes it)"),
+                Outcome::NotOurs => "left alone: it has no marker of fsdyno".to_string(),
                 Outcome::Failed(reason) => {
                     failed = true;
                     format!("FAILED: {reason}")
                 }
             };
-            let size = results::quantity::bytes(left.bytes as f64);
-            text.push_str(&format!("{} ({} entries, {size}): {what}\n", left.directory.display(), left.entries));
+            let weight = left.weight.map(|(entries, bytes)| {
+                format!(" ({entries} entries, {})", results::quantity::bytes(bytes as f64))
+            });
+            text.push_str(&format!("{}{}: {what}\n", left.directory.display(), weight.unwrap_or_default()));
         }
         if found.is_empty() {
-            text = format!("nothing of ours is left in {}\n", self.path.display());
+            text = format!("nothing of fsdyno is left in {}\n", self.path.display());
         }
         let written = print(&text);
         Ok(if failed || !written { UNUSABLE } else { 0 })

@@ -1,8 +1,6 @@
 //! Conditions that must hold before anything is measured: the type of the filesystem, locks, free space.
 
-use std::fs::OpenOptions;
-use std::path::Path;
-
+use engine::files::Directory;
 use probe::PathFacts;
 use rustix::fs::FlockOperation;
 use serde::Deserialize;
@@ -98,14 +96,18 @@ pub(super) fn look(condition: &Condition, facts: &PathFacts) -> Option<Outcome> 
 
 /// Takes a lock on a file of ours, and sees whether it holds.
 pub(super) fn try_lock(lock: Lock, work: &Workplace) -> Outcome {
-    match locked(lock, &work.file("lock")) {
+    match locked(lock, work.held()) {
         Ok(outcome) => outcome,
         Err(error) => Outcome::Broken(format!("the lock was refused: {}", reason(&error))),
     }
 }
 
-fn locked(lock: Lock, path: &Path) -> std::io::Result<Outcome> {
-    let open = || OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
+fn locked(lock: Lock, directory: &Directory) -> std::io::Result<Outcome> {
+    const NAME: &str = "lock";
+    let open = || {
+        let file = directory.create_new(NAME).or_else(|_| Ok(directory.open_regular(NAME)?.0));
+        file.map_err(|error: engine::files::FileError| std::io::Error::from_raw_os_error(error.code))
+    };
     let file = open()?;
     let kind = match lock {
         Lock::Fcntl => {
@@ -126,6 +128,7 @@ fn locked(lock: Lock, path: &Path) -> std::io::Result<Outcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workplace::Needs;
     use probe::{DeviceNumber, Mount, NotVisible, Space};
 
     fn facts(fstype: &str) -> PathFacts {
@@ -178,12 +181,12 @@ mod tests {
     #[test]
     fn locks_are_tried() {
         let folder = tempfile::tempdir().unwrap();
-        let work = Workplace::open(folder.path(), None, 0).unwrap();
+        let work = Workplace::open(folder.path(), None, Needs::default(), &Default::default()).unwrap();
         assert_eq!(look(&Condition::Lock(Lock::Flock), &facts("ext4")), None);
         assert!(matches!(try_lock(Lock::Flock, &work), Outcome::Holds(_)));
         assert!(matches!(try_lock(Lock::Fcntl, &work), Outcome::Holds(_)));
-        let gone = work.directory().to_path_buf();
+        let gone = std::sync::Arc::clone(work.held());
         work.close().unwrap();
-        assert!(locked(Lock::Fcntl, &gone.join("lock")).is_err());
+        assert!(locked(Lock::Fcntl, &gone).is_err());
     }
 }

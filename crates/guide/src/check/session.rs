@@ -113,6 +113,7 @@ impl<'s, 'a> Session<'s, 'a> {
             version: self.asking.version,
             control: &self.asking.control,
             stop_rule: StopRule::AsWritten,
+            work,
         };
         let record = match crate::bench::run_line(&line.words, conditions, &step, &mut crate::watch::Unwatched) {
             Ok(record) => record,

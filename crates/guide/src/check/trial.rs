@@ -1,5 +1,6 @@
 //! A test on its storage: run once, or as often as it takes.
 
+use engine::files::FileCause;
 use results::Row;
 
 use super::estimate::measured_s;
@@ -83,28 +84,35 @@ impl<'p> Trial<'p> {
     fn run_line(&mut self, asking: &mut Asking<'_>, line: &Line) -> Result<(), Problem> {
         if line.only_writes {
             // To extend a file is other work than to write over it: each run begins without.
+            let reach = self.work.reach();
             for file in line.files.keys() {
                 asking.watcher.looks(file);
-                if !file.exists() {
-                    continue;
+                match reach.remove(file) {
+                    Err(error) if error.cause != FileCause::Missing => {
+                        let reason = reason(&std::io::Error::from_raw_os_error(error.code));
+                        let file = file.display();
+                        return Err(Problem::new(format!(
+                            "cannot remove {file}, which the test before made: {reason}"
+                        )));
+                    }
+                    _ => {}
                 }
-                std::fs::remove_file(file).map_err(|error| {
-                    let reason = reason(&error);
-                    Problem::new(format!("cannot remove {}, which the test before made: {reason}", file.display()))
-                })?;
             }
         }
         let pattern = format!("{}/{}", self.profile.name, self.test.id);
         let title = format!("{}: {}", self.profile.name, self.test.title);
         let row = planned_row(0, &pattern, &title, self.rounds, line.words.clone());
-        match asking.run_row(row, StopRule::AsWritten) {
+        match asking.run_row(row, StopRule::AsWritten, self.work) {
             Ok(index) => {
                 let run = asking.study.rows[index].run.as_ref();
                 let error = run.and_then(|run| run.jobs.iter().find_map(|job| job.error.as_ref()));
                 self.problem = error.map(|error| format!("the test failed: {}: {}", error.function, error.text));
                 self.indices.push(index);
             }
-            Err(problem) => self.problem = Some(format!("the test cannot run here: {problem}")),
+            Err(problem) => {
+                self.work.check()?;
+                self.problem = Some(format!("the test cannot run here: {problem}"));
+            }
         }
         Ok(())
     }

@@ -2,12 +2,12 @@
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use engine::clock::{Clock, RealClock};
-use engine::files::{FileAccess, FileError, OpenFile, OpenMode, page_cache_of};
+use engine::files::{Directory, FileAccess, FileError, OpenFile, OpenMode, page_cache_of};
 use probe::Mount;
 use run::Control;
 
@@ -75,7 +75,7 @@ impl Caches {
     pub(super) fn arrange(
         &self,
         wanted: Cache,
-        place: (&Path, &OwnedFd),
+        root: &Directory,
         items: &mut Vec<Item>,
         limit_ns: Option<u64>,
         control: &Control,
@@ -84,17 +84,17 @@ impl Caches {
         match wanted {
             Cache::Unconcerned => Arranged::Ready(None),
             Cache::Hot | Cache::HotNames if self.is_memory() => Arranged::Ready(Some("memory".to_string())),
-            Cache::HotNames => self.warmed(place, items, limit_ns, control, watcher),
+            Cache::HotNames => self.warmed(root, items, limit_ns, control, watcher),
             Cache::Hot => Arranged::Ready(Some("hot".to_string())),
             Cache::ColdNames | Cache::ColdData if self.is_memory() => {
                 Arranged::Impossible("memory: never cold".to_string())
             }
-            Cache::ColdNames | Cache::ColdData if self.may_drop => dropped(place.1),
+            Cache::ColdNames | Cache::ColdData if self.may_drop => dropped(root),
             Cache::ColdNames => match self.answers_when_forced() {
                 Some(who) => Arranged::Ready(Some(format!("asked of the {who}"))),
                 None => Arranged::Impossible("needs --drop-caches".to_string()),
             },
-            Cache::ColdData => self.without_data(place.0, items, limit_ns, control, watcher),
+            Cache::ColdData => self.without_data(root, items, limit_ns, control, watcher),
         }
     }
 
@@ -111,7 +111,7 @@ impl Caches {
     /// cold again if all were asked for: no more than can be asked for soon are left.
     fn warmed(
         &self,
-        (path, root): (&Path, &OwnedFd),
+        root: &Directory,
         items: &mut Vec<Item>,
         limit_ns: Option<u64>,
         control: &Control,
@@ -124,7 +124,7 @@ impl Caches {
             if control.stopped() || clock.now_ns() >= end_ns {
                 break;
             }
-            watcher.looks(&path_of(path, item));
+            watcher.looks(&path_of(root, item));
             // What is wrong with it is seen when it counts.
             let _ = rustix::fs::statat(root, item.name.as_c_str(), AtFlags::empty());
             done += 1;
@@ -136,7 +136,7 @@ impl Caches {
     /// Lets the data of the files go; names and attributes stay.
     fn without_data(
         &self,
-        root: &Path,
+        root: &Directory,
         items: &mut Vec<Item>,
         limit_ns: Option<u64>,
         control: &Control,
@@ -154,12 +154,12 @@ impl Caches {
             // All are on their way before the first is waited for.
             for item in items.iter().take_while(|_| !over()) {
                 // What could not be written back stays, and is counted below.
-                let _ = with_file(&path(item), |file| file.sync_range(0, 0, START));
+                let _ = with_file(root, &path(item), |file| file.sync_range(0, 0, START));
             }
         }
         let (mut done, mut kept, mut unseen) = (0, 0, 0);
         for item in items.iter().take_while(|_| !over()) {
-            match with_file(&path(item), drop_pages) {
+            match with_file(root, &path(item), drop_pages) {
                 Ok(0) => {}
                 Ok(_) => kept += 1,
                 Err(_) => unseen += 1,
@@ -182,16 +182,20 @@ impl Caches {
     }
 }
 
-fn path_of(root: &Path, item: &Item) -> PathBuf {
-    root.join(std::ffi::OsStr::from_bytes(item.name.as_bytes()))
+fn path_of(root: &Directory, item: &Item) -> PathBuf {
+    root.path().join(std::ffi::OsStr::from_bytes(item.name.as_bytes()))
 }
 
 /// sync_file_range(2): start the writes; wait for those before, start, wait.
 const START: u32 = 2;
 const FINISH: u32 = 7;
 
-fn with_file<T>(path: &Path, act: impl FnOnce(&OpenFile) -> Result<T, FileError>) -> Result<T, FileError> {
-    let file = OpenFile::open(path, OpenMode::buffered(FileAccess::Read))?;
+fn with_file<T>(
+    root: &Directory,
+    path: &Path,
+    act: impl FnOnce(&OpenFile) -> Result<T, FileError>,
+) -> Result<T, FileError> {
+    let file = root.open_file(path, OpenMode::buffered(FileAccess::Read))?;
     let outcome = act(&file)?;
     file.close()?;
     Ok(outcome)
@@ -206,7 +210,7 @@ fn drop_pages(file: &OpenFile) -> Result<u64, FileError> {
 }
 
 /// Drops page cache, names and attributes of the whole machine.
-fn dropped(root: &OwnedFd) -> Arranged {
+fn dropped(root: &Directory) -> Arranged {
     // What is dirty stays.
     let synced = rustix::fs::syncfs(root.as_fd()).map_err(std::io::Error::from);
     let outcome = synced.and_then(|()| OpenOptions::new().write(true).open(DROP)?.write_all(b"3\n"));
@@ -218,8 +222,6 @@ fn dropped(root: &OwnedFd) -> Arranged {
 
 #[cfg(test)]
 mod tests {
-    use rustix::fs::{Mode, OFlags};
-
     use crate::watch::Unwatched;
 
     use super::super::phases::Cache::{ColdData, ColdNames, Hot, HotNames, Unconcerned};
@@ -240,9 +242,8 @@ mod tests {
     }
 
     fn arrange(caches: &Caches, wanted: Cache, place: &Path, items: &mut Vec<Item>, control: &Control) -> Arranged {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = rustix::fs::open(place, flags, Mode::empty()).unwrap();
-        caches.arrange(wanted, (place, &root), items, None, control, &mut Unwatched)
+        let root = Directory::open(place).unwrap();
+        caches.arrange(wanted, &root, items, None, control, &mut Unwatched)
     }
 
     fn words(caches: &Caches, wanted: Cache) -> Arranged {
@@ -306,10 +307,11 @@ mod tests {
             Item { index, name: std::ffi::CString::new(name).unwrap(), other: None, expected: 5 }
         };
         let mut items: Vec<Item> = (0..20).map(item).collect();
+        let root = Directory::open(place.path()).unwrap();
         let cached = || -> u64 {
             let bytes = |index: u32| {
                 let path = place.path().join(format!("file{index}"));
-                with_file(&path, |file| Ok(page_cache_of(file)?.cached_bytes)).unwrap()
+                with_file(&root, &path, |file| Ok(page_cache_of(file)?.cached_bytes)).unwrap()
             };
             (0..20).map(bytes).sum()
         };

@@ -3,14 +3,13 @@
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 
 use engine::clock::{Clock, RealClock};
+use engine::files::Directory;
 use results::JobError;
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, StatxFlags};
 use rustix::io::Errno;
 
-use crate::Problem;
 use crate::workplace::reason;
 
 /// Bytes that one call writes or reads at most: what programs that copy files use.
@@ -22,7 +21,7 @@ const NAMES_BYTES: usize = 32 << 10;
 /// What all workers share and none changes.
 pub(super) struct Ground {
     /// The directory that all names are relative to.
-    pub(super) root: OwnedFd,
+    pub(super) root: Directory,
     /// Bytes of a file.
     pub(super) size_bytes: u64,
     /// What is written: a whole file or a chunk of it.
@@ -83,12 +82,8 @@ impl Failure {
 
 impl Ground {
     /// In this directory, with files of this size.
-    pub(super) fn open(root: &Path, size_bytes: u64) -> Result<Ground, Problem> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root_fd = rustix::fs::open(root, flags, Mode::empty()).map_err(|errno| {
-            Problem::new(format!("cannot open {}: {}", root.display(), reason(&std::io::Error::from(errno))))
-        })?;
-        Ok(Ground { root: root_fd, size_bytes, payload: payload(size_bytes) })
+    pub(super) fn new(root: Directory, size_bytes: u64) -> Ground {
+        Ground { root, size_bytes, payload: payload(size_bytes) }
     }
 }
 
@@ -137,13 +132,13 @@ fn close(descriptor: OwnedFd) -> Result<(), Failure> {
 }
 
 fn open_new(ground: &Ground, name: &CStr) -> Result<OwnedFd, Failure> {
-    // As a shell's redirection does.
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+    // As a shell's redirection does, but for links, of which there are none of ours.
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     call("open", rustix::fs::openat(&ground.root, name, flags, Mode::from_raw_mode(0o644)))
 }
 
 fn open_old(ground: &Ground, name: &CStr, more: OFlags) -> Result<OwnedFd, Failure> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | more;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
     call("open", rustix::fs::openat(&ground.root, name, flags, Mode::empty()))
 }
 

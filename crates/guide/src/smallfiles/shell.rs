@@ -2,11 +2,12 @@
 //! bash and its processes cost on any storage.
 
 use std::io::Read;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
 use engine::clock::{Clock, RealClock};
+use engine::files::{Directory, EntryKind};
 use results::{JobError, Latency, PhaseRecord};
 use run::Control;
 
@@ -52,21 +53,22 @@ pub(super) fn words(script: &str) -> Vec<String> {
 /// What bash and its processes take for the page's loops on any storage, ns: writing, and reading.
 pub(super) fn cost_ns(control: &Control) -> Result<[u64; 2], Problem> {
     let cost = |(script, iterations): (&str, u32)| {
-        let looped = run(script, Path::new("/"), control)?;
+        let looped = run(script, None, control)?;
         Ok(looped.elapsed_ns * u64::from(FILES) / u64::from(iterations))
     };
     Ok([cost(EMPTY_WRITE)?, cost(EMPTY_READ)?])
 }
 
-/// Runs a loop in a directory.
+/// Runs a loop in a directory that is held, or where there are no files of anybody's.
 ///
 /// # Errors
 /// When there is no bash, or the loop was ended before its time.
-pub(super) fn run(script: &str, directory: &Path, control: &Control) -> Result<Looped, Problem> {
+pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control) -> Result<Looped, Problem> {
     let mut child = Command::new("bash")
         .args(["-c", &format!("TIMEFORMAT='%R %U %S'; time {script}")])
         .env("LC_ALL", "C")
-        .current_dir(directory)
+        // By its descriptor, which the child has until it becomes bash: another may stand at its path by now.
+        .current_dir(directory.map_or("/".to_owned(), |held| format!("/proc/self/fd/{}", held.as_fd().as_raw_fd())))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -152,10 +154,10 @@ pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&s
 }
 
 /// Files of the page's loop in a directory that are not there or not of the right size.
-pub(super) fn missing(directory: &Path) -> u32 {
+pub(super) fn missing(directory: &Directory) -> u32 {
     let right = |index: u32| {
-        let metadata = directory.join(format!("test{index}.txt")).metadata();
-        metadata.is_ok_and(|metadata| metadata.len() == SIZE_BYTES)
+        let entry = directory.look(format!("test{index}.txt").as_ref());
+        entry.is_ok_and(|entry| entry.kind == EntryKind::Regular && entry.size_bytes == SIZE_BYTES)
     };
     (0..FILES).map(|index| u32::from(!right(index))).sum()
 }
@@ -167,13 +169,13 @@ mod tests {
     #[test]
     fn the_loops_write_and_read_the_published_files() {
         let place = tempfile::tempdir().unwrap();
-        let control = Control::default();
-        let wrote = run(WRITE_LOOP, place.path(), &control).unwrap();
+        let (control, held) = (Control::default(), Directory::open(place.path()).unwrap());
+        let wrote = run(WRITE_LOOP, Some(&held), &control).unwrap();
         assert!(wrote.complaints.is_empty(), "{wrote:?}");
-        assert_eq!(missing(place.path()), 0);
+        assert_eq!(missing(&held), 0);
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1001);
         std::fs::remove_file(place.path().join("test7.txt")).unwrap();
-        let read = run(READ_LOOP, place.path(), &control).unwrap();
+        let read = run(READ_LOOP, Some(&held), &control).unwrap();
         assert_eq!(read.complaints.len(), 1, "{read:?}");
         let record = record("shell-read", read, 0, None);
         assert_eq!((record.operations, record.failures), (1000, 1));
@@ -184,7 +186,7 @@ mod tests {
     fn a_stopped_study_ends_the_loop() {
         let control = Control::default();
         control.stop();
-        let error = run("while :; do :; done", Path::new("/"), &control).unwrap_err();
+        let error = run("while :; do :; done", None, &control).unwrap_err();
         assert!(error.what.contains("stopped"), "{error}");
     }
 

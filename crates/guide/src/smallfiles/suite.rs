@@ -1,8 +1,8 @@
 //! One phase after the other in one directory: which names there are by now, and what each phase's row says.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use engine::files::Directory;
 use results::evidence::WireCounters;
 use results::quantity::count;
 use results::{PhaseRecord, Row, Severity};
@@ -22,7 +22,6 @@ use crate::watch::Step;
 const LISTINGS: u32 = 100;
 
 pub(super) struct Suite {
-    root: PathBuf,
     target: usize,
     caches: Caches,
     options: Options,
@@ -37,16 +36,19 @@ pub(super) struct Suite {
 impl Suite {
     /// Makes the files' directories.
     pub(super) fn new(
-        root: PathBuf,
+        place: &Directory,
         target: usize,
         asking: &mut Asking<'_>,
         options: Options,
     ) -> Result<Suite, Problem> {
         let tree = Tree::new(options.depth, options.files);
-        tree.make(&root, asking.watcher)?;
+        let root = place.path().join("files");
+        asking.watcher.looks(&root);
+        let directory = place.make("files").map_err(|error| Problem::new(error.to_string()))?;
+        tree.make(&directory, asking.watcher)?;
         let caches = Caches { mount: probe::mount_of(&root).ok(), may_drop: options.drop_caches };
-        let ground = Arc::new(Ground::open(&root, options.size_bytes)?);
-        Ok(Suite { root, target, caches, options, tree, ground, there: Default::default(), cuts: Vec::new() })
+        let ground = Arc::new(Ground::new(directory, options.size_bytes));
+        Ok(Suite { target, caches, options, tree, ground, there: Default::default(), cuts: Vec::new() })
     }
 
     pub(super) fn mount(&self) -> Option<&probe::Mount> {
@@ -89,10 +91,9 @@ impl Suite {
         row: &mut Row,
     ) -> Result<Option<Row>, Problem> {
         let limit_ns = phase.limited.then_some(u64::from(self.options.limit_s) * 1_000_000_000);
-        let place = (self.root.as_path(), &self.ground.root);
         let planned = items.len();
         let (control, watcher) = (&asking.control, &mut *asking.watcher);
-        let arranged = self.caches.arrange(phase.cache, place, &mut items, limit_ns, control, watcher);
+        let arranged = self.caches.arrange(phase.cache, &self.ground.root, &mut items, limit_ns, control, watcher);
         asking.watcher.looked();
         let cache = match arranged {
             Arranged::Ready(cache) => cache,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use engine::files::Directory;
 use results::{Row, Verdict};
 use tempfile::TempDir;
 
@@ -28,7 +29,7 @@ impl<'a> Run<'a> {
         let place = Place { name: "here".into(), path: place.to_path_buf() };
         let places = std::slice::from_ref(&place);
         let mut asking = Asking::begin(Question::SmallFiles, places, "v", Vec::new(), control, watcher);
-        let suite = Suite::new(place.path.join("files"), 0, &mut asking, options).unwrap();
+        let suite = Suite::new(&Directory::open(&place.path).unwrap(), 0, &mut asking, options).unwrap();
         Run { suite, asking }
     }
 

@@ -1,10 +1,9 @@
 //! Where the small files are, and what they are called.
 
 use std::ffi::CString;
-use std::fs;
-use std::path::Path;
 
-use crate::workplace::reason;
+use engine::files::Directory;
+
 use crate::{Problem, Watcher};
 
 /// Families of names: each phase that makes something uses its own.
@@ -81,14 +80,12 @@ impl Tree {
         text(format!("{}{before}{index}{after}", self.prefix(index)))
     }
 
-    /// Makes the directories under `root`, and `root` itself, and tells the watcher which is looked for.
-    pub(super) fn make(&self, root: &Path, watcher: &mut dyn Watcher) -> Result<(), Problem> {
+    /// Makes the directories under `root`, and tells the watcher which is looked for.
+    pub(super) fn make(&self, root: &Directory, watcher: &mut dyn Watcher) -> Result<(), Problem> {
         for leaf in 0..self.leaves {
-            let directory = root.join(self.prefix(leaf));
-            watcher.looks(&directory);
-            fs::create_dir_all(&directory).map_err(|error| {
-                Problem::new(format!("cannot make the directory {}: {}", directory.display(), reason(&error)))
-            })?;
+            let prefix = self.prefix(leaf);
+            watcher.looks(&root.path().join(&prefix));
+            root.make_all(prefix.as_ref()).map_err(|error| Problem::new(error.to_string()))?;
         }
         Ok(())
     }
@@ -122,7 +119,7 @@ mod tests {
     fn no_directory_is_made_for_files_that_are_not_there() {
         let tree = Tree::new(5, 3);
         let place = tempfile::tempdir().unwrap();
-        tree.make(place.path(), &mut crate::watch::Unwatched).unwrap();
+        tree.make(&Directory::open(place.path()).unwrap(), &mut crate::watch::Unwatched).unwrap();
         assert_eq!(tree.leaves(), 3);
         for index in 0..3 {
             assert!(place.path().join(tree.directory(index).to_str().unwrap()).is_dir());

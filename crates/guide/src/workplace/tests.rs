@@ -1,3 +1,6 @@
+use std::fs;
+use std::os::unix::fs::symlink;
+
 use super::*;
 use crate::watch::Unwatched;
 
@@ -5,89 +8,289 @@ fn place() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
+fn open(path: &Path) -> Workplace {
+    Workplace::open(path, None, Needs::default(), &Arc::default()).unwrap()
+}
+
+fn names(path: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A directory as a killed run leaves it: with a file, and a marker that nobody locks.
+fn leave(parent: &Path, name: &str, change: impl FnOnce(&mut Marker)) -> PathBuf {
+    let directory = parent.join(name);
+    fs::create_dir(&directory).unwrap();
+    fs::write(directory.join("data"), vec![1; 10_000]).unwrap();
+    let mut marker = Marker::of_this_process(Needs::default());
+    change(&mut marker);
+    fs::write(directory.join(marker::NAME), marker.to_bytes()).unwrap();
+    directory
+}
+
+fn cleaned(path: &Path, options: CleanOptions) -> Vec<(String, Outcome)> {
+    let name = |left: &Left| left.directory.file_name().unwrap().to_str().unwrap().to_owned();
+    let left = clean(path, options, &mut Unwatched).unwrap();
+    left.into_iter().map(|left| (name(&left), left.outcome)).collect()
+}
+
+fn outcome(path: &Path, options: CleanOptions) -> Outcome {
+    let mut all = cleaned(path, options);
+    assert_eq!(all.len(), 1, "{all:?}");
+    all.remove(0).1
+}
+
 #[test]
-fn the_directory_goes_with_everything_in_it_and_nothing_else() {
+fn everything_that_was_made_goes_and_nothing_else() {
     let parent = place();
     fs::write(parent.path().join("precious"), "mine").unwrap();
     let outside = parent.path().join("outside");
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("kept"), "kept").unwrap();
     {
-        let work = Workplace::open(parent.path(), None, 1 << 20).unwrap();
+        let work = open(parent.path());
         fs::create_dir_all(work.file("deep/deeper")).unwrap();
         fs::write(work.file("deep/deeper/file"), "x").unwrap();
-        std::os::unix::fs::symlink(&outside, work.file("link")).unwrap();
+        symlink(&outside, work.file("link")).unwrap();
+        assert_eq!(work.check(), Ok(()));
     }
-    let mut left: Vec<_> = fs::read_dir(parent.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    left.sort();
-    assert_eq!(left, ["outside", "precious"]);
+    assert_eq!(names(parent.path()), ["outside", "precious"]);
     assert_eq!(fs::read_to_string(outside.join("kept")).unwrap(), "kept", "the link was not followed");
 }
 
 #[test]
-fn emptying_keeps_the_marker() {
+fn emptied_it_is_still_ours() {
     let parent = place();
-    let work = Workplace::open(parent.path(), None, 0).unwrap();
+    let work = open(parent.path());
     fs::write(work.file("data"), "x").unwrap();
     work.empty().unwrap();
-    assert!(!work.file("data").exists());
-    assert!(work.file(MARKER).exists());
+    assert_eq!(names(work.directory()), [marker::NAME]);
+    assert_eq!(work.check(), Ok(()));
     work.close().unwrap();
-    assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    assert!(names(parent.path()).is_empty());
+}
+
+/// Somebody moves the directory away and puts a link, or a directory of their own, in its place.
+#[test]
+fn what_is_put_in_its_place_is_not_touched() {
+    for link in [true, false] {
+        let parent = place();
+        let victim = parent.path().join("victim");
+        fs::create_dir_all(victim.join("sub")).unwrap();
+        fs::write(victim.join("sub/b.txt"), "precious").unwrap();
+        let work = open(parent.path());
+        let path = work.directory().to_owned();
+        fs::write(work.file("data"), "x").unwrap();
+        fs::rename(&path, parent.path().join("stolen")).unwrap();
+        if link {
+            symlink(&victim, &path).unwrap()
+        } else {
+            fs::rename(&victim, &path).unwrap()
+        }
+        work.close().unwrap();
+        assert_eq!(fs::read_to_string(path.join("sub/b.txt")).unwrap(), "precious");
+        assert!(!parent.path().join("stolen").exists(), "ours is found where it is now");
+    }
 }
 
 #[test]
-fn clean_removes_what_a_killed_run_left_and_only_that() {
+fn a_directory_that_somebody_removed_is_told() {
     let parent = place();
-    let work = Workplace::open(parent.path(), None, 0).unwrap();
-    fs::write(work.file("data"), vec![1; 10_000]).unwrap();
-    let killed = work.directory().to_path_buf();
-    std::mem::forget(work);
-    let marker = Marker { pid: 4_000_001, ..Marker::of_this_process() };
-    fs::write(killed.join(MARKER), serde_json::to_string(&marker).unwrap()).unwrap();
-
-    let foreign = parent.path().join("fsdyno-work-photos");
-    fs::create_dir(&foreign).unwrap();
-    fs::write(foreign.join("cat.jpg"), "miaow").unwrap();
-    let elsewhere = parent.path().join("fsdyno-work-1-0");
-    fs::create_dir(&elsewhere).unwrap();
-    let marker = Marker { host: "another".into(), ..marker };
-    fs::write(elsewhere.join(MARKER), serde_json::to_string(&marker).unwrap()).unwrap();
-
-    let looked = clean(parent.path(), true, false, &mut Unwatched).unwrap();
-    assert!(killed.exists(), "looking removes nothing");
-    assert!(looked.iter().any(|left| left.outcome == Outcome::Found && left.entries == 2 && left.bytes >= 10_000));
-
-    let cleaned = clean(parent.path(), false, false, &mut Unwatched).unwrap();
-    let outcome = |directory: &Path| cleaned.iter().find(|left| left.directory == directory).unwrap().outcome.clone();
-    assert_eq!(outcome(&killed), Outcome::Removed);
-    assert_eq!(outcome(&foreign), Outcome::NotOurs);
-    assert_eq!(outcome(&elsewhere), Outcome::OtherHost("another".into()));
-    assert!(!killed.exists() && foreign.join("cat.jpg").exists() && elsewhere.exists());
-    clean(parent.path(), false, true, &mut Unwatched).unwrap();
-    assert!(!elsewhere.exists());
+    let work = open(parent.path());
+    fs::remove_dir_all(work.directory()).unwrap();
+    let lost = work.check().unwrap_err();
+    assert!(lost.what.contains("was removed by somebody while the run went on"), "{lost}");
+    work.close().unwrap();
+    // With a marker of its own in it, it is another directory.
+    let work = open(parent.path());
+    fs::remove_file(work.file(marker::NAME)).unwrap();
+    fs::write(work.file(marker::NAME), Marker::of_this_process(Needs::default()).to_bytes()).unwrap();
+    assert!(work.check().is_err());
 }
 
+#[test]
+fn a_killed_run_is_cleaned_up_and_others_are_not() {
+    let parent = place();
+    let path = parent.path();
+    leave(path, "fsdyno-work-1-killed", |_| ());
+    leave(path, "fsdyno-work-2-elsewhere", |marker| {
+        (marker.host, marker.machine, marker.boot) = ("another".into(), Some("m".into()), Some("b".into()));
+    });
+    // The same name, another machine: only their boots and installations tell them apart.
+    leave(path, "fsdyno-work-3-twin", |marker| {
+        (marker.machine, marker.boot) = (Some("m".into()), Some("b".into()));
+    });
+    leave(path, "fsdyno-work-4-nameless", |marker| (marker.machine, marker.boot) = (None, Some("b".into())));
+    fs::create_dir(path.join("fsdyno-work-5-photos")).unwrap();
+    fs::write(path.join("fsdyno-work-5-photos/cat.jpg"), "miaow").unwrap();
+    fs::create_dir(path.join("fsdyno-work-6-unmarked")).unwrap();
+    fs::create_dir(path.join("fsdyno-work-7-halfmarked")).unwrap();
+    fs::write(path.join("fsdyno-work-7-halfmarked").join(marker::NAME), "").unwrap();
+
+    let look = CleanOptions { only_look: true, ..CleanOptions::default() };
+    let found = clean(path, look, &mut Unwatched).unwrap();
+    assert_eq!((found.len(), names(path).len()), (7, 7), "looking removes nothing");
+    assert!(matches!(found[0], Left { weight: Some((2, 10_000..)), outcome: Outcome::Found, .. }), "{:?}", found[0]);
+
+    let all: Vec<Outcome> = cleaned(path, CleanOptions::default()).into_iter().map(|(_, outcome)| outcome).collect();
+    let host = probe::host_name().unwrap_or_default();
+    let elsewhere = |name: &str| Outcome::OtherHost(name.to_owned());
+    let removed = Outcome::Removed;
+    assert_eq!(
+        all,
+        [
+            removed.clone(),
+            elsewhere("another"),
+            elsewhere(&host),
+            elsewhere(&host),
+            Outcome::NotOurs,
+            removed.clone(),
+            removed
+        ]
+    );
+    clean(path, CleanOptions { others: true, ..CleanOptions::default() }, &mut Unwatched).unwrap();
+    assert_eq!(names(path), ["fsdyno-work-5-photos"]);
+    assert!(path.join("fsdyno-work-5-photos/cat.jpg").exists());
+}
+
+#[test]
+fn a_run_before_the_machine_was_started_again_is_over() {
+    let parent = place();
+    if probe::kernel().machine.is_none() {
+        println!("skipped: this machine has no /etc/machine-id");
+        return;
+    }
+    leave(parent.path(), "fsdyno-work-1-0", |marker| marker.boot = Some("before".into()));
+    assert_eq!(outcome(parent.path(), CleanOptions::default()), Outcome::Removed);
+}
+
+/// Its lock tells, whatever its process number means here: as for one in another namespace of process numbers.
 #[test]
 fn a_run_that_goes_on_is_left_alone() {
     let parent = place();
-    let work = Workplace::open(parent.path(), None, 0).unwrap();
-    let marker = Marker { pid: 1, ..Marker::of_this_process() };
-    fs::write(work.file(MARKER), serde_json::to_string(&marker).unwrap()).unwrap();
-    assert_eq!(clean(parent.path(), false, false, &mut Unwatched).unwrap()[0].outcome, Outcome::InUse(1));
+    let work = open(parent.path());
+    let gone = Marker { pid: 4_000_000_001, pid_namespace: Some(1), ..work.marker() };
+    work.held.as_ref().unwrap().write(&gone).unwrap();
+    for options in [CleanOptions::default(), CleanOptions { others: true, any_owner: true, only_look: false }] {
+        assert_eq!(outcome(parent.path(), options), Outcome::InUse(gone.pid));
+    }
+    assert_eq!(work.check(), Ok(()));
+}
+
+#[test]
+fn what_only_looks_like_a_marker_is_none() {
+    let parent = place();
+    let path = parent.path();
+    let victim = path.join("victim");
+    fs::write(&victim, "precious").unwrap();
+    let forged = |name: &str| {
+        let directory = path.join(name);
+        fs::create_dir(&directory).unwrap();
+        fs::write(directory.join("data"), "x").unwrap();
+        directory.join(marker::NAME)
+    };
+    let marker = Marker::of_this_process(Needs::default()).to_bytes();
+    fs::write(path.join("a marker elsewhere"), &marker).unwrap();
+    symlink(path.join("a marker elsewhere"), forged("fsdyno-work-link")).unwrap();
+    symlink("/dev/zero", forged("fsdyno-work-zero")).unwrap();
+    let fifo = forged("fsdyno-work-fifo");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    fs::create_dir(forged("fsdyno-work-directory")).unwrap();
+    fs::hard_link(path.join("a marker elsewhere"), forged("fsdyno-work-hard")).unwrap();
+    fs::write(forged("fsdyno-work-json"), "{\"pid\":1}").unwrap();
+    fs::write(forged("fsdyno-work-text"), "yes, remove it all").unwrap();
+    let text = String::from_utf8(marker.clone()).unwrap();
+    fs::write(forged("fsdyno-work-version"), text.replace("\"version\":1", "\"version\":9")).unwrap();
+    fs::write(forged("fsdyno-work-long"), [marker, vec![b' '; 9000]].concat()).unwrap();
+    // A device needs root.
+    let made = rustix::fs::mknodat(
+        rustix::fs::CWD,
+        forged("fsdyno-work-device"),
+        rustix::fs::FileType::CharacterDevice,
+        mode,
+        rustix::fs::makedev(1, 5),
+    );
+    if made.is_err() {
+        println!("a device as a marker is left out: only root makes devices");
+    }
+    for (name, outcome) in cleaned(path, CleanOptions { others: true, ..CleanOptions::default() }) {
+        assert_eq!(outcome, Outcome::NotOurs, "{name}");
+        assert!(path.join(&name).join("data").exists(), "{name}");
+    }
+}
+
+/// Somebody exchanges a directory within what is cleaned for a link to another's files and back, all the time.
+#[test]
+fn an_exchange_while_it_is_cleaned_leads_nowhere() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let parent = place();
+    let path = parent.path();
+    let victim = path.join("victim");
+    fs::create_dir(&victim).unwrap();
+    fs::write(victim.join("file"), "precious").unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                for entry in fs::read_dir(path).unwrap().flatten() {
+                    let (sub, aside) = (entry.path().join("sub"), path.join("aside"));
+                    if fs::rename(&sub, &aside).is_ok() {
+                        let _ = symlink(&victim, &sub);
+                        let _ = fs::remove_file(&sub);
+                        let _ = fs::rename(&aside, &sub);
+                    }
+                }
+            }
+        });
+        for round in 0..200 {
+            let directory = leave(path, &format!("fsdyno-work-{round}"), |_| ());
+            fs::create_dir(directory.join("sub")).unwrap();
+            for file in 0..5 {
+                fs::write(directory.join(format!("sub/{file}")), "bait").unwrap();
+            }
+            clean(path, CleanOptions::default(), &mut Unwatched).unwrap();
+            assert_eq!(fs::read(victim.join("file")).unwrap(), b"precious", "round {round}");
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
+fn claims_of_runs_on_one_filesystem_add_up() {
+    let parent = place();
+    let space = Directory::open(parent.path()).unwrap().space().unwrap();
+    let room = room_bytes(parent.path()).unwrap();
+    let most = Needs::bytes(room / 3 * 2);
+    let control = Arc::default();
+    let first = Workplace::open(parent.path(), None, most, &control).unwrap();
+    let second = Workplace::open(parent.path(), None, most, &control).unwrap_err();
+    assert!(second.what.contains("that other runs there have claimed"), "{second}");
+    assert_eq!(names(parent.path()).len(), 1, "a refusal leaves nothing");
+    assert!(first.claim(most).is_ok(), "its own claim is not in its way");
+    assert!(first.claim(Needs::bytes(space.total_bytes)).is_err());
+    first.claim(Needs::default()).unwrap();
+    let again = Workplace::open(parent.path(), None, most, &control).unwrap();
+    drop((first, again));
+    assert!(names(parent.path()).is_empty());
 }
 
 #[test]
 fn a_place_that_cannot_be_used_is_refused_in_words() {
     let parent = place();
-    let missing = Workplace::open(&parent.path().join("no"), None, 0).unwrap_err();
+    let open = |path: &Path, expected: Option<&str>, bytes: u64| {
+        Workplace::open(path, expected, Needs::bytes(bytes), &Arc::default()).unwrap_err()
+    };
+    let missing = open(&parent.path().join("no"), None, 0);
     assert!(missing.what.ends_with("does not exist"), "{}", missing.what);
     fs::write(parent.path().join("file"), "x").unwrap();
-    let file = Workplace::open(&parent.path().join("file"), None, 0).unwrap_err();
+    let file = open(&parent.path().join("file"), None, 0);
     assert!(file.what.ends_with("is not a directory"), "{}", file.what);
-    let full = Workplace::open(parent.path(), None, 1 << 60).unwrap_err();
+    let full = open(parent.path(), None, 1 << 60);
     assert!(full.what.contains("beyond 90 %"), "{}", full.what);
-    let other = Workplace::open(parent.path(), Some("nfs"), 0).unwrap_err();
+    let other = open(parent.path(), Some("nfs"), 0);
     assert!(other.what.contains("was expected to be nfs, but it is"), "{}", other.what);
     assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1, "a refusal writes nothing");
 }

@@ -10,6 +10,7 @@ mod machine;
 pub(crate) use machine::host_name;
 mod mounts;
 mod paths;
+mod processes;
 mod usage;
 mod waiting;
 
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use results::evidence::{Storage, WireCounters};
 
-use crate::{BlockDevice, DeviceNumber, Fact, FuseDaemon, Limits, Mount, NotVisible, PathFacts};
+use crate::{BlockDevice, DeviceNumber, Fact, FuseDaemon, Kernel, Limits, Mount, NotVisible, PathFacts};
 
 /// One look at the machine through the kernel's two views. Mounts and disks are read once per look, so that ten
 /// thousand files cost little more than one. Tests bring trees of their own.
@@ -86,6 +87,18 @@ impl Look {
 
     pub(crate) fn fuse_daemon_of(&self, mount_point: &Path) -> Fact<FuseDaemon> {
         identity::fuse_daemon_at(self, mount_point)
+    }
+
+    pub(crate) fn kernel(&self) -> Kernel {
+        processes::kernel(self)
+    }
+
+    pub(crate) fn runs(&self, pid: u32) -> Option<bool> {
+        processes::runs(self, pid)
+    }
+
+    pub(crate) fn open_and_locked(&self, name: &str) -> Vec<(u32, PathBuf)> {
+        processes::open_and_locked(self, name)
     }
 
     pub(crate) fn page_bytes(&self) -> u64 {

@@ -9,6 +9,7 @@ use super::super::lines::{TESTS, Timing};
 use super::*;
 use crate::study::{Asking, Place, planned_row};
 use crate::watch::Unwatched;
+use crate::workplace::{Needs, Workplace};
 
 /// What `measure` asks, answered by the simulated storage.
 fn simulated() -> Study {
@@ -16,11 +17,13 @@ fn simulated() -> Study {
     let mut unwatched = Unwatched;
     let control = Arc::new(run::Control::default());
     let mut asking = Asking::begin(Question::Measure, &[place], "test", Vec::new(), control, &mut unwatched);
+    let folder = tempfile::tempdir().unwrap();
+    let work = Workplace::open(folder.path(), None, Needs::default(), &asking.control).unwrap();
     for test in TESTS.iter().filter(|test| test.pattern.ends_with("-read")) {
         let words = ["--name=a", "--ioengine=sim", "--sim_service=100us", "--size=16m", "--lat_percentiles=1"];
         let mut command: Vec<String> = words.map(str::to_string).to_vec();
         command.extend(test.words.iter().map(|word| word.to_string()));
-        asking.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten).unwrap();
+        asking.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten, &work).unwrap();
     }
     asking.finish()
 }

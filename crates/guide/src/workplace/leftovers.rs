@@ -1,0 +1,110 @@
+//! What killed runs left: finding it, and removing what is ours, and only that.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::files::{Directory, EntryKind, remove_old_drafts, tree};
+
+use super::removal;
+use super::{PREFIX, marker};
+use crate::{Problem, Watcher};
+
+/// What may be removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CleanOptions {
+    /// Nothing: only look.
+    pub only_look: bool,
+    /// Also what other machines made, which they might still be using.
+    pub others: bool,
+    /// Also what belongs to other users.
+    pub any_owner: bool,
+}
+
+/// A directory that a run left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// Where.
+    pub directory: PathBuf,
+    /// Files and directories in it, and the bytes that they take; `None`: it is not ours to look into.
+    pub weight: Option<(u64, u64)>,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What became of a directory that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Removed.
+    Removed,
+    /// It was only looked for.
+    Found,
+    /// Its run goes on, or nobody can tell: left alone.
+    InUse(u32),
+    /// Another machine made it, and might still be using it: left alone.
+    OtherHost(String),
+    /// It belongs to this user: left alone.
+    OtherOwner(u32),
+    /// Has our name but not our marker: left alone.
+    NotOurs,
+    /// Could not be removed.
+    Failed(String),
+}
+
+/// Finds what killed runs left directly under `path`, and removes it unless it is only to look. The watcher is told what
+/// is looked at.
+///
+/// # Errors
+/// When `path` cannot be read.
+pub fn clean(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Vec<Left>, Problem> {
+    watcher.looks(path);
+    let found = clean_below(path, options, watcher);
+    watcher.looked();
+    found
+}
+
+fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Vec<Left>, Problem> {
+    let unreadable = |error: engine::files::FileError| Problem::new(error.to_string());
+    let parent = Arc::new(Directory::open(path).map_err(unreadable)?);
+    let mut names = parent.names().map_err(unreadable)?;
+    names.sort();
+    let mut found = Vec::new();
+    for name in names.iter().filter_map(|name| name.to_str()).filter(|name| name.starts_with(PREFIX)) {
+        if parent.look(name.as_ref()).is_ok_and(|entry| entry.kind == EntryKind::Directory) {
+            watcher.looks(&path.join(name));
+            let (weight, outcome) = clean_one(&parent, name, options, watcher);
+            watcher.looks(path);
+            found.push(Left { directory: path.join(name), weight, outcome });
+        }
+    }
+    if !options.only_look {
+        // Files that were to be written whole: nobody misses what never had its name.
+        remove_old_drafts(&parent);
+    }
+    Ok(found)
+}
+
+fn clean_one(
+    parent: &Arc<Directory>,
+    name: &str,
+    options: CleanOptions,
+    watcher: &mut dyn Watcher,
+) -> (Option<(u64, u64)>, Outcome) {
+    let directory = match parent.enter(name.as_ref()) {
+        Ok(directory) => Arc::new(directory),
+        Err(error) => return (None, Outcome::Failed(error.to_string())),
+    };
+    let abandoned = match marker::judge(&directory, options) {
+        Ok(abandoned) => abandoned,
+        Err(outcome) => return (None, outcome),
+    };
+    let weight = tree::weigh(&directory).ok();
+    if options.only_look {
+        return (weight, Outcome::Found);
+    }
+    // It has a patience of its own.
+    watcher.looked();
+    match removal::remove(parent, name, &directory, abandoned) {
+        Ok(()) => (weight, Outcome::Removed),
+        Err(problem) => (weight, Outcome::Failed(problem.what)),
+    }
+}

@@ -1,0 +1,170 @@
+//! The file that marks a directory as ours, and the lock on it that lives as long as the run.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::FileExt;
+
+use engine::files::{Directory, FileCause, Lock, identity_of, try_lock};
+use serde::{Deserialize, Serialize};
+
+use super::leftovers::{CleanOptions, Outcome};
+use super::space::Needs;
+
+/// Its name.
+pub(super) const NAME: &str = ".fsdyno-work";
+
+/// What it says first: a sign for people, too.
+const WHAT: &str = "fsdyno work directory";
+
+/// Version of its format.
+const VERSION: u32 = 1;
+
+/// It is written with so many bytes, whatever it says, so that a change of it is one write.
+const BYTES: usize = 1024;
+
+/// More than this is no marker.
+const BYTES_MAX: u64 = 4096;
+
+/// Who made a directory, and what it will take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Marker {
+    pub(super) what: String,
+    pub(super) version: u32,
+    /// The maker's process and host.
+    pub(super) pid: u32,
+    pub(super) host: String,
+    /// The maker's kernel and view of processes; a process number means nothing elsewhere.
+    pub(super) machine: Option<String>,
+    pub(super) boot: Option<String>,
+    pub(super) pid_namespace: Option<u64>,
+    /// When, ms since the epoch.
+    pub(super) made_ms: u64,
+    /// Space that the run takes at most.
+    pub(super) need: Needs,
+}
+
+impl Marker {
+    pub(super) fn of_this_process(need: Needs) -> Marker {
+        let kernel = probe::kernel();
+        Marker {
+            what: WHAT.to_string(),
+            version: VERSION,
+            pid: std::process::id(),
+            host: probe::host_name().unwrap_or_default(),
+            machine: kernel.machine,
+            boot: kernel.boot,
+            pid_namespace: kernel.pid_namespace,
+            made_ms: run::now_ms(),
+            need,
+        }
+    }
+
+    /// As it stands in the file: always of one length.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = serde_json::to_vec(self).unwrap_or_default();
+        bytes.resize(BYTES.max(bytes.len() + 1) - 1, b' ');
+        bytes.push(b'\n');
+        bytes
+    }
+
+    /// Reads one; `None`: it is none of ours.
+    pub(super) fn read(file: &File) -> Option<Marker> {
+        let mut bytes = Vec::new();
+        file.take(BYTES_MAX + 1).read_to_end(&mut bytes).ok()?;
+        let marker: Marker = serde_json::from_slice(&bytes).ok().filter(|_| bytes.len() as u64 <= BYTES_MAX)?;
+        (marker.what == WHAT && marker.version == VERSION).then_some(marker)
+    }
+
+    /// Whether this comes before another in the order in which runs began.
+    pub(super) fn is_before(&self, other: &Marker) -> bool {
+        (self.made_ms, self.pid) < (other.made_ms, other.pid)
+    }
+}
+
+/// A marker of this process, open and locked.
+#[derive(Debug)]
+pub(super) struct Held {
+    file: File,
+}
+
+impl Held {
+    /// Marks a directory as ours.
+    pub(super) fn make(directory: &Directory, marker: &Marker) -> std::io::Result<Held> {
+        let file = directory.create_new(NAME).map_err(|error| std::io::Error::from_raw_os_error(error.code))?;
+        // A filesystem without locks has the marker's words only; then unknown means in use.
+        let _ = try_lock(&file);
+        let held = Held { file };
+        held.write(marker)?;
+        // For `clean` after a crash; without it the marker still serves all but that.
+        let _ = held.file.sync_all();
+        Ok(held)
+    }
+
+    pub(super) fn write(&self, marker: &Marker) -> std::io::Result<()> {
+        self.file.write_all_at(&marker.to_bytes(), 0)
+    }
+
+    /// Whether the directory still has this marker.
+    pub(super) fn is_in(&self, directory: &Directory) -> bool {
+        let here = directory.look(NAME.as_ref()).map(|entry| entry.identity).ok();
+        here.is_some() && here == identity_of(&self.file).ok()
+    }
+
+    /// The user whom files of ours belong to here: a server or a mount option may map users.
+    pub(super) fn owner(&self, directory: &Directory) -> Option<u32> {
+        directory.look(NAME.as_ref()).ok().map(|entry| entry.owner)
+    }
+}
+
+/// A directory that may be removed; its marker, if it has one, is locked until this is dropped.
+#[derive(Debug)]
+pub(super) struct Abandoned(#[expect(dead_code, reason = "it holds the lock")] Option<File>);
+
+/// Whether a directory is ours and its run gone.
+pub(super) fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outcome> {
+    let state = directory.state().map_err(|error| Outcome::Failed(error.to_string()))?;
+    let user = rustix::process::geteuid().as_raw();
+    if state.owner != user && !options.any_owner {
+        return Err(Outcome::OtherOwner(state.owner));
+    }
+    let (file, entry) = match directory.open_regular(NAME) {
+        Ok(found) => found,
+        // A run that was killed before it had marked its directory: nothing can be lost with an empty one.
+        Err(error) if error.cause == FileCause::Missing && is_empty(directory, &[]) => return Ok(Abandoned(None)),
+        Err(_) => return Err(Outcome::NotOurs),
+    };
+    if entry.owner != state.owner || entry.names != 1 || entry.size_bytes > BYTES_MAX {
+        return Err(Outcome::NotOurs);
+    }
+    let lock = try_lock(&file);
+    if lock != Lock::Held && entry.size_bytes == 0 && is_empty(directory, &[NAME]) {
+        return Ok(Abandoned(Some(file)));
+    }
+    let marker = Marker::read(&file).ok_or(Outcome::NotOurs)?;
+    let here = probe::kernel();
+    match lock {
+        Lock::Held => Err(Outcome::InUse(marker.pid)),
+        _ if same(&marker.boot, &here.boot) => match lock {
+            Lock::Taken => Ok(Abandoned(Some(file))),
+            _ if same(&marker.pid_namespace, &here.pid_namespace) && probe::runs(marker.pid) == Some(false) => {
+                Ok(Abandoned(Some(file)))
+            }
+            _ => Err(Outcome::InUse(marker.pid)),
+        },
+        _ if options.others => Ok(Abandoned(Some(file))),
+        // This machine, before it was started again.
+        Lock::Taken if same(&marker.machine, &here.machine) && marker.boot.is_some() && here.boot.is_some() => {
+            Ok(Abandoned(Some(file)))
+        }
+        _ => Err(Outcome::OtherHost(marker.host)),
+    }
+}
+
+/// Both are known, and the same.
+fn same<T: PartialEq>(one: &Option<T>, other: &Option<T>) -> bool {
+    one.is_some() && one == other
+}
+
+fn is_empty(directory: &Directory, but: &[&str]) -> bool {
+    directory.names().is_ok_and(|names| names.iter().all(|name| but.iter().any(|but| name == *but)))
+}

@@ -1,0 +1,234 @@
+//! No filesystem is filled beyond 90 % of its bytes and inodes, by all runs and places together that share it.
+//!
+//! A run claims what it will take before it takes anything: the claim stands in the marker of its directory, which every
+//! other run of this machine can find as an open, locked file. Between tests, and some times a second while one writes,
+//! the filesystem is looked at again: others fill it too.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engine::clock::{Clock, RealClock};
+use engine::files::{Directory, SpaceLeft, tree};
+use run::Control;
+use serde::{Deserialize, Serialize};
+
+use super::marker::{self, Marker};
+use crate::Problem;
+
+/// No filesystem is filled beyond this share.
+const FULLEST: f64 = 0.9;
+
+/// A filesystem's own tables grow with the files, and what was removed is given back late: a run that began with room for
+/// its files is ended beyond this share only.
+const ENDS_AT: f64 = 0.92;
+
+/// The filesystem is looked at so often while a run goes on.
+const LOOK_NS: u64 = 100_000_000;
+
+/// What was just removed is given back within this time, in steps.
+const PATIENCE: (u32, Duration) = (20, Duration::from_millis(250));
+
+/// What a run takes on a filesystem at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Needs {
+    /// Bytes.
+    pub bytes: u64,
+    /// Files and directories.
+    pub inodes: u64,
+}
+
+impl Needs {
+    /// A few files of so many bytes together.
+    pub fn bytes(bytes: u64) -> Needs {
+        Needs { bytes, inodes: 0 }
+    }
+
+    fn plus(self, other: Needs) -> Needs {
+        Needs { bytes: self.bytes.saturating_add(other.bytes), inodes: self.inodes.saturating_add(other.inodes) }
+    }
+}
+
+/// What may still be used of a total without filling it beyond a share.
+fn usable(total: u64, available: u64, share: f64) -> u64 {
+    let used = total.saturating_sub(available);
+    ((total as f64 * share) as u64).saturating_sub(used)
+}
+
+/// Bytes that may be written in a directory without filling its filesystem beyond 90 %, less what other runs have
+/// claimed; `None`: the filesystem does not tell.
+pub fn room_bytes(path: &Path) -> Option<u64> {
+    let directory = Directory::open(path).ok()?;
+    let space = directory.space()?;
+    let claimed = claims_of_others(&directory, None);
+    Some(usable(space.total_bytes, space.available_bytes, FULLEST).saturating_sub(claimed.bytes))
+}
+
+/// Sees whether there is room for this, besides what other runs have claimed: all of them, or those that began before
+/// `own`.
+///
+/// # Errors
+/// When there is not.
+pub(super) fn check(directory: &Directory, shown: &Path, need: Needs, own: Option<&Marker>) -> Result<(), Problem> {
+    // A filesystem that does not tell its space (some FUSE daemons) finds out by ENOSPC.
+    let Some(space) = directory.space() else { return Ok(()) };
+    let claimed = claims_of_others(directory, own);
+    judge(space, need, claimed, shown)
+}
+
+/// The same for what is written again after something was removed, which a filesystem may give back late.
+pub(super) fn check_patiently(directory: &Directory, shown: &Path, need: Needs, own: &Marker) -> Result<(), Problem> {
+    let mut outcome = check(directory, shown, need, Some(own));
+    let clock = RealClock::shared();
+    for _ in 0..PATIENCE.0 {
+        if outcome.is_ok() {
+            break;
+        }
+        clock.sleep_until_ns(clock.now_ns() + PATIENCE.1.as_nanos() as u64);
+        outcome = check(directory, shown, need, Some(own));
+    }
+    outcome
+}
+
+fn judge(space: SpaceLeft, need: Needs, claimed: Needs, shown: &Path) -> Result<(), Problem> {
+    let mib = |bytes: u64| bytes >> 20;
+    let beside = |others: String| if claimed == Needs::default() { String::new() } else { others };
+    let bytes = usable(space.total_bytes, space.available_bytes, FULLEST).saturating_sub(claimed.bytes);
+    if need.bytes > bytes {
+        return Err(Problem::new(format!(
+            "{} needs {} MiB, but only {} MiB can be used without filling the filesystem beyond 90 %{}",
+            shown.display(),
+            mib(need.bytes),
+            mib(bytes),
+            beside(format!(", with {} MiB that other runs there have claimed", mib(claimed.bytes)))
+        ))
+        .with_next("free some space, or ask for less with --size"));
+    }
+    let inodes = usable(space.total_inodes, space.available_inodes, FULLEST).saturating_sub(claimed.inodes);
+    if space.total_inodes > 0 && need.inodes > inodes {
+        return Err(Problem::new(format!(
+            "{} needs {} inodes, but only {inodes} can be used without taking more than 90 % of the filesystem's{}",
+            shown.display(),
+            need.inodes,
+            beside(format!(", with {} that other runs there have claimed", claimed.inodes))
+        ))
+        .with_next("remove files there (df -i shows what is left), or ask for fewer with --files"));
+    }
+    Ok(())
+}
+
+/// What other runs on this filesystem have claimed and not taken yet. Only this machine's, as far as this user sees them.
+fn claims_of_others(directory: &Directory, own: Option<&Marker>) -> Needs {
+    let Ok(home) = directory.state() else { return Needs::default() };
+    let mut sum = Needs::default();
+    for (_, path) in probe::open_and_locked(marker::NAME) {
+        let Some(place) = path.parent().and_then(|place| Directory::open(place).ok()) else { continue };
+        let here = place.state().is_ok_and(|state| state.identity.device == home.identity.device);
+        let Some((file, _)) = place.open_regular(marker::NAME).ok().filter(|_| here) else { continue };
+        let Some(marker) = Marker::read(&file) else { continue };
+        if own.is_some_and(|own| !marker.is_before(own)) {
+            continue;
+        }
+        let (entries, bytes) = tree::weigh(&place).unwrap_or_default();
+        sum = sum.plus(Needs {
+            bytes: marker.need.bytes.saturating_sub(bytes),
+            inodes: marker.need.inodes.saturating_sub(entries),
+        });
+    }
+    sum
+}
+
+/// Looks at a filesystem while a run goes on, and ends the run when others fill it.
+#[derive(Debug)]
+pub(super) struct Guard {
+    end: Arc<AtomicBool>,
+    overfull: Arc<Mutex<Option<Problem>>>,
+}
+
+impl Guard {
+    /// Begins to look, on a thread of its own: a server may let it wait.
+    pub(super) fn begin(directory: &Arc<Directory>, shown: &Path, control: &Arc<Control>) -> Guard {
+        let guard = Guard { end: Arc::default(), overfull: Arc::default() };
+        let (directory, control, shown) = (Arc::clone(directory), Arc::clone(control), shown.to_owned());
+        let (end, overfull) = (Arc::clone(&guard.end), Arc::clone(&guard.overfull));
+        let looking = move || {
+            let clock = RealClock::shared();
+            while !end.load(Ordering::Relaxed) {
+                if let Err(problem) = look(&directory, &shown) {
+                    *overfull.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(problem);
+                    control.stop();
+                    break;
+                }
+                clock.sleep_until_ns(clock.now_ns() + LOOK_NS);
+            }
+        };
+        // Without a thread the looks between the tests remain.
+        let _ = std::thread::Builder::new().name("space".to_owned()).spawn(looking);
+        guard
+    }
+
+    /// Whether there is still room.
+    ///
+    /// # Errors
+    /// When the filesystem has been filled meanwhile.
+    pub(super) fn check(&self, directory: &Directory, shown: &Path) -> Result<(), Problem> {
+        let seen = self.overfull.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        seen.map_or_else(|| look(directory, shown), Err)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.end.store(true, Ordering::Relaxed);
+    }
+}
+
+fn look(directory: &Directory, shown: &Path) -> Result<(), Problem> {
+    let Some(space) = directory.space() else { return Ok(()) };
+    let full = |total: u64, available: u64| total > 0 && usable(total, available, ENDS_AT) == 0;
+    let what = match () {
+        () if full(space.total_bytes, space.available_bytes) => "space",
+        () if full(space.total_inodes, space.available_inodes) => "inodes",
+        () => return Ok(()),
+    };
+    Err(Problem::new(format!(
+        "the filesystem of {} is filled beyond 90 % ({what}) by something else that writes there: the run was ended so \
+         that it does not take the rest",
+        shown.display()
+    ))
+    .with_next("find what fills it (`du -xh`, `lsof +L1`), free some space and ask again"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(total_bytes: u64, available_bytes: u64, total_inodes: u64, available_inodes: u64) -> SpaceLeft {
+        SpaceLeft { total_bytes, available_bytes, total_inodes, available_inodes }
+    }
+
+    #[test]
+    fn ninety_percent_of_bytes_and_of_inodes() {
+        let disk = space(1000 << 20, 500 << 20, 1000, 300);
+        let judge = |need, claimed| judge(disk, need, claimed, Path::new("/data")).map_err(|problem| problem.what);
+        let needs = |mib: u64, inodes| Needs { bytes: mib << 20, inodes };
+        assert_eq!(judge(needs(400, 200), Needs::default()), Ok(()));
+        let bytes = judge(needs(401, 0), Needs::default()).unwrap_err();
+        assert!(bytes.contains("needs 401 MiB, but only 400 MiB"), "{bytes}");
+        let inodes = judge(needs(0, 201), Needs::default()).unwrap_err();
+        assert!(inodes.contains("needs 201 inodes, but only 200"), "{inodes}");
+        let beside = judge(needs(400, 0), needs(1, 0)).unwrap_err();
+        assert!(beside.contains("only 399 MiB") && beside.contains("with 1 MiB that other runs"), "{beside}");
+        assert!(
+            super::judge(space(1 << 40, 1 << 39, 0, 0), needs(1, 1 << 40), Needs::default(), Path::new("/")).is_ok()
+        );
+    }
+
+    #[test]
+    fn a_full_filesystem_leaves_nothing() {
+        assert_eq!(usable(100, 5, FULLEST), 0);
+        assert_eq!(usable(100, 50, FULLEST), 40);
+        assert_eq!(usable(0, 0, FULLEST), 0);
+    }
+}
