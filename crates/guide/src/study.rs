@@ -122,6 +122,7 @@ impl<'a> Asking<'a> {
     /// When the line is refused before its first byte; an error of a job is in the row instead.
     pub fn run_row(&mut self, mut row: Row, stop_rule: bench::StopRule) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
+        self.watcher.planned(&self.study, &row);
         let record = bench::run_line(
             &row.command,
             bench::Conditions { version: self.version, control: &self.control, stop_rule },
