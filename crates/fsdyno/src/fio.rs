@@ -128,12 +128,7 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
         plan.rejections.iter().for_each(|sentence| output.error(sentence));
         return Err(REJECTED);
     }
-    run::claim_logs(&plan).map_err(|sentence| {
-        output.error(&sentence);
-        REJECTED
-    })?;
-    let bandwidth_log = settings.bandwidth_log.as_deref().map(BandwidthLog::create).transpose();
-    let bandwidth_log = bandwidth_log.map_err(|sentence| {
+    let bandwidth_log = claim_logs(&plan, settings).map_err(|sentence| {
         output.error(&sentence);
         REJECTED
     })?;
@@ -241,6 +236,12 @@ fn claim_record(settings: &Settings) -> Result<Option<RecordFile>, u8> {
         complain(&format!("fio: cannot write the record: {error}\n  --record={}", path.display()));
         REJECTED
     })
+}
+
+/// Makes the log files; the one for all jobs together.
+fn claim_logs(plan: &Plan, settings: &Settings) -> Result<Option<BandwidthLog>, String> {
+    run::claim_logs(plan)?;
+    settings.bandwidth_log.as_deref().map(BandwidthLog::create).transpose()
 }
 
 /// fio's lines before the run: one per job, the version, how many start.

@@ -112,7 +112,7 @@ fn try_answer(
     command: Vec<String>,
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> Result<u8, Problem> {
-    let store = if shared.no_store { None } else { Some(Store::at(shared.store.as_deref())?) };
+    let store = if shared.no_store { None } else { store_or_warning(shared) };
     let control = Arc::new(Control::default());
     let signals = SignalWatch::begin(Arc::clone(&control))
         .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
@@ -162,6 +162,13 @@ fn try_answer(
         _ => {}
     }
     Ok(if printed { status(&study, control.signal()) } else { UNUSABLE })
+}
+
+/// The store; without a place for it the answer is printed all the same.
+fn store_or_warning(shared: &Shared) -> Option<Store> {
+    Store::at(shared.store.as_deref())
+        .map_err(|problem| tell(&Problem { what: format!("note: {problem}; this answer is not kept"), ..problem }))
+        .ok()
 }
 
 impl Shared {
