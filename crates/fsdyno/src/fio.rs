@@ -29,7 +29,7 @@ use objections::Objections;
 pub(crate) use output::complain;
 use output::{LiveLine, Output};
 use record_file::RecordFile;
-use screen::{ProgressRules, Screen, ScreenState};
+use screen::{GrowingRecord, ProgressRules, Screen, ScreenState};
 
 /// Anything that is wrong before the first job starts.
 pub(crate) const REJECTED: u8 = 1;
@@ -121,23 +121,21 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
     settings.output.iter().for_each(look_at);
     let mut output = open_output(settings)?;
     settings.record.iter().for_each(look_at);
-    let record_file = claim_record(settings)?;
+    let record_file = claim_record(settings)?.map(Arc::new);
     let facts = HostFacts::gather(run::plan::paths(&request.jobs).into_iter().inspect(look_at));
     let plan = run::plan::plan(&request.jobs, &facts, system_seed());
     if !plan.rejections.is_empty() {
         plan.rejections.iter().for_each(|sentence| output.error(sentence));
         return Err(REJECTED);
     }
-    run::claim_logs(&plan).map_err(|sentence| {
+    let bandwidth_log = claim_logs(&plan, settings).map_err(|sentence| {
         output.error(&sentence);
         REJECTED
     })?;
-    let bandwidth_log = settings.bandwidth_log.as_deref().map(BandwidthLog::create).transpose();
-    let bandwidth_log = bandwidth_log.map_err(|sentence| {
-        output.error(&sentence);
-        REJECTED
-    })?;
-    announce(&plan, formats, &mut output).map_err(|error| output_lost(&error))?;
+    let announced = announce(&plan, formats, &mut output);
+    if let (Err(error), None) = (&announced, &record_file) {
+        return Err(output_lost(error));
+    }
     let storages = run::storages(&plan);
     let mut objections = Objections::new(settings.findings);
     objections.before_run(&run::foretold(&plan, facts.host.clone(), storages.clone()), &request.warnings);
@@ -158,17 +156,18 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
         status_interval_ns: settings.status_interval_ms.map(|ms| ms * 1_000_000),
         control: Arc::clone(&control),
         signals,
-        record_file: record_file.as_ref(),
+        record: record_file.clone().map(|file| GrowingRecord::begin(file, settings.record_interval_ms)),
         bandwidth_log,
         state: ScreenState::default(),
     };
+    screen.state.output_failure = announced.err();
     drop(first_look);
     let mut record = run::conduct(plan, heading, control, &mut screen);
     record.findings = findings::of_run(&record);
     let lost = screen.state.output_failure.take();
     let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::into_failure);
     drop(screen);
-    let status = conclude(&record, formats, &mut output, record_file.as_ref(), lost)?;
+    let status = conclude(&record, formats, &mut output, record_file.as_deref(), lost)?;
     objections.after_run(&record);
     if let Some(sentence) = log_failed {
         complain(&sentence);
@@ -237,6 +236,12 @@ fn claim_record(settings: &Settings) -> Result<Option<RecordFile>, u8> {
         complain(&format!("fio: cannot write the record: {error}\n  --record={}", path.display()));
         REJECTED
     })
+}
+
+/// Makes the log files; the one for all jobs together.
+fn claim_logs(plan: &Plan, settings: &Settings) -> Result<Option<BandwidthLog>, String> {
+    run::claim_logs(plan)?;
+    settings.bandwidth_log.as_deref().map(BandwidthLog::create).transpose()
 }
 
 /// fio's lines before the run: one per job, the version, how many start.

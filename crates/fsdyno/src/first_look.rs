@@ -23,9 +23,6 @@ const AFTER_SIGNAL_NS: u64 = 1_000_000_000;
 const STEP: Duration = Duration::from_millis(100);
 const STEP_NS_MAX: u64 = 200_000_000;
 
-/// SIGINT and SIGTERM.
-const STOPS: [i32; 2] = [2, 15];
-
 /// ETIMEDOUT.
 const NO_ANSWER: i32 = 110;
 
@@ -130,7 +127,7 @@ fn watch(face: Face, state: &Mutex<State>, control: &Control, thread: u32) {
         let mut state = locked(state);
         let Some(path) = state.path.clone() else { return };
         // The kernel may have given the signal to the thread that looks: it waits there for as long as that does.
-        let signal = control.signal().or_else(|| probe::pending_signal(&STOPS));
+        let signal = control.signal().or_else(|| probe::pending_signal(&run::STOPS));
         if let Some(given_up) = state.patience.ends(step_ns, signal) {
             // Whoever looks cannot go on from here, should it come back now: it would need the state.
             give_up(face, given_up, &path, thread);

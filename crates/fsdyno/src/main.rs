@@ -11,6 +11,7 @@ mod inspect;
 mod installed;
 mod question;
 mod report_command;
+mod saver;
 mod supervisor;
 
 use std::ffi::OsString;
@@ -21,6 +22,9 @@ use std::process::ExitCode;
 const VERSION: &str = concat!("fio-3.42-fsdyno-", env!("CARGO_PKG_VERSION"));
 
 fn main() -> ExitCode {
+    if let Err(error) = run::hear_of_limits() {
+        fio::complain(&format!("note: cannot listen to signals: {error}; a limit of this process may end it"));
+    }
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
     let words: Vec<OsString> = words.collect();

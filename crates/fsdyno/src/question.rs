@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod curve;
 mod diff;
+mod keeper;
 mod live;
 mod measure;
 mod smallfiles;
@@ -18,12 +19,14 @@ use std::sync::Arc;
 
 use clap::Args;
 use guide::store::Store;
+use guide::watch::Unwatched;
 use guide::{Problem, Watcher};
 use results::{Study, Verdict};
 use run::{Control, SignalWatch};
 
 use crate::fio::{complain, print};
 use crate::first_look::Looks;
+use keeper::Keeper;
 
 pub(crate) use attribute::Attribute;
 pub(crate) use check::Check;
@@ -67,6 +70,9 @@ pub(crate) struct Shared {
     /// Keep no record.
     #[arg(long)]
     pub(crate) no_store: bool,
+    /// Save the record so often while a test runs, 0: only when it has ended.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub(crate) record_interval: u32,
 }
 
 /// What a question gets from its caller.
@@ -106,7 +112,7 @@ fn try_answer(
     command: Vec<String>,
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> Result<u8, Problem> {
-    let store = if shared.no_store { None } else { Some(Store::at(shared.store.as_deref())?) };
+    let store = if shared.no_store { None } else { store_or_warning(shared) };
     let control = Arc::new(Control::default());
     let signals = SignalWatch::begin(Arc::clone(&control))
         .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
@@ -118,8 +124,10 @@ fn try_answer(
     }
     let mut stream = open_stream(shared)?;
     let mut live = live::Live::new(shared.quiet);
-    let mut keeper = Keeper { store: store.clone(), told: false };
-    let mut seen = stream::Both { one: &mut live, other: &mut keeper };
+    let mut keeper = store.clone().map(|store| Keeper::begin(store, shared.record_interval));
+    let mut nobody = Unwatched;
+    let keeping: &mut dyn Watcher = keeper.as_mut().map_or(&mut nobody, |keeper| keeper);
+    let mut seen = stream::Both { one: &mut live, other: keeping };
     let mut seen = stream::Both { one: &mut seen, other: &mut looks };
     let study = match &mut stream {
         None => ask(Caller { command, control: Arc::clone(&control), watcher: &mut seen }),
@@ -132,7 +140,7 @@ fn try_answer(
         }
     };
     live.clear();
-    drop(signals);
+    drop((signals, keeper));
     let study = study?;
     // The record first: it holds everything, should the answer not get through.
     let kept = store.map(|store| store.keep(&study));
@@ -156,21 +164,11 @@ fn try_answer(
     Ok(if printed { status(&study, control.signal()) } else { UNUSABLE })
 }
 
-/// Keeps the study as it grows: what a killed run had found by then is not lost.
-struct Keeper {
-    store: Option<Store>,
-    /// That it fails is told once; the end tells it again.
-    told: bool,
-}
-
-impl Watcher for Keeper {
-    fn grown(&mut self, study: &Study) {
-        let Some(Err(problem)) = self.store.as_ref().map(|store| store.keep(study)) else { return };
-        if !self.told {
-            self.told = true;
-            tell(&problem);
-        }
-    }
+/// The store; without a place for it the answer is printed all the same.
+fn store_or_warning(shared: &Shared) -> Option<Store> {
+    Store::at(shared.store.as_deref())
+        .map_err(|problem| tell(&Problem { what: format!("note: {problem}; this answer is not kept"), ..problem }))
+        .ok()
 }
 
 impl Shared {

@@ -222,3 +222,18 @@ fn wait_until(mut done: impl FnMut() -> bool) {
     }
     panic!("it never happened");
 }
+
+#[test]
+fn without_a_home_the_answer_is_printed_and_not_kept() {
+    let place = Place::new();
+    let data = place.data();
+    let words = ["measure", data.to_str().unwrap(), "--quick", "--size=16m"];
+    let mut command = place.command(&words);
+    let ran = command.env_remove("HOME").env_remove("XDG_DATA_HOME").output().unwrap();
+    let told = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{told}");
+    assert!(told.contains("neither XDG_DATA_HOME nor HOME is set; this answer is not kept"), "{told}");
+    assert!(!told.contains("kept as") && !ran.stdout.is_empty(), "{told}");
+    let left: Vec<_> = fs::read_dir(place.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["data"]);
+}

@@ -241,6 +241,7 @@ impl Observer for Relay<'_> {
     }
 
     fn interim(&mut self, record: &RunRecord) {
+        self.watcher.partial(record);
         if self.all_count {
             self.counted = Some(self.tally.look(&record.jobs));
         }

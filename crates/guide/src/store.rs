@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use results::{Question, Study};
@@ -56,7 +57,11 @@ impl Store {
     /// When the directory cannot be made or written.
     pub fn claim(&self) -> Result<(), Problem> {
         let probe = self.directory.join(format!(".probe-{}", std::process::id()));
-        fs::create_dir_all(&self.directory)
+        // For the user alone: command lines and paths tell things about a machine.
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.directory)
             .and_then(|()| File::create(&probe))
             .and_then(|_| fs::remove_file(&probe))
             .map_err(|error| {
@@ -71,7 +76,7 @@ impl Store {
     /// When it cannot be written; then nothing is left but what was there before.
     pub fn keep(&self, study: &Study) -> Result<PathBuf, Problem> {
         let path = self.path_of(&study.id);
-        write_whole(&path, format!("{}\n", study.to_json()).as_bytes())
+        write_private(&path, format!("{}\n", study.to_json()).as_bytes())
             .map_err(|error| Problem::new(format!("cannot keep {}: {}", path.display(), reason(&error))))?;
         Ok(path)
     }
@@ -183,7 +188,7 @@ impl Store {
         let mut baselines = self.baselines()?;
         baselines.insert(name.to_string(), id.to_string());
         let text = serde_json::to_string_pretty(&baselines).unwrap_or_default();
-        write_whole(&self.baselines_file(), text.as_bytes())
+        write_private(&self.baselines_file(), text.as_bytes())
             .map_err(|error| Problem::new(format!("cannot keep the baseline {name}: {}", reason(&error))))
     }
 }
@@ -196,6 +201,12 @@ pub fn read(path: &Path) -> Result<Study, Problem> {
     let text = fs::read_to_string(path)
         .map_err(|error| Problem::new(format!("cannot read {}: {}", path.display(), reason(&error))))?;
     Study::from_json(&text).map_err(|error| Problem::new(format!("{}: {error}", path.display())))
+}
+
+/// Writes a file of the store, which others may not read.
+fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    write_whole(path, bytes)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
 }
 
 /// Writes a file whole or not at all: a draft beside it, synced, then renamed.
@@ -242,6 +253,9 @@ mod tests {
         assert_eq!(store.find("last").unwrap().id, "20261102-b");
         assert!(store.find("202611").unwrap_err().what.contains("could be 20261101-a, 20261102-b"));
         assert!(store.find("x").unwrap_err().what.contains("no saved run x"));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!([mode(store.directory()), mode(&folder.path().join("new")), mode(&path)], [0o700, 0o700, 0o600]);
+        assert_eq!(mode(&store.baselines_file()), 0o600);
         let left: Vec<_> = fs::read_dir(store.directory()).unwrap().collect();
         assert_eq!(left.len(), 3, "no draft and no probe is left");
     }

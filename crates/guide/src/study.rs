@@ -123,6 +123,7 @@ impl<'a> Asking<'a> {
     /// in the row instead.
     pub fn run_row(&mut self, mut row: Row, stop_rule: bench::StopRule, work: &Workplace) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
+        self.watcher.planned(&self.study, &row);
         let record = bench::run_line(
             &row.command,
             bench::Conditions { version: self.version, control: &self.control, stop_rule, work },

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use results::{DirectionRecord, JobRecord, Row, Study};
+use results::{DirectionRecord, JobRecord, Row, RunRecord, Study};
 
 /// The watcher of a study. It is told of each step, of its progress some times a second, and of its end.
 pub trait Watcher {
@@ -21,6 +21,10 @@ pub trait Watcher {
     fn message(&mut self, _text: &str) {}
     /// A step has ended with this row.
     fn end(&mut self, _step: &Step, _row: &Row) {}
+    /// This row of the study is about to run.
+    fn planned(&mut self, _study: &Study, _row: &Row) {}
+    /// What it has measured so far, about once a second.
+    fn partial(&mut self, _record: &RunRecord) {}
     /// The study has a row more: what is saved now outlives whatever ends the program.
     fn grown(&mut self, _study: &Study) {}
 }

@@ -35,6 +35,8 @@ pub struct Settings {
     pub debug: Vec<String>,
     /// Where the run's record is saved (ours).
     pub record: Option<PathBuf>,
+    /// Between two savings of the record while the run goes on, ms; 0: only at the end (ours).
+    pub record_interval_ms: u64,
     /// The JSON report has an object of its own with findings and evidence (ours).
     pub fsdyno_json: bool,
     /// Findings are said on stderr (ours).
@@ -63,6 +65,7 @@ impl Default for Settings {
             warnings_fatal: false,
             debug: Vec::new(),
             record: None,
+            record_interval_ms: 10_000,
             fsdyno_json: false,
             findings: true,
             action: None,

@@ -30,6 +30,6 @@ pub use control::{Control, Published, WorkerCell, WorkerState};
 pub use foretold::{foretold, storages};
 pub use logs::claim_logs;
 pub use progress::seconds_left;
-pub use signals::{SignalRelay, SignalWatch};
+pub use signals::{STOPS, SignalRelay, SignalWatch, hear_of_limits};
 pub use sources::MachineSources;
 pub use wall::now_ms;

@@ -94,7 +94,7 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
     if jobs.iter().any(|job| job.verify.is_some()) {
         planning.plan.notes.extend(verify::note_of_shared_files(&planning.plan.workers));
     }
-    planning.plan.rejections.extend(memory::objection(&planning.plan.workers, facts.host.memory_bytes));
+    planning.plan.rejections.extend(memory::objection(&planning.plan.workers, facts));
     planning.plan
 }
 

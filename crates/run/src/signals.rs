@@ -1,16 +1,29 @@
-//! Signals as orders: SIGINT and SIGTERM end the run with a report, SIGUSR1 asks for an interim one.
+//! Signals as orders: those of [`STOPS`] end the run with a report, SIGUSR1 asks for an interim one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::clock::{Clock, RealClock};
-use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXCPU, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 
 use crate::control::Control;
 
 /// A SIGINT so soon after the first says the same: timeout(1) sends each signal twice, and fingers are quick. ns.
 const ECHO_NS: u64 = 1_000_000_000;
+
+/// Those that end a run: an interrupt, an order to stop, a terminal that was closed (unless it was started with that
+/// ignored, as `nohup` does), processor time that is nearly used up.
+pub const STOPS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGXCPU];
+
+/// Limits of this process become errors and signals that a run can report: a file that would grow beyond RLIMIT_FSIZE
+/// is EFBIG of its write, and SIGXCPU comes before the end. For the start of the program.
+pub fn hear_of_limits() -> std::io::Result<()> {
+    // A handler, for what is ignored stays ignored in programs that are started from here.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
+    engine::process::warn_before_processor_limit();
+    Ok(())
+}
 
 /// Passes on to the process `child` what this one is told, until dropped. A second SIGINT ends this process, as with
 /// [`SignalWatch::begin`], and the child with it.
@@ -62,7 +75,9 @@ impl SignalWatch {
 fn listen(name: &str, mut hear: impl FnMut(i32) + Send + 'static) -> std::io::Result<Handle> {
     let armed = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register_conditional_shutdown(SIGINT, 128, Arc::clone(&armed))?;
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1])?;
+    // A terminal that is closed matters to nobody who has said so beforehand.
+    let heard = STOPS.into_iter().filter(|stop| *stop != SIGHUP || !engine::process::ignores(SIGHUP));
+    let mut signals = Signals::new(heard.chain([SIGUSR1]))?;
     let handle = signals.handle();
     std::thread::Builder::new().name(name.to_owned()).stack_size(64 * 1024).spawn(move || {
         for signal in signals.forever() {

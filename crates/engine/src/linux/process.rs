@@ -3,7 +3,7 @@
 use std::io;
 
 use rustix::mm::Advice;
-use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, setrlimit};
 
 use crate::process::{Ended, Side};
 
@@ -77,9 +77,55 @@ pub fn signal(child: u32, signal: i32) -> io::Result<()> {
     Ok(rustix::process::kill_process(pid, signal)?)
 }
 
+/// Whether this process was started with the signal ignored, as `nohup` does with SIGHUP.
+pub fn ignores(signal: i32) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: no new action is given, so nothing changes; the old one is written to a place that is large enough, and
+    // of a structure for which all zeroes is a value, should the call fail.
+    let action = unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
+        action.assume_init()
+    };
+    action.sa_sigaction == libc::SIG_IGN
+}
+
+/// Has SIGXCPU come while there is still processor time for a report: where the soft limit is the hard one, as
+/// `ulimit -t` sets them, the kernel kills without a warning.
+pub fn warn_before_processor_limit() {
+    let limit = getrlimit(Resource::Cpu);
+    let Some(hard_s) = limit.maximum else { return };
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    let soft_s = warning_s(hard_s, processors);
+    if limit.current.is_none_or(|current_s| current_s > soft_s) {
+        // A limit may always be lowered; if not, the run ends as it would have without the warning.
+        let _ = setrlimit(Resource::Cpu, Rlimit { current: Some(soft_s), maximum: limit.maximum });
+    }
+}
+
+/// Two seconds of all processors before the end, but not before half of it.
+fn warning_s(hard_s: u64, processors: u64) -> u64 {
+    hard_s - (2 * processors).min(hard_s / 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_signal_is_ignored_only_if_someone_said_so() {
+        assert!(!ignores(libc::SIGTERM));
+        // The standard library ignores this one from the start.
+        assert!(ignores(libc::SIGPIPE));
+        assert!(!ignores(-1), "there is no such signal");
+    }
+
+    #[test]
+    fn the_warning_comes_before_the_end() {
+        assert_eq!(warning_s(100, 2), 96);
+        assert_eq!(warning_s(100, 128), 50);
+        assert_eq!(warning_s(3, 2), 2);
+        assert_eq!(warning_s(1, 2), 1, "there is no room");
+    }
 
     #[test]
     fn only_code_of_files_is_let_go_of() {

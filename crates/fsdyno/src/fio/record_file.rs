@@ -26,7 +26,7 @@ impl RecordFile {
     }
 
     /// Replaces the file by this record: whole or not at all.
-    fn save(&self, record: &RunRecord) -> io::Result<()> {
+    pub(super) fn save(&self, record: &RunRecord) -> io::Result<()> {
         let written = self.write_draft(record).and_then(|()| std::fs::rename(&self.draft, &self.path));
         if written.is_err() {
             // The first error is the one that counts.
@@ -45,10 +45,15 @@ impl RecordFile {
     /// Replaces the file by this record: whole or not at all. A failure is told; false then.
     pub(super) fn save_or_complain(&self, record: &RunRecord) -> bool {
         let saved = self.save(record);
-        if let Err(error) = &saved {
+        self.complain(&saved);
+        saved.is_ok()
+    }
+
+    /// Tells of a failure.
+    pub(super) fn complain(&self, saved: &io::Result<()>) {
+        if let Err(error) = saved {
             complain(&format!("fio: cannot save the record {}: {error}", self.path.display()));
         }
-        saved.is_ok()
     }
 }
 

@@ -9,6 +9,7 @@ use super::formats::Formats;
 use super::output::{LiveLine, Output};
 use super::progress_line::ProgressMeter;
 use super::record_file::RecordFile;
+use crate::saver::Saver;
 
 /// A layout that will take longer than this is announced, s.
 const LONG_LAYOUT_S: u64 = 5;
@@ -33,9 +34,41 @@ pub(super) struct Screen<'run> {
     pub(super) control: Arc<Control>,
     pub(super) signals: SignalWatch,
     /// Saves interim records, so that nothing is lost if the run is cut short.
-    pub(super) record_file: Option<&'run RecordFile>,
+    pub(super) record: Option<GrowingRecord>,
     pub(super) bandwidth_log: Option<BandwidthLog>,
     pub(super) state: ScreenState,
+}
+
+/// The saved record while the run goes on.
+pub(super) struct GrowingRecord {
+    saver: Saver<RunRecord>,
+    /// Between two savings, ns; 0: only at the end.
+    interval_ns: u64,
+    saved_ns: u64,
+}
+
+impl GrowingRecord {
+    /// Into this file, so often.
+    pub(super) fn begin(file: Arc<RecordFile>, interval_ms: u64) -> GrowingRecord {
+        let mut told = false;
+        let saver = Saver::begin(move |record| {
+            // That it fails is told once; the end tells it again.
+            let saved = file.save(record);
+            if !told {
+                file.complain(&saved);
+            }
+            told |= saved.is_err();
+        });
+        GrowingRecord { saver, interval_ns: interval_ms * 1_000_000, saved_ns: 0 }
+    }
+
+    fn due(&mut self, elapsed_ns: u64) -> bool {
+        let due = self.interval_ns > 0 && elapsed_ns >= self.saved_ns + self.interval_ns;
+        if due {
+            self.saved_ns = elapsed_ns;
+        }
+        due
+    }
 }
 
 /// What the screen remembers.
@@ -49,6 +82,8 @@ pub(super) struct ScreenState {
     last_layout_percent: Option<u64>,
     layout_announced: bool,
     signal_told: bool,
+    /// The interim record that comes is wanted as a report, not to be saved alone.
+    report_due: bool,
     /// The report could not be written.
     pub(super) output_failure: Option<std::io::Error>,
 }
@@ -57,8 +92,10 @@ impl Screen<'_> {
     fn print(&mut self, text: &str) {
         if let Err(error) = self.output.write(text) {
             self.state.output_failure.get_or_insert(error);
-            // Nobody reads the report any more: there is no reason to go on.
-            self.control.stop();
+            // Nobody reads the report any more: only a record is a reason to go on.
+            if self.record.is_none() {
+                self.control.stop();
+            }
         }
     }
 
@@ -144,15 +181,18 @@ impl Observer for Screen<'_> {
         if due {
             self.state.last_status_ns = view.elapsed_ns;
         }
-        due || self.signals.interim_asked()
+        self.state.report_due = due || self.signals.interim_asked();
+        let save_due = self.record.as_mut().is_some_and(|record| record.due(view.elapsed_ns));
+        self.state.report_due || save_due
     }
 
     fn interim(&mut self, record: &RunRecord) {
-        // The record first: it holds everything, should the report not get through.
-        if let Some(file) = self.record_file {
-            file.save_or_complain(record);
+        if let Some(growing) = &self.record {
+            growing.saver.offer(record.clone());
         }
-        let text = self.formats.report(record);
-        self.print(&text);
+        if self.state.report_due {
+            let text = self.formats.report(record);
+            self.print(&text);
+        }
     }
 }

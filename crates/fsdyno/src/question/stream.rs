@@ -7,7 +7,7 @@ use std::path::Path;
 
 use guide::watch::{Amount, Counted, LiveFigures, LivePhase, Step};
 use guide::{Problem, Watcher};
-use results::{Row, Study};
+use results::{Row, RunRecord, Study};
 use serde_json::{Map, Value, json};
 
 use crate::fio::complain;
@@ -217,6 +217,16 @@ impl Watcher for Both<'_> {
     fn end(&mut self, step: &Step, row: &Row) {
         self.one.end(step, row);
         self.other.end(step, row);
+    }
+
+    fn planned(&mut self, study: &Study, row: &Row) {
+        self.one.planned(study, row);
+        self.other.planned(study, row);
+    }
+
+    fn partial(&mut self, record: &RunRecord) {
+        self.one.partial(record);
+        self.other.partial(record);
     }
 
     fn grown(&mut self, study: &Study) {

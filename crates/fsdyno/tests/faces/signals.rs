@@ -1,6 +1,8 @@
 //! A signal ends the run with a report, or asks for one.
 
-use crate::program::{Place, results};
+use std::process::Stdio;
+
+use crate::program::{BINARY, Place, Running, results};
 
 /// Would run for ten minutes.
 const ENDLESS: &str = "--name=a --ioengine=null --size=1m --rw=randread --time_based --runtime=600";
@@ -98,4 +100,96 @@ fn the_data_of_an_interrupted_writer_stays() {
     running.signal("INT");
     assert_eq!(running.finish().status, Some(128));
     assert_eq!(place.names(), ["a.0.0"]);
+}
+
+/// Behind words of a shell that end with what starts a program.
+fn behind(place: &Place, before: &str, words: &str) -> Running {
+    let mut command = place.program("sh", "-c");
+    Running::start(command.arg(format!("{before} {BINARY} {words}")).stdout(Stdio::piped()))
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_the_run_with_its_report_and_its_record() {
+    let place = Place::new();
+    let mut running = place.start(&format!("{ENDLESS_WATCHED} --record=kept"));
+    running.wait_for(IO_WAS_DONE);
+    running.signal("HUP");
+    let ran = running.finish();
+    assert_eq!(ran.status, Some(128));
+    assert!(ran.stdout.contains("\nfio: terminating on signal 1\n"), "{}", ran.stdout);
+    assert!(results(&ran.stdout).contains("   READ: bw="), "{}", ran.stdout);
+    let record: serde_json::Value = serde_json::from_str(&place.read("kept")).unwrap();
+    assert_eq!((&record["signal"], &record["complete"]), (&1.into(), &true.into()));
+}
+
+#[test]
+fn a_question_whose_terminal_is_closed_removes_what_it_made_and_keeps_the_study() {
+    let place = Place::new();
+    let mut running = place.start("measure . --quick --size=16m --store kept");
+    running.wait_until("the first test", |running| running.stderr.text().contains("[1/"));
+    running.signal("HUP");
+    assert_eq!(running.finish().status, Some(129));
+    assert_eq!(place.names(), ["kept"], "the work directory is gone");
+    assert_eq!(std::fs::read_dir(place.path("kept")).unwrap().count(), 1);
+}
+
+#[test]
+fn whoever_was_started_by_nohup_goes_on() {
+    let place = Place::new();
+    let mut running = behind(&place, "exec nohup", ENDLESS_WATCHED);
+    running.wait_for(IO_WAS_DONE);
+    running.signal("HUP");
+    // Signals are taken in the order of their numbers: had the first been heard, it would be the one that is told.
+    running.signal("INT");
+    let ran = running.finish();
+    assert!(ran.stdout.contains("\nfio: terminating on signal 2\n"), "{}", ran.stdout);
+}
+
+#[test]
+fn without_a_reader_a_run_that_keeps_a_record_goes_on_to_its_end() {
+    let place = Place::new();
+    // What a closed terminal answers too: an error for each line.
+    let words = "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=1 --eta=always --record=kept";
+    let mut running = Running::start(place.command(words).stdout(std::fs::File::create("/dev/full").unwrap()));
+    running.wait_until("the end", |running| running.stderr.text().contains("cannot write the report"));
+    assert_eq!(running.finish().status, Some(1));
+    let record: serde_json::Value = serde_json::from_str(&place.read("kept")).unwrap();
+    assert!(record["jobs"][0]["read"]["runtime_ms"].as_u64().unwrap() >= 1000, "it ran as long as it was to");
+}
+
+#[test]
+fn a_file_beyond_the_limit_of_file_sizes_is_an_error_of_its_write() {
+    let place = Place::new();
+    let words = "--name=a --size=1m --bs=4k --rw=write --fallocate=none --record=kept";
+    // 64 KiB, or twice that: the unit is the shell's.
+    let ran = behind(&place, "ulimit -f 128; exec", words).finish();
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("io_u error on file a.0.0: File too large: write offset="), "{}", ran.stderr);
+    let record: serde_json::Value = serde_json::from_str(&place.read("kept")).unwrap();
+    assert_eq!(record["jobs"][0]["error"]["code"], 27);
+}
+
+#[test]
+fn a_question_under_a_limit_of_file_sizes_removes_what_it_made() {
+    let place = Place::new();
+    let ran = behind(&place, "ulimit -f 16384; exec", "measure . --quick --size=64m --store kept").finish();
+    assert!(matches!(ran.status, Some(1 | 2)), "{:?} {}", ran.status, ran.stderr);
+    assert!(ran.stderr.contains("File too large"), "{}", ran.stderr);
+    assert_eq!(place.names(), ["kept"], "the work directory is gone");
+}
+
+#[test]
+fn processor_time_that_is_nearly_used_up_ends_the_run_with_its_report() {
+    let ran = behind(&Place::new(), "ulimit -t 3; exec", ENDLESS).finish();
+    assert_eq!(ran.status, Some(128), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("\nfio: terminating on signal 24\n"), "{}", ran.stdout);
+    assert!(results(&ran.stdout).contains("   READ: bw="), "{}", ran.stdout);
+}
+
+#[test]
+fn a_question_whose_processor_time_is_nearly_used_up_removes_what_it_made() {
+    let place = Place::new();
+    let ran = behind(&place, "ulimit -t 3; exec", "measure . --size=16m --store kept").finish();
+    assert_eq!(ran.status, Some(152), "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(place.names(), ["kept"], "the work directory is gone");
 }

@@ -42,12 +42,16 @@ fn of_a_process() {
     let large = "--name=a --filename=data --rw=read --bs=1g --size=1g --ioengine=io_uring --iodepth=1024 --numjobs=8";
     let limited = "--name=a --filename=data --rw=read --bs=1m --size=1m --ioengine=io_uring --iodepth=4096";
     let files = "--name=a --rw=write --bs=4k --size=1m --nrfiles=100";
+    let large_file = "--name=a --filename=a.0.0 --rw=write --bs=4k --size=1m --fallocate=none";
+    let endless = "--name=a --filename=data --rw=read --bs=4k --size=1m --time_based --runtime=600";
     let refused = "--name=a --filename=data --rw=read --bs=4k --size=1m --ioengine=io_uring";
     let refuse = format!("exec python3 {}/tests/faults/refuse_io_uring.py", env!("CARGO_MANIFEST_DIR"));
     let cases = [
         ("buffers beyond the machine's memory", large, "exec", "GiB of memory"),
         ("buffers beyond `ulimit -v`", limited, "ulimit -v 3000000; exec", "Cannot allocate memory"),
         ("more files than `ulimit -n`", files, "ulimit -n 64; exec", "Too many open files"),
+        ("a file beyond `ulimit -f`", large_file, "ulimit -f 128; exec", "File too large"),
+        ("processor time (`ulimit -t`) runs out", endless, "ulimit -t 3; exec", "terminating on signal"),
         ("io_uring is refused (seccomp)", refused, refuse.as_str(), "io_uring_setup"),
     ];
     let mut rows = Vec::new();
@@ -57,7 +61,7 @@ fn of_a_process() {
             println!("skipped: no seccomp filter can be set here");
             return;
         }
-        assert_eq!(ran.status, 1, "{fault}: {}{}", ran.stdout, ran.stderr);
+        assert!(matches!(ran.status, 1 | 128), "{fault}: {}{}", ran.stdout, ran.stderr);
         let left = if precious.and_else() == "`data`" { "nothing" } else { "its files" };
         for entry in std::fs::read_dir(place).expect("the place is readable").flatten() {
             if entry.file_name().to_string_lossy().starts_with("a.0.") {
@@ -67,6 +71,56 @@ fn of_a_process() {
         rows.push(row(fault, words, &ran, told, left.to_owned()));
     }
     document::hold("limits::of_a_process", rows);
+}
+
+/// A control group below this process's own, with a limit of memory; removed when dropped.
+struct MemoryGroup {
+    directory: std::path::PathBuf,
+}
+
+impl MemoryGroup {
+    /// `Err`: why none can be made here.
+    fn limited_to(bytes: u64) -> Result<MemoryGroup, String> {
+        let groups = std::fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
+        let own = |mark: &str| groups.lines().find_map(|line| line.split_once(mark).map(|(_, group)| group.to_owned()));
+        let (root, group, file) = match own(":memory:") {
+            Some(group) => ("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"),
+            None => ("/sys/fs/cgroup", own("0::").unwrap_or_default(), "memory.max"),
+        };
+        let directory =
+            Path::new(root).join(group.trim_start_matches('/')).join(format!("faults-{}", std::process::id()));
+        let because = |error: std::io::Error| format!("no control group can be made: {}: {error}", directory.display());
+        std::fs::create_dir(&directory).map_err(because)?;
+        let made = MemoryGroup { directory: directory.clone() };
+        std::fs::write(directory.join(file), bytes.to_string()).map_err(because)?;
+        Ok(made)
+    }
+}
+
+impl Drop for MemoryGroup {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.directory);
+    }
+}
+
+#[test]
+fn of_a_control_group() {
+    let group = match MemoryGroup::limited_to(256 << 20) {
+        Ok(group) => group,
+        Err(reason) => return println!("skipped: {reason}"),
+    };
+    let place = folder();
+    let precious = Precious::put(place.path());
+    std::fs::write(place.path().join("data"), vec![7; 1 << 20]).expect("the place is writable");
+    let before = format!("echo $$ > {}/cgroup.procs; exec", group.directory.display());
+    let words = "--name=a --filename=data --rw=read --bs=1m --size=1m --ioengine=io_uring --iodepth=512";
+    let ran = behind(place.path(), &before, words);
+    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(precious.and_else(), "`data`");
+    let refused = row("buffers beyond 256 MiB of a control group", words, &ran, "control group", "nothing".into());
+    let words = "--name=a --filename=data --rw=read --bs=1m --size=1m --ioengine=io_uring --iodepth=128";
+    assert_eq!(behind(place.path(), &before, words).status, 0, "buffers below the limit are used");
+    document::hold("limits::of_a_control_group", vec![refused]);
 }
 
 #[test]

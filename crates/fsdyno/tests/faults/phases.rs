@@ -5,14 +5,14 @@ use std::process::{Command, Stdio};
 
 use crate::document::{self, Row};
 use crate::lab;
-use crate::program::{Precious, Ran, Running, clean, fio, measure, start_command, wait};
+use crate::program::{Precious, Ran, Running, ask, clean, fio, has_running_row, start_command, wait};
 
 /// A folder on the disk that holds the build.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable")
 }
 
-const SIGNALS: [&str; 3] = ["INT", "TERM", "KILL"];
+const SIGNALS: [&str; 4] = ["INT", "TERM", "HUP", "KILL"];
 
 /// A phase of fio's face, and the words of a job that can be met in it.
 struct Phase {
@@ -26,7 +26,8 @@ const PHASES: [Phase; 4] = [
     Phase { name: "layout", words: "--name=a --filename=new --rw=read --bs=4k --size=256m", set: "delay-us 20000" },
     Phase {
         name: "ramp",
-        words: "--name=a --filename=data --rw=read --bs=4k --size=1m --time_based --ramp_time=600 --runtime=600",
+        words: "--name=a --filename=data --rw=read --bs=4k --size=1m --time_based --ramp_time=600 --runtime=600 \
+                --record-interval=1",
         set: "delay-us 0",
     },
     Phase {
@@ -37,7 +38,7 @@ const PHASES: [Phase; 4] = [
     Phase {
         name: "drain",
         words: "--name=a --filename=data --rw=randread --bs=4k --size=1m --ioengine=io_uring --iodepth=4 --time_based \
-                --runtime=3",
+                --runtime=3 --record-interval=1",
         set: "delay-us 0",
     },
 ];
@@ -61,8 +62,8 @@ fn fio_face() {
 
 fn in_phase(phase: &Phase, signal: &str, place: &Path, precious: &Precious) -> Row {
     lab::tell("lab-fault", phase.set);
-    let words = format!("{} --status-interval=500ms", phase.words);
-    let mut running = fio(place, &words);
+    // With `--record=FILE`.
+    let mut running = fio(place, phase.words);
     meet(phase.name, &mut running, place);
     running.signal(signal);
     let ran = running.finish();
@@ -78,7 +79,7 @@ fn in_phase(phase: &Phase, signal: &str, place: &Path, precious: &Precious) -> R
     let told = if signal == "KILL" && !ran.stderr.contains(told) { "–".to_owned() } else { ran.told(told) };
     Row {
         fault: format!("SIG{signal} in the {}", phase.name),
-        asked: format!("`fio {}`", phase.words),
+        asked: format!("`fio {} --record=FILE`", phase.words),
         status: ran.status.to_string(),
         told,
         kept: kept(&ran),
@@ -89,7 +90,11 @@ fn in_phase(phase: &Phase, signal: &str, place: &Path, precious: &Precious) -> R
 /// What the record holds, and whether the report was printed.
 fn kept(ran: &Ran) -> String {
     let report = if ran.stdout.contains("Run status group 0") { ", the report" } else { "" };
-    format!("{}{report}", ran.kept())
+    let marked = match ran.record.as_ref().map(|record| record["complete"] == true) {
+        Some(false) => ", marked incomplete",
+        _ => "",
+    };
+    format!("{}{marked}{report}", ran.kept())
 }
 
 fn meet(phase: &str, running: &mut Running, place: &Path) {
@@ -98,13 +103,13 @@ fn meet(phase: &str, running: &mut Running, place: &Path) {
             running.wait_until("the layout", |_| place.join("new").metadata().is_ok_and(|file| file.len() > 0));
         }
         "drain" => {
-            running.wait_until("a record", |running| running.said().contains("Run status group 0"));
+            running.wait_until("a record", Running::has_record);
             // The time is over long before the request comes back.
             lab::tell("lab-fault", "hang-ms 6000");
             lab::tell("sleep", "4");
         }
         _ => {
-            running.wait_until("a record", |running| running.said().contains("Run status group 0"));
+            running.wait_until("a record", Running::has_record);
         }
     }
 }
@@ -137,7 +142,7 @@ fn report() {
         precious.and_else();
         rows.push(Row {
             fault: format!("SIG{signal} in the report"),
-            asked: format!("`fio {words}`"),
+            asked: format!("`fio {words} --record=FILE`"),
             status: status.code().map_or_else(|| format!("killed ({signal})"), |code| code.to_string()),
             told: "–".to_owned(),
             kept: format!("the record{}", if whole { ", the report" } else { "" }),
@@ -147,17 +152,34 @@ fn report() {
     document::hold("phases::report", rows);
 }
 
+/// When a question is met.
+#[derive(Clone, Copy)]
+enum Moment {
+    Data,
+    Step(&'static str),
+    Saved,
+}
+
+const MOMENTS: [(&str, Moment, &str); 3] = [
+    ("first test", Moment::Data, "measure . --quick --size=16m"),
+    ("fifth test", Moment::Step("[4/8]"), "measure . --quick --size=16m"),
+    ("second test, 10 s after its start", Moment::Saved, "curve . --size 16m --iodepth 4 --runtime 600"),
+];
+
 #[test]
 fn guided_face() {
     let mut rows = Vec::new();
-    for (phase, step) in [("first test", None), ("fifth test", Some("[4/8]"))] {
-        for signal in SIGNALS {
+    for (phase, moment, words) in MOMENTS {
+        // What the others keep is made at the end; only after the last does it matter when it was saved.
+        let signals = if matches!(moment, Moment::Saved) { &SIGNALS[3..] } else { &SIGNALS[..] };
+        for signal in signals {
             let place = folder();
             let precious = Precious::put(place.path());
-            let mut running = measure(place.path());
-            match step {
-                None => running.wait_until("data", |_| data(place.path()).is_some()),
-                Some(step) => running.wait_until(step, |running| running.said().contains(step)),
+            let mut running = ask(place.path(), words);
+            match moment {
+                Moment::Data => running.wait_until("data", |_| data(place.path()).is_some()),
+                Moment::Step(step) => running.wait_until(step, |running| running.said().contains(step)),
+                Moment::Saved => running.wait_until("a study", Running::has_running_row),
             }
             running.signal(signal);
             let ran = running.finish();
@@ -170,12 +192,14 @@ fn guided_face() {
             let complete = ran.record.as_ref().map(|study| study["complete"] == true);
             rows.push(Row {
                 fault: format!("SIG{signal} in the {phase}"),
-                asked: "`measure --quick`".to_owned(),
+                asked: format!("`{words}`"),
                 status: ran.status.to_string(),
-                told: if signal == "KILL" { "–".to_owned() } else { ran.told("It was stopped") },
-                kept: match complete {
-                    None => "nothing".to_owned(),
-                    Some(complete) => format!("the study, marked {}", if complete { "complete" } else { "incomplete" }),
+                told: if *signal == "KILL" { "–".to_owned() } else { ran.told("It was stopped") },
+                kept: match (complete, ran.record.as_ref().is_some_and(has_running_row)) {
+                    (None, _) => "nothing".to_owned(),
+                    (Some(true), _) => "the study, marked complete".to_owned(),
+                    (Some(false), true) => "the study with what the test had found, marked incomplete".to_owned(),
+                    (Some(false), false) => "the study, marked incomplete".to_owned(),
                 },
                 left,
             });

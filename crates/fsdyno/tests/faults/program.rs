@@ -89,6 +89,16 @@ impl Running {
         format!("{}{}", self.text("stdout"), self.text("stderr"))
     }
 
+    /// Whether the fio face's record has been saved.
+    pub(crate) fn has_record(&self) -> bool {
+        self.folder.path().join("record").exists()
+    }
+
+    /// Whether the study has been saved with a row that still runs.
+    pub(crate) fn has_running_row(&self) -> bool {
+        kept_in(&self.folder.path().join("store")).is_some_and(|study| has_running_row(&study))
+    }
+
     /// Waits until `reached`.
     #[track_caller]
     pub(crate) fn wait_until(&mut self, what: &str, mut reached: impl FnMut(&Running) -> bool) {
@@ -118,16 +128,25 @@ impl Running {
         let (stdout, stderr) = (self.text("stdout"), self.text("stderr"));
         assert!(!stderr.contains("panicked"), "{stderr}");
         let record = self.text("record");
-        let study = std::fs::read_dir(self.folder.path().join("store")).ok().and_then(|mut entries| {
-            let path = entries.find_map(|entry| Some(entry.ok()?.path()).filter(|path| path.extension().is_some()));
-            path.and_then(|path| std::fs::read_to_string(path).ok())
-        });
-        let record = serde_json::from_str(study.as_deref().unwrap_or(&record)).ok();
+        let study = kept_in(&self.folder.path().join("store"));
+        let record = study.or_else(|| serde_json::from_str(&record).ok());
         let code = status.code().unwrap_or_else(|| {
             128 + std::os::unix::process::ExitStatusExt::signal(&status).expect("no status means a signal")
         });
         Ran { status: code, stdout, stderr, record, place: self.place.clone() }
     }
+}
+
+/// The study in a store, once it is there.
+fn kept_in(store: &Path) -> Option<Value> {
+    let mut entries = std::fs::read_dir(store).ok()?;
+    let path = entries.find_map(|entry| Some(entry.ok()?.path()).filter(|path| path.extension().is_some()))?;
+    serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()
+}
+
+/// Whether the last row of a study had not ended.
+pub(crate) fn has_running_row(study: &Value) -> bool {
+    study["rows"].as_array().and_then(|rows| rows.last()).is_some_and(|row| row["run"]["complete"] == false)
 }
 
 impl Drop for Running {

@@ -132,6 +132,9 @@ pub(super) const ROWS: &[ProgramRow] = &[
     // Ours: written in full only, so that they make no abbreviation of fio's ambiguous.
     program("record", text(|s, path| { s.record = Some(path.into()); Ok(()) }))
         .help("Save the record of the run into this file (not in fio)").offer(Files),
+    program("record-interval", text(|s, text| { s.record_interval_ms = milliseconds(text)?; Ok(()) }))
+        .default("10").help("Save the record so often while the run goes on, 0: only at its end; in seconds without a \
+                             unit (not in fio)"),
     program("fsdyno-json", Kind::OptionalText(|s, text| { s.fsdyno_json = on_or_off(text.unwrap_or("1"))?; Ok(()) }))
         .default("0").help("Add the findings and the evidence behind them to the JSON report (not in fio)")
         .offer(Words(&["0", "1"])),
@@ -206,4 +209,4 @@ fn set_eta(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
 }
 
 /// Options that fio does not have.
-pub const OWN_OPTIONS: &[&str] = &["record", "fsdyno-json", "findings"];
+pub const OWN_OPTIONS: &[&str] = &["record", "record-interval", "fsdyno-json", "findings"];

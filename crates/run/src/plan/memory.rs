@@ -1,30 +1,47 @@
-//! Whether the buffers fit in the machine. Nobody is helped by a run that the kernel kills for want of memory, perhaps
-//! with others beside it.
+//! Whether the buffers fit in the memory that there is for them. Nobody is helped by a run that the kernel kills for
+//! want of memory, perhaps with others beside it.
 
 use std::collections::BTreeMap;
+
+use probe::HostFacts;
 
 use super::{WorkerPlan, diskless};
 
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// A sentence if the buffers of the jobs that run together are larger than the memory (of `memory_bytes`, if known).
-pub(super) fn objection(workers: &[WorkerPlan], memory_bytes: Option<u64>) -> Option<String> {
-    let mut stages: BTreeMap<u32, u64> = BTreeMap::new();
+/// What the program and one of its workers need beside the buffers, at most: histograms, tables, stacks.
+const PROGRAM_BYTES: u64 = 32 << 20;
+const WORKER_BYTES: u64 = 1 << 20;
+
+/// A sentence if the buffers of the jobs that run together are larger than the memory of the machine, or of the control
+/// group, as far as these are known.
+pub(super) fn objection(workers: &[WorkerPlan], facts: &HostFacts) -> Option<String> {
+    let mut stages: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let with_buffers = |worker: &&WorkerPlan| worker.refused.is_none() && !diskless(worker.job.submission.engine);
     for worker in workers.iter().filter(with_buffers) {
         let bytes = u64::from(worker.block_bytes_max).saturating_mul(worker.queueing.depth as u64);
-        let sum = stages.entry(worker.stage).or_default();
-        *sum = sum.saturating_add(bytes);
+        let (buffers, others) = stages.entry(worker.stage).or_insert((0, PROGRAM_BYTES));
+        *buffers = buffers.saturating_add(bytes);
+        *others += WORKER_BYTES;
     }
-    let (needed, memory_bytes) = (stages.into_values().max()?, memory_bytes?);
-    (needed > memory_bytes).then(|| {
-        format!(
-            "fio: the buffers would need {:.1} GiB (bs times iodepth, of all jobs that run together), and this machine has \
-             {:.1} GiB of memory: lower bs, iodepth or numjobs",
+    let (needed, others) = stages.into_values().max()?;
+    let refused = |limit: String| {
+        Some(format!(
+            "fio: the buffers would need {:.1} GiB (bs times iodepth, of all jobs that run together), and {limit}: lower \
+             bs, iodepth or numjobs",
             needed as f64 / GIB,
-            memory_bytes as f64 / GIB
-        )
-    })
+        ))
+    };
+    if let Some(bytes) = facts.host.memory_bytes.filter(|bytes| needed > *bytes) {
+        return refused(format!("this machine has {:.1} GiB of memory", bytes as f64 / GIB));
+    }
+    let group = facts.limits.cgroup_memory_bytes.as_ref().ok().copied().flatten();
+    // Who goes beyond a group's limit is killed at once, so the rest of the program counts here.
+    let group = group.filter(|bytes| needed.saturating_add(others) > *bytes && needed > 0)?;
+    refused(format!(
+        "the control group of this process (of a container or a service) may use {} MiB in all",
+        group >> 20
+    ))
 }
 
 #[cfg(test)]
@@ -32,12 +49,18 @@ mod tests {
     use super::*;
 
     fn objection_to(words: &str) -> Option<String> {
+        objection_with(words, 1 << 30, None)
+    }
+
+    fn objection_with(words: &str, machine: u64, group: Option<u64>) -> Option<String> {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
         let job::Outcome::Run(request) = job::parse_command_line(&words, &mut crate::MachineSources) else {
             panic!("{words:?} is a job")
         };
         let plan = crate::plan::plan(&request.jobs, &probe::HostFacts::default(), 0);
-        objection(&plan.workers, Some(1 << 30))
+        let host = results::Host { memory_bytes: Some(machine), ..Default::default() };
+        let limits = probe::Limits { cgroup_memory_bytes: Ok(group), ..Default::default() };
+        objection(&plan.workers, &HostFacts { host, limits, ..Default::default() })
     }
 
     #[test]
@@ -49,5 +72,16 @@ mod tests {
         let after = "--name=b --stonewall --filename=x --size=1m --ioengine=io_uring --bs=1m --iodepth=600";
         assert_eq!(objection_to(&format!("{job} {after}")), None, "one after the other");
         assert_eq!(objection_to(&job.replace("io_uring", "psync")), None, "one at a time");
+    }
+
+    #[test]
+    fn the_control_group_may_allow_less_than_the_machine_has() {
+        let job = "--name=a --filename=x --size=1m --ioengine=io_uring --bs=1m --iodepth=400";
+        assert_eq!(objection_with(job, 16 << 30, Some(1 << 30)), None);
+        let text = objection_with(job, 16 << 30, Some(410 << 20)).unwrap();
+        assert!(text.contains("may use 410 MiB in all"), "the program itself counts: {text}");
+        assert!(objection_with(job, 300 << 20, Some(410 << 20)).unwrap().contains("this machine has 0.3 GiB"));
+        let small = "--name=a --filename=x --size=1m --ioengine=null --bs=1m";
+        assert_eq!(objection_with(small, 16 << 30, Some(8 << 20)), None, "no buffer is needed");
     }
 }

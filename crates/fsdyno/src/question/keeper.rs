@@ -1,0 +1,62 @@
+//! Keeps the study as it grows: what a killed run had found by then is not lost.
+
+use engine::clock::{Clock, RealClock};
+use guide::Watcher;
+use guide::store::Store;
+use results::{Row, RunRecord, Study};
+
+use super::tell;
+use crate::saver::Saver;
+
+/// Saves each row as it ends, and so often the one that runs.
+pub(super) struct Keeper {
+    saver: Saver<Study>,
+    /// Between two savings while a row runs, ns; 0: only when it has ended.
+    interval_ns: u64,
+    saved_ns: u64,
+    /// The study with the row that runs, which has measured nothing yet; `None`: none does.
+    running: Option<(Study, Row)>,
+}
+
+impl Keeper {
+    pub(super) fn begin(store: Store, interval_s: u32) -> Keeper {
+        let mut told = false;
+        let saver = Saver::begin(move |study| {
+            // That it fails is told once; the end tells it again.
+            if let (Err(problem), false) = (store.keep(study), told) {
+                told = true;
+                tell(&problem);
+            }
+        });
+        let interval_ns = u64::from(interval_s) * 1_000_000_000;
+        Keeper { saver, interval_ns, saved_ns: RealClock::shared().now_ns(), running: None }
+    }
+}
+
+impl Watcher for Keeper {
+    fn planned(&mut self, study: &Study, row: &Row) {
+        self.running = (self.interval_ns > 0).then(|| (study.clone(), row.clone()));
+    }
+
+    fn partial(&mut self, record: &RunRecord) {
+        let now_ns = RealClock::shared().now_ns();
+        if let Some((study, row)) = self.running.as_ref().filter(|_| now_ns >= self.saved_ns + self.interval_ns) {
+            self.saved_ns = now_ns;
+            self.saver.offer(with_partial(study, row, record));
+        }
+    }
+
+    fn grown(&mut self, study: &Study) {
+        self.running = None;
+        self.saved_ns = RealClock::shared().now_ns();
+        self.saver.offer(study.clone());
+    }
+}
+
+/// The study as it would stand if the row ended here.
+fn with_partial(study: &Study, row: &Row, record: &RunRecord) -> Study {
+    let row = Row { run: Some(record.clone()), ..row.clone() };
+    let mut study = Study { ended_ms: record.taken_ms, ..study.clone() };
+    study.rows.push(row);
+    study
+}
