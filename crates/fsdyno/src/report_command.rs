@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use engine::files::{Readers, write_whole};
 use guide::Problem;
-use guide::store::{Store, write_whole};
+use guide::store::Store;
 use report::{TimeZone, export, sheet};
 use results::{RunRecord, Study};
 
@@ -231,7 +232,7 @@ fn into_file(path: &Path, text: &str) -> Result<(), Problem> {
         return Err(Problem::new(format!("{} is a saved run, which the report would replace", path.display()))
             .with_next("name another file"));
     }
-    write_whole(path, text.as_bytes())
+    write_whole(path, Readers::ByUmask, text.as_bytes())
         .map_err(|error| Problem::new(format!("cannot write {}: {error}", path.display())))?;
     complain(&format!("wrote {} ({})", path.display(), results::quantity::bytes(text.len() as f64)));
     Ok(())

@@ -1,10 +1,10 @@
 //! Studies on disk: one file each, written whole or not at all, in a directory that people can read and grep.
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use engine::files::{Directory, Readers, WholeFile, remove_old_drafts, write_whole};
 use results::{Question, Study};
 
 use crate::Problem;
@@ -56,18 +56,21 @@ impl Store {
     /// # Errors
     /// When the directory cannot be made or written.
     pub fn claim(&self) -> Result<(), Problem> {
-        let probe = self.directory.join(format!(".probe-{}", std::process::id()));
         // For the user alone: command lines and paths tell things about a machine.
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.directory)
-            .and_then(|()| File::create(&probe))
-            .and_then(|_| fs::remove_file(&probe))
-            .map_err(|error| {
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory);
+        made.and_then(|()| WholeFile::claim(&self.baselines_file(), Readers::Owner)).map(|_| self.tidy()).map_err(
+            |error| {
                 Problem::new(format!("cannot keep results in {}: {}", self.directory.display(), reason(&error)))
                     .with_next("name another place with --store DIR, or keep nothing with --no-store")
-            })
+            },
+        )
+    }
+
+    /// Drafts of runs that were killed while they saved.
+    fn tidy(&self) {
+        if let Ok(directory) = Directory::open(&self.directory) {
+            remove_old_drafts(&directory);
+        }
     }
 
     /// Keeps a study; its file.
@@ -76,7 +79,7 @@ impl Store {
     /// When it cannot be written; then nothing is left but what was there before.
     pub fn keep(&self, study: &Study) -> Result<PathBuf, Problem> {
         let path = self.path_of(&study.id);
-        write_private(&path, format!("{}\n", study.to_json()).as_bytes())
+        write_whole(&path, Readers::Owner, format!("{}\n", study.to_json()).as_bytes())
             .map_err(|error| Problem::new(format!("cannot keep {}: {}", path.display(), reason(&error))))?;
         Ok(path)
     }
@@ -188,7 +191,7 @@ impl Store {
         let mut baselines = self.baselines()?;
         baselines.insert(name.to_string(), id.to_string());
         let text = serde_json::to_string_pretty(&baselines).unwrap_or_default();
-        write_private(&self.baselines_file(), text.as_bytes())
+        write_whole(&self.baselines_file(), Readers::Owner, text.as_bytes())
             .map_err(|error| Problem::new(format!("cannot keep the baseline {name}: {}", reason(&error))))
     }
 }
@@ -203,34 +206,10 @@ pub fn read(path: &Path) -> Result<Study, Problem> {
     Study::from_json(&text).map_err(|error| Problem::new(format!("{}: {error}", path.display())))
 }
 
-/// Writes a file of the store, which others may not read.
-fn write_private(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    write_whole(path, bytes)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
-}
-
-/// Writes a file whole or not at all: a draft beside it, synced, then renamed.
-///
-/// # Errors
-/// When any of it fails; the draft is removed then.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut name = path.file_name().ok_or(std::io::ErrorKind::InvalidInput)?.to_os_string();
-    name.push(format!(".part-{}", std::process::id()));
-    let draft = path.with_file_name(name);
-    let written = File::create(&draft).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&draft, path)
-    });
-    if written.is_err() {
-        // The first error is the one that counts.
-        let _ = fs::remove_file(&draft);
-    }
-    written
-}
-
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn study(id: &str, started_ms: u64) -> Study {

@@ -105,6 +105,26 @@ pub fn write_whole(path: &Path, readers: Readers, bytes: &[u8]) -> io::Result<()
     WholeFile::claim(path, readers)?.write(bytes)
 }
 
+/// A file that grows while it is written: one that is new or empty, a pipe, a terminal, a character device.
+///
+/// # Errors
+/// When it cannot be made, or something stands there that would be lost.
+pub fn create_growing(path: &Path) -> io::Result<File> {
+    match stands_there(path)? {
+        Stands::Stream => open_stream(path),
+        Stands::Nothing => OpenOptions::new().append(true).create_new(true).open(path),
+        Stands::File => {
+            let mut options = OpenOptions::new();
+            let file = options.append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+            let metadata = file.metadata()?;
+            if metadata.is_file() && metadata.len() == 0 {
+                return Ok(file);
+            }
+            Err(refusal(path, "holds something already, which would be lost"))
+        }
+    }
+}
+
 /// Removes the drafts of this user in a directory that nobody writes any more; how many there were.
 pub fn remove_old_drafts(directory: &Directory) -> u64 {
     let names = directory.names().unwrap_or_default();

@@ -104,7 +104,7 @@ fn entry(stat: &rustix::fs::Stat) -> Entry {
         },
         identity: Identity { device: stat.st_dev, inode: stat.st_ino },
         owner: stat.st_uid,
-        names: stat.st_nlink as u64,
+        names: stat.st_nlink as _,
         size_bytes: stat.st_size as u64,
         allocated_bytes: (stat.st_blocks as u64).saturating_mul(512),
     }

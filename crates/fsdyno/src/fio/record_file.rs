@@ -1,45 +1,32 @@
 //! `--record FILE`: the whole measurement, written anew as the run goes so that nothing is lost if it is cut short.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
+use engine::files::{Readers, WholeFile};
 use results::RunRecord;
 
 use super::output::complain;
 
 /// Where a record is saved.
 pub(super) struct RecordFile {
-    path: PathBuf,
-    draft: PathBuf,
+    file: WholeFile,
 }
 
 impl RecordFile {
     /// Checks that the place can be written, before the run.
     pub(super) fn claim(path: &Path) -> io::Result<RecordFile> {
-        let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
-        name.push(".part");
-        let draft = path.with_file_name(name);
-        File::create(&draft)?;
-        std::fs::remove_file(&draft)?;
-        Ok(RecordFile { path: path.to_owned(), draft })
+        Ok(RecordFile { file: WholeFile::claim(path, Readers::ByUmask)? })
     }
 
-    /// Replaces the file by this record: whole or not at all.
-    pub(super) fn save(&self, record: &RunRecord) -> io::Result<()> {
-        let written = self.write_draft(record).and_then(|()| std::fs::rename(&self.draft, &self.path));
-        if written.is_err() {
-            // The first error is the one that counts.
-            let _ = std::fs::remove_file(&self.draft);
-        }
-        written
+    /// Replaces the file by the record of a run that goes on; what is written into a pipe cannot be replaced, and waits
+    /// for the end.
+    pub(super) fn save_interim(&self, record: &RunRecord) -> io::Result<()> {
+        if self.file.in_place() { Ok(()) } else { self.save(record) }
     }
 
-    fn write_draft(&self, record: &RunRecord) -> io::Result<()> {
-        let mut file = File::create(&self.draft)?;
-        file.write_all(record.to_json().as_bytes())?;
-        file.write_all(b"\n")?;
-        file.sync_all()
+    fn save(&self, record: &RunRecord) -> io::Result<()> {
+        self.file.write(format!("{}\n", record.to_json()).as_bytes())
     }
 
     /// Replaces the file by this record: whole or not at all. A failure is told; false then.
@@ -52,7 +39,7 @@ impl RecordFile {
     /// Tells of a failure.
     pub(super) fn complain(&self, saved: &io::Result<()>) {
         if let Err(error) = saved {
-            complain(&format!("fio: cannot save the record {}: {error}", self.path.display()));
+            complain(&format!("fio: cannot save the record {}: {error}", self.file.path().display()));
         }
     }
 }

@@ -53,7 +53,7 @@ impl GrowingRecord {
         let mut told = false;
         let saver = Saver::begin(move |record| {
             // That it fails is told once; the end tells it again.
-            let saved = file.save(record);
+            let saved = file.save_interim(record);
             if !told {
                 file.complain(&saved);
             }

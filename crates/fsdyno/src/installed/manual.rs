@@ -9,6 +9,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
+use engine::files::{Readers, write_whole};
 use guide::Problem;
 use job::offered::{Offered, sections};
 use job::option::{Arity, Status};
@@ -59,7 +60,9 @@ impl Manual {
 fn write_all(directory: &Path) -> Result<(), Problem> {
     let write = || -> io::Result<()> {
         std::fs::create_dir_all(directory)?;
-        pages()?.iter().try_for_each(|page| std::fs::write(directory.join(format!("{}.1", page.name)), &page.text))
+        pages()?.iter().try_for_each(|page| {
+            write_whole(&directory.join(format!("{}.1", page.name)), Readers::ByUmask, page.text.as_bytes())
+        })
     };
     write().map_err(|error| {
         Problem::new(format!("cannot write man pages into {}: {error}", directory.display()))

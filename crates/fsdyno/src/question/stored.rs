@@ -132,9 +132,9 @@ impl Clean {
                     format!("FAILED: {reason}")
                 }
             };
-            let weight = left.weight.map(|(entries, bytes)| {
-                format!(" ({entries} entries, {})", results::quantity::bytes(bytes as f64))
-            });
+            let weight = left
+                .weight
+                .map(|(entries, bytes)| format!(" ({entries} entries, {})", results::quantity::bytes(bytes as f64)));
             text.push_str(&format!("{}{}: {what}\n", left.directory.display(), weight.unwrap_or_default()));
         }
         if found.is_empty() {

@@ -1,10 +1,10 @@
 //! `--live`: what happens, for programs: one JSON object per line (docs/live-stream.md). What was done is told as the
 //! difference to the line before, so that a reader needs no memory, and the differences of a step add up to its row.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
+use engine::files::create_growing;
 use guide::watch::{Amount, Counted, LiveFigures, LivePhase, Step};
 use guide::{Problem, Watcher};
 use results::{Row, RunRecord, Study};
@@ -38,9 +38,9 @@ impl Stream {
         if is_stdout(path) {
             return Ok(Stream::into(Box::new(io::stdout())));
         }
-        let file = File::create(path).map_err(|error| {
+        let file = create_growing(path).map_err(|error| {
             Problem::new(format!("cannot write the live stream to {}: {error}", path.display()))
-                .with_next("name a file that can be written, or - for standard output")
+                .with_next("name a new file in a directory that can be written, or - for standard output")
         })?;
         Ok(Stream::into(Box::new(file)))
     }

@@ -118,3 +118,17 @@ fn only_old_drafts_of_ours_are_tidied_up() {
         [".fsdyno-draft-fedcba9876543210", ".fsdyno-draft-notes", "fsdyno-draft-0123456789abcdef", "precious"]
     );
 }
+
+#[test]
+fn what_grows_begins_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("live.ndjson");
+    create_growing(&path).unwrap().write_all(b"line\n").unwrap();
+    let error = create_growing(&path).unwrap_err();
+    assert!(error.to_string().contains("holds something already"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), b"line\n");
+    fs::write(&path, "").unwrap();
+    assert!(create_growing(&path).is_ok() && create_growing(Path::new("/dev/null")).is_ok());
+    symlink(&path, folder.path().join("link")).unwrap();
+    assert!(create_growing(&folder.path().join("link")).is_err());
+}
