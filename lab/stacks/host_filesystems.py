@@ -46,12 +46,16 @@ class Loop(Stack):
 
     def add_options(self, parser) -> None:
         add_size(parser)
+        if self.name == "ext4":
+            parser.add_argument("--inodes", type=int, help="inodes of the file system")
 
     def why_not(self):
         return why_no_loop() or why_no_filesystem(self.name)
 
     def stand(self, room, options):
-        return Place(variables(*mount_image(room, self.name, options.size_mb)))
+        inodes = getattr(options, "inodes", None)
+        make = ("-N", str(inodes)) if inodes else ()
+        return Place(variables(*mount_image(room, self.name, options.size_mb, make=make)))
 
 
 class Btrfs(Loop):

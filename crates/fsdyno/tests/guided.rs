@@ -146,7 +146,7 @@ fn clean_removes_what_a_killed_run_left() {
     let marked = || fs::read_dir(&data).unwrap().flatten().any(|entry| entry.path().join(".fsdyno-work").exists());
     wait_until(marked);
     let busy = text(&place.run(&["clean", data.to_str().unwrap()]).stdout);
-    assert!(busy.contains("is still at it"), "{busy}");
+    assert!(busy.contains("still uses it"), "{busy}");
     wait_until(|| {
         store.is_dir()
             && fs::read_dir(&store)
@@ -168,7 +168,7 @@ fn clean_removes_what_a_killed_run_left() {
     assert_eq!(fs::read_to_string(data.join("mine")).unwrap(), "mine");
     assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
     let again = text(&place.run(&["clean", data.to_str().unwrap()]).stdout);
-    assert!(again.starts_with("nothing of ours is left"), "{again}");
+    assert!(again.starts_with("nothing of fsdyno is left"), "{again}");
 }
 
 #[test]

@@ -221,7 +221,7 @@ fn guided_face() {
             let kept = ran.kept();
             let left = precious.and_else();
             assert_eq!(left, "nothing");
-            assert!(clean(&place).stdout.contains("nothing of ours is left"));
+            assert!(clean(&place).stdout.contains("nothing of fsdyno is left"));
             let asked = "`measure --quick`".to_owned();
             Row { fault: fault.to_owned(), asked, status: ran.status.to_string(), told, kept, left }
         });

@@ -230,7 +230,7 @@ fn a_disk_that_never_answers() {
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
         lab::tell("dmsetup", "resume lab");
-        wait("the end of the process that was stuck", || clean(&place).stdout.contains("nothing of ours is left"));
+        wait("the end of the process that was stuck", || clean(&place).stdout.contains("nothing of fsdyno is left"));
         let left = format!("its directory; then `clean`: {}", precious.and_else());
         rows.push(row("the disk stops answering", "measure --quick", &ran, "never came back", left));
         rows

@@ -186,7 +186,7 @@ fn guided_face() {
             let mut left = precious.and_else();
             if left != "nothing" {
                 // The process that did the work needs a moment to go.
-                wait("the rest to be removed", || clean(place.path()).stdout.contains("nothing of ours is left"));
+                wait("the rest to be removed", || clean(place.path()).stdout.contains("nothing of fsdyno is left"));
                 left = format!("its directory; then `clean`: {}", precious.and_else());
             }
             let complete = ran.record.as_ref().map(|study| study["complete"] == true);

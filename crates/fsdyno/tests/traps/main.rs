@@ -8,4 +8,5 @@ mod complete;
 mod face;
 mod plans;
 mod reads;
+mod removed;
 mod writes;

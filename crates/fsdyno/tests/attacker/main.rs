@@ -1,0 +1,12 @@
+//! Another user of the same directory, a link planted, a mount swapped, a process killed: nobody's files are touched, and
+//! nothing of ours stays. What needs a second user, a mount or a namespace needs root, and says so when it is skipped.
+
+mod files;
+mod kills;
+mod markers;
+mod scene;
+mod shared_space;
+#[path = "../lab/stack.rs"]
+#[expect(dead_code, reason = "these tests use a part of what the lab's tests use")]
+mod stack;
+mod swaps;

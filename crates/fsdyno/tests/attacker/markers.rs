@@ -1,0 +1,151 @@
+//! `clean` between several users, namespaces and hosts.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::scene::{ANOTHER_USER, Scene, is_root, names, text, wait_until};
+use crate::stack;
+
+/// A marker as another user forges it: a copy of a real one.
+fn real_marker(scene: &Scene) -> Vec<u8> {
+    let (mut child, work) = scene.measuring();
+    let marker = fs::read(work.join(".fsdyno-work")).unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    child.wait().unwrap();
+    wait_until("the end of the run", || names(&scene.data()).is_empty());
+    marker
+}
+
+/// In a directory that all may write, root cleans up while another user exchanges what is in the way.
+#[test]
+fn root_deletes_nothing_for_another_user() {
+    if !is_root("a second user") {
+        return;
+    }
+    let scene = Scene::new();
+    let marker = real_marker(&scene);
+    let data = scene.data();
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o1777)).unwrap();
+    let forged = data.join("fsdyno-work-1-forged");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                let _ = fs::create_dir_all(forged.join("sub"));
+                let _ = fs::write(forged.join(".fsdyno-work"), &marker);
+                for path in [forged.clone(), forged.join("sub"), forged.join(".fsdyno-work")] {
+                    let _ = chown(&path, Some(ANOTHER_USER), Some(ANOTHER_USER));
+                }
+                let _ = fs::remove_dir(forged.join("sub"));
+                let _ = symlink(scene.path("victim"), forged.join("sub"));
+                let _ = fs::remove_file(forged.join("sub"));
+            }
+        });
+        for words in ["clean data", "clean data --others", "clean data --any-owner --others"] {
+            for _ in 0..10 {
+                scene.run(words);
+                scene.victim_is_whole(&scene.path("victim"));
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let _ = fs::create_dir_all(&forged);
+    fs::write(forged.join(".fsdyno-work"), &marker).unwrap();
+    for path in [&forged, &forged.join(".fsdyno-work")] {
+        chown(path, Some(ANOTHER_USER), Some(ANOTHER_USER)).unwrap();
+    }
+    let said = scene.clean();
+    assert!(said.contains(&format!("belongs to user {ANOTHER_USER}")) && forged.exists(), "{said}");
+}
+
+/// And the other way round: another user neither cleans up root's nor is kept from work by it.
+#[test]
+fn another_user_leaves_roots_alone() {
+    if !is_root("a second user") {
+        return;
+    }
+    let scene = Scene::new();
+    // The build may lie where only root may look.
+    let place = tempfile::tempdir().unwrap();
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    let program = place.path().join("fsdyno");
+    fs::copy(env!("CARGO_BIN_EXE_fsdyno"), &program).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let roots = place.path().join("fsdyno-work-1-0");
+    fs::create_dir(&roots).unwrap();
+    fs::write(roots.join(".fsdyno-work"), real_marker(&scene)).unwrap();
+    let as_other = |words: &str| {
+        let mut command = Command::new(&program);
+        command.args(words.split(' ')).current_dir(place.path()).env("HOME", place.path()).stdin(Stdio::null());
+        command.uid(ANOTHER_USER).gid(ANOTHER_USER);
+        command.output().unwrap()
+    };
+    let said = text(&as_other("clean .").stdout);
+    assert!(said.contains("left alone: belongs to user 0"), "{said}");
+    let measured = as_other("measure . --quick --size=16m --no-store");
+    assert_eq!(measured.status.code(), Some(0), "{}", text(&measured.stderr));
+    assert_eq!(names(place.path()), ["fsdyno", "fsdyno-work-1-0"]);
+}
+
+/// In a namespace of its own a run has a number that means nothing outside; its lock tells that it lives.
+#[test]
+fn a_run_in_another_namespace_is_alive() {
+    if !is_root("a namespace of process numbers") {
+        return;
+    }
+    let scene = Scene::new();
+    let mut inside = Command::new("unshare");
+    inside.args(["--pid", "--fork", "--kill-child", "--mount-proc", env!("CARGO_BIN_EXE_fsdyno")]);
+    inside.args(["measure", "data", "--quick", "--size=16m", "--no-store"]);
+    inside.current_dir(scene.path("")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = match inside.spawn() {
+        Ok(child) => child,
+        Err(error) => return stack::skip(&format!("unshare cannot be run: {error}")),
+    };
+    let mut ended = false;
+    wait_until("the measured file", || {
+        ended = child.try_wait().unwrap().is_some();
+        let work = crate::scene::work_directory(&scene.data());
+        ended || work.is_some_and(|work| work.join("measure.dat").exists())
+    });
+    if ended {
+        let said = text(&child.wait_with_output().unwrap().stderr);
+        return stack::skip(&format!("no namespace of process numbers here: {}", said.trim()));
+    }
+    for words in ["clean data", "clean data --others --any-owner"] {
+        let said = text(&scene.run(words).stdout);
+        assert!(said.contains("left alone: process"), "{said}");
+    }
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "it ran to its end: {}", text(&ended.stderr));
+    assert!(names(&scene.data()).is_empty());
+}
+
+/// Without /proc neither processes nor the kernel's boot are visible: what cannot be told is left alone.
+#[test]
+fn without_proc_everything_may_be_alive() {
+    if !is_root("a namespace of mounts") {
+        return;
+    }
+    let scene = Scene::new();
+    let (child, _) = scene.measuring();
+    let dead = scene.data().join("fsdyno-work-1-0");
+    fs::create_dir(&dead).unwrap();
+    let marker = crate::scene::work_directory(&scene.data()).filter(|work| *work != dead);
+    let marker = marker.map(|work| fs::read(work.join(".fsdyno-work")).unwrap());
+    fs::write(dead.join(".fsdyno-work"), marker.unwrap_or_default()).unwrap();
+    fs::write(dead.join("data"), "x").unwrap();
+    let line = "mount -t tmpfs none /proc && exec \"$0\" clean data";
+    let mut blind = Command::new("unshare");
+    blind.args(["--mount", "bash", "-c", line, env!("CARGO_BIN_EXE_fsdyno")]).current_dir(scene.path(""));
+    let said = blind.stdin(Stdio::null()).output().unwrap();
+    if !said.status.success() {
+        stack::skip(&format!("no namespace of mounts here: {}", text(&said.stderr).trim()));
+    }
+    assert!(!text(&said.stdout).contains(": removed"), "{}", text(&said.stdout));
+    assert!(dead.join("data").exists());
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+}

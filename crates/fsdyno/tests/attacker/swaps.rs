@@ -1,0 +1,95 @@
+//! The directory of a run is exchanged while it goes on.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use crate::scene::{Scene, is_root, names, text};
+use crate::stack;
+
+#[test]
+fn a_link_in_its_place_is_not_followed() {
+    let scene = Scene::new();
+    let (child, work) = scene.measuring();
+    fs::rename(&work, scene.path("stolen")).unwrap();
+    symlink(scene.path("victim"), &work).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    scene.victim_is_whole(&scene.path("victim"));
+    assert!(!scene.path("stolen").exists(), "what was made is removed where it is now: {}", text(&ended.stderr));
+    assert_eq!(names(&scene.data()).len(), 1, "the link is not ours");
+}
+
+#[test]
+fn another_directory_in_its_place_is_not_emptied() {
+    let scene = Scene::new();
+    let (child, work) = scene.measuring();
+    fs::rename(&work, scene.path("stolen")).unwrap();
+    fs::rename(scene.path("victim"), &work).unwrap();
+    child.wait_with_output().unwrap();
+    scene.victim_is_whole(&work);
+    assert!(!scene.path("stolen").exists());
+}
+
+/// The next tests would open `measure.dat` in it, and write.
+#[test]
+fn a_link_named_as_the_next_file_is_not_written_through() {
+    let scene = Scene::new();
+    let (child, work) = scene.measuring();
+    fs::rename(&work, scene.path("stolen")).unwrap();
+    fs::create_dir(&work).unwrap();
+    symlink(scene.path("victim/a.txt"), work.join("measure.dat")).unwrap();
+    child.wait_with_output().unwrap();
+    scene.victim_is_whole(&scene.path("victim"));
+}
+
+/// Where the file of the run itself becomes a link, the run fails; the link's target stays.
+#[test]
+fn a_link_in_place_of_the_file_is_refused() {
+    let scene = Scene::new();
+    let (child, work) = scene.measuring();
+    fs::remove_file(work.join("measure.dat")).unwrap();
+    symlink(scene.path("victim/a.txt"), work.join("measure.dat")).unwrap();
+    child.wait_with_output().unwrap();
+    scene.victim_is_whole(&scene.path("victim"));
+    assert!(names(&scene.data()).is_empty());
+}
+
+#[test]
+fn what_is_mounted_within_is_not_entered() {
+    if !is_root("a mount within the directory of a run") {
+        return;
+    }
+    stack::inside("swaps::what_is_mounted_within_is_not_entered", "tmpfs", || {
+        let scene = Scene::new();
+        let (child, work) = scene.measuring();
+        let within = work.join("within");
+        fs::create_dir(&within).unwrap();
+        let mount = |words: [&str; 3]| Command::new("mount").args(words).status().unwrap().success();
+        let (victim, target) = (scene.path("victim"), within.to_str().unwrap().to_owned());
+        assert!(mount(["--bind", victim.to_str().unwrap(), &target]), "the mount is made");
+        let ended = child.wait_with_output().unwrap();
+        let said = text(&ended.stderr);
+        scene.victim_is_whole(&victim);
+        assert!(said.contains("is another mount, which is left alone"), "{said}");
+        assert!(Command::new("umount").arg(&target).status().unwrap().success());
+        assert!(scene.clean().contains("removed"));
+        assert!(names(&scene.data()).is_empty());
+    });
+}
+
+/// A directory that somebody removes takes the run's figures with it.
+#[test]
+fn a_directory_that_is_removed_makes_the_figures_invalid() {
+    let scene = Scene::new();
+    let (child, work) = scene.measuring();
+    // Again and again, as the run may make files meanwhile.
+    crate::scene::wait_until("the removal", || {
+        let _ = fs::remove_dir_all(&work);
+        !work.exists()
+    });
+    let ended = child.wait_with_output().unwrap();
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("was removed by somebody while the run went on"), "{said}");
+    assert!(names(&scene.data()).is_empty());
+}
