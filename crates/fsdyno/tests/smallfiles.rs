@@ -184,11 +184,16 @@ fn what_makes_no_sense_is_refused_with_status_2() {
 }
 
 /// Runs the binary on a filesystem of its own that vanishes with it; `None`: not allowed here, which is said.
-#[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
 fn on_mount(options: &str, words: &str) -> Option<(Output, String)> {
+    on_mount_beside(options, words, "")
+}
+
+/// The same with a line of shell beside it.
+#[expect(clippy::print_stderr, reason = "a test that cannot run says so")]
+fn on_mount_beside(options: &str, words: &str, beside: &str) -> Option<(Output, String)> {
     let place = place();
     let script = format!(
-        "mount -t tmpfs -o {options} tmpfs \"$0\" || exit 99; \"$1\" smallfiles \"$0\" --no-store --quiet {words}; \
+        "mount -t tmpfs -o {options} tmpfs \"$0\" || exit 99; {beside} \"$1\" smallfiles \"$0\" --no-store --quiet {words}; \
          status=$?; ls -A \"$0\" >&2; exit $status"
     );
     let output = Command::new("unshare")
@@ -208,20 +213,21 @@ fn on_mount(options: &str, words: &str) -> Option<(Output, String)> {
     }
 }
 
+/// Before anything is made, and also while it is asked: then the run leaves what there is to the other.
 #[test]
-fn a_full_filesystem_is_told_with_its_first_error() {
-    let Some((output, stderr)) = on_mount("size=64m,nr_inodes=500", "--json") else { return };
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
-    let study = Study::from_json(&text(&output.stdout)).unwrap();
-    let write = study.rows[0].phase.as_ref().unwrap();
-    // The root, the work directory, its marker and the files' directory are inodes, too.
-    assert_eq!((write.operations, write.failures), (496, 505));
-    let error = write.error.as_ref().unwrap();
-    assert_eq!((error.function.as_str(), error.text.as_str()), ("open", "No space left on device"));
-    // What there is can still be read, and goes: the next phases make sense.
-    let unlink = study.rows.last().unwrap();
-    assert_eq!((unlink.pattern.as_str(), unlink.phase.as_ref().unwrap().operations), ("unlink", 496));
-    assert_eq!(stderr, "", "something was left");
+fn a_filesystem_without_inodes_is_told() {
+    let Some((output, stderr)) = on_mount("size=64m,nr_inodes=500", "") else { return };
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("needs 5007 inodes, but only "), "{stderr}");
+    // Five families of 1,200 names and the loops fit; the loops take a second, and 7,000 names more leave nothing.
+    let filler = "(until ls -d \"$0\"/fsdyno-work-*/files; do sleep 0.01; done; cd \"$0\" && seq 7000 | xargs touch) \
+                  >/dev/null 2>&1 &";
+    let Some((output, stderr)) = on_mount_beside("size=64m,nr_inodes=8000", "--files=1200 --literal", filler) else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("is filled beyond 90 % (inodes) by something else"), "{stderr}");
+    assert!(!stderr.lines().any(|line| line.starts_with("fsdyno-work")), "{stderr}");
 }
 
 #[test]
