@@ -196,12 +196,13 @@ fn a_question_whose_processor_time_is_nearly_used_up_removes_what_it_made() {
 
 /// Runs words in a terminal, which is closed once `data` is there; what became of it is in the place's file `kept`.
 /// `None`: no terminal can be had.
+#[expect(clippy::print_stderr, reason = "what is skipped says why")]
 fn until_its_terminal_is_closed(place: &Place, before: &str, words: &str) -> Option<serde_json::Value> {
     let line = format!("{before} {BINARY} {words} --filename=data --record=kept");
     let mut command = place.program("script", "--quiet --command");
     let Ok(mut terminal) = command.arg(line).arg("/dev/null").stdout(Stdio::null()).stderr(Stdio::null()).spawn()
     else {
-        println!("skipped: no program `script`, which makes terminals");
+        eprintln!("skipped: no program `script`, which makes terminals");
         return None;
     };
     let begun = place.path("data");
