@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .stack import LAB, SYSTEM_PATH, TIMED_OUT, Broken, Command, Place, Stack, do, say
 
-NEEDS = ("linux.uml", "/usr/lib/uml/modules", "modprobe", "ip", "tc", "mkfs.ext4")
+NEEDS = ("cc", "linux.uml", "/usr/lib/uml/modules", "modprobe", "ip", "tc", "mkfs.ext4")
 SECONDS_TO_BOOT = 90
 
 
@@ -93,6 +93,8 @@ class Guest(Place):
             if tap:
                 words.append(f"vec0:transport=tap,ifname={tap},depth=128,gro=1")
             self.write_variables(room.path / "variables.sh", variables)
+            shim = room.path / "umlstate.so"
+            do("cc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", shim, LAB / "umlstate.c")
             subprocess.Popen(
                 words,
                 stdin=inputs[0],
@@ -100,6 +102,7 @@ class Guest(Place):
                 stderr=console,
                 pass_fds=(*ends, console.fileno()),
                 cwd=room.path,
+                env=os.environ | {"LD_PRELOAD": str(shim)},
                 start_new_session=True,
                 preexec_fn=stay_on_one_processor,
             )

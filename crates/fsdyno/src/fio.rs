@@ -9,6 +9,7 @@ mod progress_line;
 mod record_file;
 mod screen;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 
 use job::{Action, Eta, Outcome, Rejection, Request, Settings, Warning};
 use probe::HostFacts;
-use results::{Note, RunRecord, Severity};
+use results::{Note, RunRecord, Severity, escape};
 use run::plan::Plan;
 use run::{Control, Heading, MachineSources, SignalWatch};
 
@@ -27,7 +28,7 @@ use bandwidth_log::BandwidthLog;
 pub(crate) use formats::Formats;
 use objections::Objections;
 pub(crate) use output::complain;
-use output::{LiveLine, Output};
+use output::{LiveLine, Output, complain_in_colour};
 use record_file::RecordFile;
 use screen::{GrowingRecord, ProgressRules, Screen, ScreenState};
 
@@ -79,7 +80,10 @@ fn immediate(action: Action) -> u8 {
     let (text, status) = match action {
         Action::Version => (format!("{}\n", crate::VERSION), 0),
         Action::Help => (format!("{}\n{}{OWN_COMMANDS}", crate::VERSION, job::help::usage()), 0),
-        Action::Print { text, status } => (text, status),
+        // Lists of fio's have tabs.
+        Action::Print { text, status } => {
+            (text.split('\t').map(escape::terminal).collect::<Vec<_>>().join("\t"), status)
+        }
     };
     if print(&text) { status } else { REJECTED }
 }
@@ -88,7 +92,12 @@ fn rejected(rejection: &Rejection) -> u8 {
     tell(&rejection.warnings);
     let colour = std::io::stderr().is_terminal();
     for error in &rejection.errors {
-        complain(error.render(colour).trim_end());
+        let plain = error.render(false);
+        if colour && matches!(escape::terminal(&plain), Cow::Borrowed(_)) {
+            complain_in_colour(error.render(true).trim_end());
+        } else {
+            complain(plain.trim_end());
+        }
     }
     if rejection.usage {
         complain(&job::help::usage());
@@ -262,7 +271,7 @@ fn announce(plan: &Plan, formats: Formats, output: &mut Output) -> std::io::Resu
     for line in cautions {
         text.push_str(&format!("{line}\n"));
     }
-    output.write(&text)
+    output.write(&escape::terminal(&text))
 }
 
 fn note_of(warning: &Warning) -> Note {

@@ -19,18 +19,18 @@ pub use check::{ListedProfile, profiles, profiles_json};
 pub use runs::{runs, runs_json};
 pub use sentence::summary;
 
-use results::{Question, Severity, Study};
+use results::{Question, Severity, Study, escape};
 
 use table::Form;
 
 /// The study for a terminal of so many columns.
 pub fn text(study: &Study, columns: usize) -> String {
-    shown(study, Form::Text { columns })
+    escape::terminal(&shown(study, Form::Text { columns })).into_owned()
 }
 
 /// The study in Markdown.
 pub fn markdown(study: &Study) -> String {
-    shown(study, Form::Markdown)
+    escape::terminal(&shown(study, Form::Markdown)).into_owned()
 }
 
 fn shown(study: &Study, form: Form) -> String {
@@ -62,8 +62,11 @@ fn heading(study: &Study, form: Form) -> String {
         let on = mount.map(|mount| format!(": {} on {}", mount.fstype, mount.source)).unwrap_or_default();
         let named = if target.name == target.path { String::new() } else { format!("{} = ", target.name) };
         let line = match form {
-            Form::Text { .. } => format!("{named}{}{on}\n", target.path),
-            Form::Markdown => format!("**{named}{}**{on}\n", target.path),
+            Form::Text { .. } => format!("{}\n", escape::line(&format!("{named}{}{on}", target.path))),
+            Form::Markdown => {
+                let place = escape::markdown(&format!("{named}{}", target.path));
+                format!("**{place}**{}\n", escape::markdown(&on))
+            }
         };
         text.push_str(&line);
     }

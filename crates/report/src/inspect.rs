@@ -4,7 +4,7 @@ use results::evidence::{
     CgroupIdentity, DeviceIdentity, DirectIoIdentity, FuseIdentity, MountIdentity, NfsIdentity, Seen, ServerIdentity,
     SpaceIdentity, Storage, StorageClass,
 };
-use results::{Host, quantity};
+use results::{Host, escape, quantity};
 use serde::Serialize;
 
 use crate::page::{Page, binary_size};
@@ -56,7 +56,7 @@ pub fn json(storage: &Storage, host: &Host, version: &str) -> String {
     }
     // Strings and numbers only: this cannot fail, and if it did, the failure is the document.
     serde_json::to_string_pretty(&Document { version, storage, host })
-        .map_or_else(|error| format!("{{\"error\": \"{error}\"}}\n"), |text| text + "\n")
+        .map_or_else(|error| format!("{{\"error\": \"{error}\"}}\n"), |text| escape::json(&text).into_owned() + "\n")
 }
 
 /// A value, or why it cannot be seen.

@@ -66,7 +66,7 @@ impl Page {
 
     /// The page.
     pub fn into_text(self) -> String {
-        self.text
+        results::escape::terminal(&self.text).into_owned()
     }
 }
 

@@ -1,6 +1,8 @@
 //! The terse report: one line of fields a row, separated by semicolons.
 
-use results::{DirectionRecord, DiskRecord, JobRecord, JobSetup, Latency, RunRecord, SurvivedErrors, UnifiedReporting};
+use results::{
+    DirectionRecord, DiskRecord, JobRecord, JobSetup, Latency, RunRecord, SurvivedErrors, UnifiedReporting, escape,
+};
 
 use crate::disks::{Below, listed};
 use crate::figures::{Shares, cpu_percent, error_code};
@@ -45,9 +47,9 @@ fn line(run: &RunRecord, row: &JobRecord, group: &Group, version: Version) -> St
     let mut fields = Fields(Vec::new());
     fields.add(version as u32);
     if version > Version::V2 {
-        fields.add(separated(&run.version));
+        fields.add(&run.version);
     }
-    fields.add(separated(name));
+    fields.add(name);
     fields.add(group_number);
     fields.add(error_code(row));
     for (lane, direction) in sections(row, version) {
@@ -68,7 +70,7 @@ fn line(run: &RunRecord, row: &JobRecord, group: &Group, version: Version) -> St
         fields.add(first);
     }
     if let Some(description) = description {
-        fields.add(separated(description));
+        fields.add(description);
     }
     fields.0.join(";") + "\n"
 }
@@ -93,16 +95,11 @@ fn sections(row: &JobRecord, version: Version) -> Vec<(Lane, DirectionRecord)> {
     sections
 }
 
-/// A text that cannot be taken for more than one field or line.
-fn separated(text: &str) -> String {
-    text.replace([';', '\n', '\r'], " ")
-}
-
 struct Fields(Vec<String>);
 
 impl Fields {
     fn add(&mut self, value: impl ToString) {
-        self.0.push(value.to_string());
+        self.0.push(escape::terse(&value.to_string()).into_owned());
     }
 
     fn add_real(&mut self, value: f64) {

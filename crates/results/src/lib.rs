@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod direction;
+pub mod escape;
 pub mod evidence;
 mod guided;
 mod histogram;

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use results::escape;
+
 /// The report's destination.
 pub(super) struct Output {
     file: Option<File>,
@@ -40,6 +42,7 @@ impl Output {
 
     /// A message for people: stderr, and the output file.
     pub(super) fn error(&mut self, text: &str) {
+        let text = &*escape::terminal(text);
         complain(text);
         if let Some(file) = self.file.as_mut().filter(|_| self.errors_in_file) {
             // The message is on stderr already; a full disk must not hide it.
@@ -48,8 +51,13 @@ impl Output {
     }
 }
 
-/// A line on stderr.
+/// A line on stderr. It may quote what people wrote: a terminal takes no orders from that.
 pub(crate) fn complain(text: &str) {
+    complain_in_colour(&escape::terminal(text));
+}
+
+/// A line on stderr with colours of ours, which quotes nobody's orders to a terminal.
+pub(super) fn complain_in_colour(text: &str) {
     // Nobody is left to tell if stderr is gone.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

@@ -1,6 +1,6 @@
 //! What a run shows while it goes on: layout lines, the progress line, errors, interim reports.
 
-use results::{JobRecord, RunRecord};
+use results::{JobRecord, RunRecord, escape};
 use run::{Control, Observer, SignalWatch, View};
 use std::sync::Arc;
 
@@ -113,7 +113,7 @@ impl Observer for Screen<'_> {
         self.state.last_layout_percent = None;
         self.state.layout_announced = false;
         if self.formats.normal {
-            self.print(&format!("{line}\n"));
+            self.print(&escape::terminal(&format!("{line}\n")));
         }
     }
 
@@ -154,7 +154,7 @@ impl Observer for Screen<'_> {
         );
         // On stdout as fio does, but only where that leaves the output's format whole.
         if self.formats.normal && self.formats.count() == 1 && record.pid != 0 {
-            self.print(&format!("{text}\n"));
+            self.print(&escape::terminal(&format!("{text}\n")));
         } else {
             self.output.error(&text);
         }

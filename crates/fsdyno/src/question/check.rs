@@ -136,5 +136,5 @@ fn refused(problem: &Problem) -> ExitCode {
 }
 
 fn printed(text: &str) -> ExitCode {
-    if print(text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+    if print(&results::escape::terminal(text)) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
 }

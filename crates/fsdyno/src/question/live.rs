@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 
 use guide::watch::{LiveFigures, Step};
 use results::Row;
+use results::escape;
 use results::quantity::{bytes_per_s, count_per_s, latency, number};
 
 use crate::fio::complain;
@@ -54,6 +55,7 @@ fn frame(heading: &str, figures: &str, columns: usize) -> String {
 
 /// The text, or as much of it as there is room for.
 fn cut(text: &str, columns: usize) -> String {
+    let text = &*escape::line(text);
     if text.chars().count() <= columns {
         return text.to_string();
     }

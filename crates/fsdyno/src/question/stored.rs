@@ -8,6 +8,7 @@ use clap::Args;
 use guide::Problem;
 use guide::store::Store;
 use guide::workplace::{CleanOptions, Outcome, clean};
+use results::escape;
 use run::{Control, SignalWatch};
 
 use super::{UNUSABLE, shown_as, tell};
@@ -67,7 +68,7 @@ pub(super) fn ended(result: Result<ExitCode, Problem>) -> ExitCode {
 }
 
 pub(super) fn printed(text: &str) -> ExitCode {
-    if print(text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+    if print(&escape::terminal(text)) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
 }
 
 impl Runs {
@@ -140,7 +141,7 @@ impl Clean {
         if found.is_empty() {
             text = format!("nothing of fsdyno is left in {}\n", self.path.display());
         }
-        let written = print(&text);
+        let written = print(&escape::terminal(&text));
         Ok(if failed || !written { UNUSABLE } else { 0 })
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use engine::files::create_growing;
 use guide::watch::{Amount, Counted, LiveFigures, LivePhase, Step};
 use guide::{Problem, Watcher};
-use results::{Row, RunRecord, Study};
+use results::{Row, RunRecord, Study, escape};
 use serde_json::{Map, Value, json};
 
 use crate::fio::complain;
@@ -74,7 +74,8 @@ impl Stream {
         if let Value::Object(keys) = keys {
             object.extend(keys);
         }
-        let written = writeln!(sink, "{}", Value::Object(object)).and_then(|()| sink.flush());
+        let written =
+            writeln!(sink, "{}", escape::json(&Value::Object(object).to_string())).and_then(|()| sink.flush());
         if let Err(error) = written {
             self.sink = None;
             complain(&format!("fsdyno: the live stream ends here: {error}"));

@@ -6,6 +6,7 @@ mod program;
 
 mod doctor;
 mod documents;
+mod escapes;
 mod layout;
 mod output;
 mod progress;

@@ -160,6 +160,16 @@ impl Running {
     }
 }
 
+/// Waits until `reached`.
+#[track_caller]
+pub(crate) fn wait(what: &str, mut reached: impl FnMut() -> bool) {
+    let patience = Patience::begin();
+    while !reached() {
+        assert!(!patience.over(), "no {what}");
+        patience.pause();
+    }
+}
+
 /// Waits in small steps, and not for ever.
 struct Patience {
     clock: RealClock,

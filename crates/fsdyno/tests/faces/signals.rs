@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::program::{BINARY, Place, Running, results};
+use crate::program::{BINARY, Place, Running, results, wait};
 
 /// Would run for ten minutes.
 const ENDLESS: &str = "--name=a --ioengine=null --size=1m --rw=randread --time_based --runtime=600";
@@ -192,4 +192,41 @@ fn a_question_whose_processor_time_is_nearly_used_up_removes_what_it_made() {
     let ran = behind(&place, "ulimit -t 3; exec", "measure . --size=16m --store kept").finish();
     assert_eq!(ran.status, Some(152), "{}{}", ran.stdout, ran.stderr);
     assert_eq!(place.names(), ["kept"], "the work directory is gone");
+}
+
+/// Runs words in a terminal, which is closed once `data` is there; what became of it is in the place's file `kept`.
+/// `None`: no terminal can be had.
+#[expect(clippy::print_stderr, reason = "what is skipped says why")]
+fn until_its_terminal_is_closed(place: &Place, before: &str, words: &str) -> Option<serde_json::Value> {
+    let line = format!("{before} {BINARY} {words} --filename=data --record=kept");
+    let mut command = place.program("script", "--quiet --command");
+    let Ok(mut terminal) = command.arg(line).arg("/dev/null").stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+    else {
+        eprintln!("skipped: no program `script`, which makes terminals");
+        return None;
+    };
+    let begun = place.path("data");
+    wait("data", || begun.metadata().is_ok_and(|data| data.len() > 0));
+    terminal.kill().expect("it is a child");
+    terminal.wait().expect("it has ended");
+    let kept = place.path("kept");
+    wait("a record", || kept.exists());
+    Some(serde_json::from_str(&place.read("kept")).expect("it is whole"))
+}
+
+#[test]
+fn the_record_outlives_the_terminal() {
+    let words = "--name=a --size=64k --rw=write --time_based --runtime=600";
+    if let Some(record) = until_its_terminal_is_closed(&Place::new(), "exec", words) {
+        assert_eq!((&record["signal"], &record["complete"]), (&1.into(), &true.into()));
+    }
+}
+
+#[test]
+fn a_run_that_does_not_hear_of_its_terminal_goes_on_without_it() {
+    let words = "--name=a --size=64k --rw=write --time_based --runtime=2 --record-interval=0";
+    if let Some(record) = until_its_terminal_is_closed(&Place::new(), "trap '' HUP; exec", words) {
+        assert_eq!((&record["signal"], &record["complete"]), (&serde_json::Value::Null, &true.into()));
+        assert!(record["jobs"][0]["write"]["runtime_ms"].as_u64().unwrap() >= 2000, "as long as it was to");
+    }
 }

@@ -1,6 +1,6 @@
 //! CSV (RFC 4180): a line for each round and direction. What is unknown is empty.
 
-use results::{DirectionRecord, Latency, Study};
+use results::{DirectionRecord, Latency, Study, escape};
 
 use crate::quantity::plain_seconds;
 use crate::summary::{Grid, Lane, Repeat};
@@ -23,7 +23,7 @@ pub fn csv(study: &Study) -> String {
                 fields.extend(of_repeat(repeat, figures.name));
                 fields.extend(figures.fields());
                 fields.extend(cpu(repeat));
-                let fields: Vec<String> = fields.iter().map(|field| quoted(field)).collect();
+                let fields: Vec<String> = fields.iter().map(|field| escape::csv(field)).collect();
                 text.push_str(&fields.join(","));
                 text.push('\n');
             }
@@ -138,14 +138,5 @@ fn cpu(repeat: &Repeat<'_>) -> [String; 3] {
         }
         // A phase does not tell user from system time.
         _ => Default::default(),
-    }
-}
-
-/// A field in quotes where it must be.
-fn quoted(field: &str) -> String {
-    if field.contains(['"', ',', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
     }
 }

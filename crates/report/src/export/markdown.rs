@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use results::escape::{markdown as inline, markdown_code, markdown_sentence};
 use results::{Severity, Study, Trust};
 
 use crate::quantity::{duration, megabytes_per_s, number, percent, ratio, shortened, times_between};
@@ -13,7 +14,7 @@ pub fn markdown(study: &Study) -> String {
     let grid = Grid::of(study);
     let mut text = String::new();
     for sentence in &study.sentences {
-        let _ = writeln!(text, "{}\n", inline(sentence));
+        let _ = writeln!(text, "{}\n", markdown_sentence(sentence));
     }
     if !study.complete {
         let _ = writeln!(text, "**Stopped before its end.**\n");
@@ -22,7 +23,7 @@ pub fn markdown(study: &Study) -> String {
     table(&mut text, &grid);
     findings(&mut text, &grid);
     if !study.command.is_empty() {
-        let _ = writeln!(text, "\n```\n{}\n```", as_typed(&study.command).replace("```", "` ` `"));
+        let _ = writeln!(text, "\n```\n{}\n```", markdown_code(&as_typed(&study.command)));
     }
     let rounds = match grid.rounds() {
         0 | 1 => String::new(),
@@ -133,15 +134,18 @@ fn findings(text: &mut String, grid: &Grid<'_>) {
             }
             said.push((&finding.id, target));
             let word = if finding.severity == Severity::Invalid { "invalid" } else { "caution" };
-            let next =
-                if finding.next.is_empty() { String::new() } else { format!(" Next: {}", inline(&finding.next)) };
+            let next = if finding.next.is_empty() {
+                String::new()
+            } else {
+                format!(" Next: {}", markdown_sentence(&finding.next))
+            };
             let _ = writeln!(
                 text,
                 "- **{word}** {}, {} (`{}`): {}{next}",
                 inline(&grid.targets[target]),
                 inline(&line.title),
                 plain_id(&finding.id),
-                inline(&finding.cause)
+                markdown_sentence(&finding.cause)
             );
         }
     }
@@ -150,23 +154,4 @@ fn findings(text: &mut String, grid: &Grid<'_>) {
 /// A finding's name between backticks: names have no other characters than these.
 fn plain_id(id: &str) -> String {
     id.chars().filter(|character| character.is_alphanumeric() || "-_.".contains(*character)).collect()
-}
-
-/// Text of people within a line of a table: nothing in it is markup.
-fn inline(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '#' | '~' => {
-                plain.push('\\');
-                plain.push(character);
-            }
-            '<' => plain.push_str("&lt;"),
-            '>' => plain.push_str("&gt;"),
-            '&' => plain.push_str("&amp;"),
-            other if other.is_control() => plain.push(' '),
-            other => plain.push(other),
-        }
-    }
-    plain
 }

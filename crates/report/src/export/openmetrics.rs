@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use results::statistics::median;
-use results::{Study, Trust};
+use results::{Study, Trust, escape};
 
 use crate::summary::{Cell, Grid, Lane, Line, Metric, Repeat};
 
@@ -105,7 +105,11 @@ fn trust(text: &mut String, labels: &str, cell: &Cell<'_>) {
 }
 
 fn labels(grid: &Grid<'_>, line: &Line<'_>, target: usize) -> String {
-    format!("target=\"{}\",pattern=\"{}\"", escaped(&grid.targets[target]), escaped(&line.pattern))
+    format!(
+        "target=\"{}\",pattern=\"{}\"",
+        escape::openmetrics(&grid.targets[target]),
+        escape::openmetrics(&line.pattern)
+    )
 }
 
 /// Bytes and operations per second; `None`: not known.
@@ -165,26 +169,11 @@ fn verdicts(study: &Study) -> String {
         }
         known.push(key);
         let verdict = row.verdict.word().to_lowercase().replace(' ', "_");
-        let (profile, requirement) = (escaped(key.0), escaped(key.1));
+        let (profile, requirement) = (escape::openmetrics(key.0), escape::openmetrics(key.1));
         let _ = writeln!(
             text,
             "fsdyno_verdict{{profile=\"{profile}\",requirement=\"{requirement}\",verdict=\"{verdict}\"}} 1"
         );
-    }
-    text
-}
-
-/// A label's value: backslash, quote and line feed are escaped, other control characters have no form.
-fn escaped(value: &str) -> String {
-    let mut text = String::with_capacity(value.len());
-    for character in value.chars() {
-        match character {
-            '\\' => text.push_str("\\\\"),
-            '"' => text.push_str("\\\""),
-            '\n' => text.push_str("\\n"),
-            other if other.is_control() => text.push('\u{fffd}'),
-            other => text.push(other),
-        }
     }
     text
 }

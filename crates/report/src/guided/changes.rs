@@ -1,7 +1,7 @@
 //! From one study to a later one, as a table; and the history of one figure.
 
 use results::quantity::{latency, number};
-use results::{Change, Measure, Shown, Study};
+use results::{Change, Measure, Shown, Study, escape};
 
 use super::table::{Form, Table};
 
@@ -31,7 +31,7 @@ pub fn changes(found: &[Change], base: &str, new: &str, columns: usize) -> Strin
     }
     let mut text = format!("base: {base}\nnew:  {new}\n\n{}\n", table.shown(form));
     text.push_str(&form.paragraph(&summary(found)));
-    text
+    escape::terminal(&text).into_owned()
 }
 
 /// `+3.4`, `-91.3`, `+1670`: three digits say enough.
@@ -58,7 +58,8 @@ pub fn changes_json(found: &[Change], base: &str, new: &str, obstacles: &[String
             })
         })
         .collect();
-    format!("{}\n", serde_json::json!({ "base": base, "new": new, "obstacles": obstacles, "changes": rows }))
+    let document = serde_json::json!({ "base": base, "new": new, "obstacles": obstacles, "changes": rows });
+    format!("{}\n", escape::json(&document.to_string()))
 }
 
 fn title(measure: Measure) -> &'static str {
@@ -122,7 +123,7 @@ pub fn history(studies: &[Study], columns: usize) -> String {
         }
         text.push_str(&course(studies, target).shown(form));
     }
-    text
+    escape::terminal(&text).into_owned()
 }
 
 /// The course of one target.

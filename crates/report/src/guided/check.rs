@@ -1,7 +1,7 @@
 //! `check`: the answers, profile by profile; and the list of profiles.
 
 use results::quantity::{number, published};
-use results::{Bound, Confidence, RequirementKind, Study, TestOrigin, Verdict, VerdictRow};
+use results::{Bound, Confidence, RequirementKind, Study, TestOrigin, Verdict, VerdictRow, escape};
 use serde_json::json;
 
 use super::table::{Form, Table, wrapped};
@@ -206,7 +206,7 @@ fn markdown(rows: &[&VerdictRow]) -> String {
             source(row),
         ]);
     }
-    format!("### {}: {title}\n\n{}", verdict.word(), table.shown(Form::Markdown))
+    format!("### {}: {}\n\n{}", verdict.word(), escape::markdown(&title), table.shown(Form::Markdown))
 }
 
 /// A profile in the list.
@@ -255,7 +255,7 @@ pub fn profiles(listed: &[ListedProfile], columns: usize) -> String {
             text.push_str(&wrapped(&format!("{:INDENT$}{detail}", ""), columns, INDENT + 2));
         }
     }
-    text
+    escape::terminal(&text).into_owned()
 }
 
 /// The same as one JSON document.
@@ -276,7 +276,7 @@ pub fn profiles_json(listed: &[ListedProfile]) -> String {
             })
         })
         .collect();
-    format!("{}\n", json!({ "profiles": all }))
+    format!("{}\n", escape::json(&json!({ "profiles": all }).to_string()))
 }
 
 #[cfg(test)]

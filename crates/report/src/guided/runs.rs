@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use results::{Study, Trust};
+use results::{Study, Trust, escape};
 use serde_json::json;
 
 use super::table::{Form, Table};
@@ -21,7 +21,7 @@ pub fn runs(studies: &[Study], baselines: &BTreeMap<String, String>, columns: us
         }
         table.row(vec![id, when(study), places(study), study.rows.len().to_string(), trust(study).to_string()]);
     }
-    if table.is_empty() { String::new() } else { table.shown(Form::Text { columns }) }
+    if table.is_empty() { String::new() } else { escape::terminal(&table.shown(Form::Text { columns })).into_owned() }
 }
 
 /// The same as one JSON document.
@@ -43,7 +43,7 @@ pub fn runs_json(studies: &[Study], baselines: &BTreeMap<String, String>) -> Str
             })
         })
         .collect();
-    format!("{}\n", json!({ "runs": listed }))
+    format!("{}\n", escape::json(&json!({ "runs": listed }).to_string()))
 }
 
 fn when(study: &Study) -> String {

@@ -2,6 +2,7 @@
 
 use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
+use results::escape;
 
 /// Words longer than this (paths) are broken where the line ends.
 const LONGEST_WORD: usize = 20;
@@ -23,7 +24,7 @@ impl Form {
     pub(crate) fn paragraph(self, sentence: &str) -> String {
         match self {
             Form::Text { columns } => wrapped(sentence, columns, 0),
-            Form::Markdown => format!("{sentence}\n\n"),
+            Form::Markdown => format!("{}\n\n", escape::markdown_sentence(sentence)),
         }
     }
 
@@ -31,7 +32,7 @@ impl Form {
     pub(crate) fn verbatim(self, lines: &str) -> String {
         match self {
             Form::Text { .. } => lines.to_string(),
-            Form::Markdown => format!("```text\n{lines}```\n"),
+            Form::Markdown => format!("```text\n{}```\n", escape::markdown_code(lines)),
         }
     }
 
@@ -51,8 +52,8 @@ impl Form {
                 format!("{}{}", wrapped(sentence, columns, 2), next.unwrap_or_default())
             }
             Form::Markdown => {
-                let next = next.map(|next| format!(" Next: {next}")).unwrap_or_default();
-                format!("- {sentence}{next}\n")
+                let next = next.map(|next| format!(" Next: {}", escape::markdown_sentence(next)));
+                format!("- {}{}\n", escape::markdown_sentence(sentence), next.unwrap_or_default())
             }
         }
     }
@@ -128,11 +129,14 @@ impl Table {
                 table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
             }
         }
-        table.set_header(&self.headers);
+        table.set_header(self.headers.iter().map(|header| match form {
+            Form::Markdown => escape::markdown(header),
+            Form::Text { .. } => escape::line(header).into_owned(),
+        }));
         for row in &self.rows {
             let escaped = row.iter().map(|cell| match form {
-                Form::Markdown => cell.replace('|', "\\|"),
-                Form::Text { .. } => cell.clone(),
+                Form::Markdown => markdown_cell(cell),
+                Form::Text { .. } => escape::terminal(cell).into_owned(),
             });
             table.add_row(escaped);
         }
@@ -150,6 +154,14 @@ impl Table {
         }
         let lines: Vec<String> = table.to_string().lines().map(|line| line.trim_end().to_string()).collect();
         format!("{}\n", lines.join("\n"))
+    }
+}
+
+/// What stands between two pairs of asterisks is to stand out.
+fn markdown_cell(cell: &str) -> String {
+    match cell.strip_prefix("**").and_then(|rest| rest.strip_suffix("**")) {
+        Some(words) => format!("**{}**", escape::markdown(words)),
+        None => escape::markdown_sentence(cell),
     }
 }
 

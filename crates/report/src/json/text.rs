@@ -12,7 +12,8 @@ pub(super) fn print(document: &Value) -> String {
     let mut serializer = Serializer::with_formatter(&mut bytes, Layout { pretty: PrettyFormatter::with_indent(b"  ") });
     document.serialize(&mut serializer).expect("writing values to memory cannot fail");
     bytes.push(b'\n');
-    String::from_utf8(bytes).expect("the serializer writes UTF-8")
+    let text = String::from_utf8(bytes).expect("the serializer writes UTF-8");
+    results::escape::json(&text).into_owned()
 }
 
 struct Layout {

@@ -1,6 +1,7 @@
 //! The block of one row.
 
 use jiff::tz::TimeZone;
+use results::escape;
 use results::{
     DirectionRecord, JobRecord, JobSetup, Latency, Samples, SteadyStateMetric, SteadyStateRecord, SurvivedErrors,
     SyncRecord,
@@ -63,7 +64,7 @@ pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: 
     }
     write_header(out, row, &moment(taken_ms, zone));
     if let Some(description) = description {
-        out.push_str(&format!("  Description  : [{description}]\n"));
+        out.push_str(&format!("  Description  : [{}]\n", escape::line(description)));
     }
     for (lane, direction) in lanes(row) {
         write_direction(out, setup, group, lane, &direction);
@@ -111,6 +112,7 @@ fn write_header(out: &mut String, row: &JobRecord, now: &str) {
         None => String::new(),
     };
     let JobRecord { name, group, members, pid, .. } = row;
+    let name = escape::line(name);
     out.push_str(&format!("{name}: (groupid={group}, jobs={members}): err={code:2}{cause}: pid={pid}: {now}\n"));
 }
 

@@ -5,7 +5,7 @@ mod latency;
 mod summary;
 
 use jiff::tz::TimeZone;
-use results::{JobRecord, JobSetup, RunRecord};
+use results::{JobRecord, JobSetup, RunRecord, escape};
 
 use crate::groups::Table;
 use crate::number::Style;
@@ -35,11 +35,13 @@ pub fn banner(name: &str, group: u32, setup: &JobSetup) -> String {
     let style = Style::of(setup);
     let [read, write, trim] =
         block_sizes.map(|(min, max)| format!("{}-{}", style.bytes(u64::from(min)), style.bytes(u64::from(max))));
+    let name = escape::line(name);
     let clones = if *clones > 1 { "...\n" } else { "" };
-    format!(
+    let line = format!(
         "{name}: (g={group}): rw={access}, bs=(R) {read}, (W) {write}, (T) {trim}, ioengine={engine}, \
          iodepth={depth}\n{clones}"
-    )
+    );
+    escape::terminal(&line).into_owned()
 }
 
 /// `Starting 2 threads and 1 process`.
@@ -62,14 +64,14 @@ pub fn results(run: &RunRecord, zone: &TimeZone) -> String {
     }
     table.groups.iter().for_each(|group| summary::write_group(&mut out, group));
     summary::write_disks(&mut out, &run.disks);
-    out
+    escape::terminal(&out).into_owned()
 }
 
 /// All that a finished run prints, for a saved record: banners, version, start and results.
 pub fn full(run: &RunRecord, zone: &TimeZone) -> String {
     let first_clones = run.jobs.iter().filter(|job| job.clone == 0);
     let mut out: String = first_clones.map(|job| banner(&job.name, job.group, &job.setup)).collect();
-    out.push_str(&run.version);
+    out.push_str(&escape::line(&run.version));
     out.push('\n');
     let count = |thread: bool| run.jobs.iter().filter(|job: &&JobRecord| job.setup.thread == thread).count() as u32;
     out.push_str(&starting(count(true), count(false)));

@@ -37,23 +37,12 @@ pub(super) fn document(title: &str, content: Markup) -> String {
             }
         }
     };
-    harmless(&page.into_string())
+    results::escape::html(&page.into_string()).into_owned()
 }
 
 /// The page's only script.
 fn script() -> String {
     format!("{UPLOT_SCRIPT}\n{SCRIPT}")
-}
-
-/// Control characters and those that turn the direction of writing come from names; in a page they would hide what
-/// stands beside them.
-fn harmless(page: &str) -> String {
-    let is_harmful = |character: char| match character {
-        '\n' | '\t' => false,
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        other => other.is_control(),
-    };
-    page.chars().map(|character| if is_harmful(character) { '\u{fffd}' } else { character }).collect()
 }
 
 #[cfg(test)]
@@ -72,6 +61,5 @@ mod tests {
     #[test]
     fn nothing_in_the_script_ends_it() {
         assert!(!script().to_lowercase().contains("</script") && !STYLE.contains("</"));
-        assert_eq!(harmless("a\u{0}b\u{202e}c\nd"), "a\u{fffd}b\u{fffd}c\nd");
     }
 }

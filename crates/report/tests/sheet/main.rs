@@ -1,6 +1,7 @@
 //! The dyno sheet and the exports, from made-up studies.
 #![forbid(unsafe_code)]
 
+mod any_text;
 mod document;
 mod exports;
 mod fixture;

@@ -1,0 +1,96 @@
+//! Names and paths with orders to a terminal in them, on every way out of the program.
+
+use results::escape::is_hostile;
+
+use crate::program::{Place, Ran, Running};
+
+/// Clears the screen, sets the title, and turns the direction of writing.
+const ORDERS: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{202e}";
+
+/// Runs with words that may hold anything.
+fn run(place: &Place, words: &[&str]) -> Ran {
+    Running::start(place.command("").args(words).stdout(std::process::Stdio::piped())).finish()
+}
+
+/// Nothing that was written is an order, but for the `allowed`.
+#[track_caller]
+fn assert_harmless(what: &str, text: &str, allowed: &[char]) {
+    let order = text.chars().position(|character| is_hostile(character) && !allowed.contains(&character));
+    assert_eq!(order.map(|at| text.chars().skip(at).take(20).collect::<String>()), None, "{what}");
+}
+
+#[test]
+fn reports_of_a_job_whose_name_is_an_order() {
+    let place = Place::new();
+    let (name, description) = (format!("--name={ORDERS}\nREAD: forged"), format!("--description={ORDERS}"));
+    for form in ["normal", "json", "json+", "terse"] {
+        let format = format!("--output-format={form}");
+        let job = ["--ioengine=null", "--size=64k", "--eta=always", &name, &description, &format, "--record=kept"];
+        let ran = run(&place, &job);
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        assert_harmless(form, &ran.stdout, &['\n', '\r']);
+        assert_harmless(form, &ran.stderr, &['\n']);
+        assert!(ran.stdout.contains("\\u{1b}[2J") || ran.stdout.contains("\\u001b[2J"), "{}", ran.stdout);
+        assert!(!ran.stdout.lines().any(|line| line.starts_with("READ: forged")), "{}", ran.stdout);
+    }
+    for form in ["normal", "json", "terse", "markdown", "csv", "openmetrics", "html"] {
+        let again = run(&place, &["report", "--as", form, "kept"]);
+        assert_eq!(again.status, Some(0), "{}", again.stderr);
+        assert_harmless(form, &again.stdout, &['\n', '\t']);
+    }
+    assert_harmless("show", &run(&place, &["show", "./kept"]).stdout, &['\n']);
+    assert_harmless("show", &run(&place, &["show", "./kept", "--json"]).stdout, &['\n']);
+    assert_harmless("the record", &place.read("kept"), &['\n']);
+}
+
+#[test]
+fn a_job_whose_name_is_a_formula() {
+    let place = Place::new();
+    let ran = run(&place, &["--ioengine=null", "--size=64k", "--name==1+1", "--record=kept"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    let csv = run(&place, &["report", "--as", "csv", "kept"]).stdout;
+    assert!(csv.contains("\"'=1+1\"") && !csv.contains(",=1+1"), "{csv}");
+}
+
+#[test]
+fn errors_that_quote_an_order() {
+    let place = Place::new();
+    place.write("odd.fio", &format!("[{ORDERS}]\nrw={ORDERS}\n"));
+    let missing = format!("{ORDERS}.fio");
+    let option = format!("--{ORDERS}=1");
+    for words in [
+        vec!["odd.fio"],
+        vec!["fio", &missing],
+        vec!["--name=a", &option],
+        vec!["--name=a", "--rw=read", "--size=4k", "--directory", ORDERS],
+        vec!["measure", ORDERS],
+        vec!["inspect", ORDERS],
+        vec!["show", ORDERS],
+        vec!["explain", ORDERS],
+        vec!["clean", ORDERS],
+        vec!["measure", "--size", ORDERS],
+        vec!["diff", ORDERS, ORDERS],
+        vec!["check", "--profile", ORDERS],
+    ] {
+        let ran = run(&place, &words);
+        assert_harmless(&format!("{words:?}"), &ran.stderr, &['\n']);
+        assert_harmless(&format!("{words:?}"), &ran.stdout, &['\n']);
+    }
+}
+
+#[test]
+fn a_directory_whose_name_is_an_order() {
+    let place = Place::new();
+    let path = place.path(ORDERS);
+    std::fs::create_dir(&path).expect("any name will do");
+    let path = path.to_str().expect("it is text");
+    for words in [["inspect", path].as_slice(), &["measure", path, "--quick", "--size=16m", "--store", "kept"]] {
+        let ran = run(&place, words);
+        assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+        assert_harmless("stdout", &ran.stdout, &['\n']);
+        assert_harmless("stderr", &ran.stderr, &['\n']);
+    }
+    let ran = run(&place, &["runs", "--store", "kept"]);
+    assert_harmless("runs", &ran.stdout, &['\n']);
+    assert!(ran.stdout.contains("\\u{1b}"), "{}", ran.stdout);
+}

@@ -1,0 +1,194 @@
+//! Names, paths and messages come from people, files and kernels. What in them would be an order to a terminal, a
+//! spreadsheet or a renderer is made visible here: one function for each form, used by all who write it.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Whether the character is none that is read: control characters, of which a terminal takes orders, those that turn
+/// the direction of writing, which hide what stands beside them, and separators of lines beside the line feed.
+pub fn is_hostile(character: char) -> bool {
+    match character {
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        '\u{2028}' | '\u{2029}' => true,
+        other => other.is_control(),
+    }
+}
+
+/// Text of several lines for a terminal: line feeds stay, a tab is a blank, and what is hostile is shown by its number.
+pub fn terminal(text: &str) -> Cow<'_, str> {
+    visible(text, |character| character == '\n')
+}
+
+/// A name or a path within a line: a line feed in it begins no line.
+pub fn line(text: &str) -> Cow<'_, str> {
+    visible(text, |_| false)
+}
+
+/// A JSON document as it is, with the same values: what JSON allows raw in a string and is hostile is escaped there.
+pub fn json(document: &str) -> Cow<'_, str> {
+    replaced(
+        document,
+        |character| is_hostile(character) && !matches!(character, '\n' | '\t'),
+        |text, character| {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(text, "\\u{unit:04x}");
+            }
+        },
+    )
+}
+
+/// Text of people within a line of Markdown: nothing in it is markup.
+pub fn markdown(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in line(text).chars() {
+        match character {
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '#' | '~' => {
+                plain.push('\\');
+                plain.push(character);
+            }
+            '<' => plain.push_str("&lt;"),
+            '>' => plain.push_str("&gt;"),
+            '&' => plain.push_str("&amp;"),
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+/// A sentence of ours in Markdown, with code between backticks and words of people anywhere: the code stays code, and
+/// nothing beside it is markup.
+pub fn markdown_sentence(sentence: &str) -> String {
+    let pieces: Vec<&str> = sentence.split('`').collect();
+    // An empty piece means backticks in a row, or at an end: then they are no pairs for sure.
+    let paired = pieces.len() % 2 == 1 && pieces.iter().skip(1).step_by(2).all(|code| !code.is_empty());
+    if !paired || sentence.contains("``") {
+        return markdown(sentence);
+    }
+    let written = pieces.iter().enumerate().map(|(index, piece)| match index % 2 {
+        0 => markdown(piece),
+        _ => format!("`{}`", line(piece)),
+    });
+    written.collect()
+}
+
+/// Lines for a block of code in Markdown: nothing in them ends it.
+pub fn markdown_code(lines: &str) -> String {
+    terminal(lines).replace("```", "` ` `")
+}
+
+/// A field of CSV (RFC 4180): no spreadsheet takes it for a formula, as it would what begins with `=`, `+`, `-` or `@`
+/// and is no number.
+pub fn csv(field: &str) -> String {
+    let shown = terminal(field);
+    let formula = shown.trim_start().starts_with(['=', '+', '-', '@']) && shown.parse::<f64>().is_err();
+    let shown = if formula { format!("'{shown}") } else { shown.into_owned() };
+    if shown.contains(['"', ',', '\n', '\'']) { format!("\"{}\"", shown.replace('"', "\"\"")) } else { shown }
+}
+
+/// A field of a terse line: it is neither two fields nor two lines.
+pub fn terse(field: &str) -> Cow<'_, str> {
+    replaced(
+        field,
+        |character| character == ';' || is_hostile(character),
+        |text, character| match character {
+            ';' | '\n' | '\r' | '\t' => text.push(' '),
+            other => text.extend(other.escape_unicode()),
+        },
+    )
+}
+
+/// The value of a label of OpenMetrics: backslash, quote and line feed have an escape, what is hostile has none.
+pub fn openmetrics(value: &str) -> Cow<'_, str> {
+    replaced(
+        value,
+        |character| matches!(character, '\\' | '"') || is_hostile(character),
+        |text, character| match character {
+            '\\' => text.push_str("\\\\"),
+            '"' => text.push_str("\\\""),
+            '\n' => text.push_str("\\n"),
+            _ => text.push(char::REPLACEMENT_CHARACTER),
+        },
+    )
+}
+
+/// A page of HTML that is whole, made by what escapes its markup.
+pub fn html(page: &str) -> Cow<'_, str> {
+    replaced(
+        page,
+        |character| is_hostile(character) && !matches!(character, '\n' | '\t'),
+        |text, _| text.push(char::REPLACEMENT_CHARACTER),
+    )
+}
+
+fn visible(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
+    replaced(
+        text,
+        |character| is_hostile(character) && !stays(character),
+        |text, character| match character {
+            '\t' => text.push(' '),
+            other => text.extend(other.escape_unicode()),
+        },
+    )
+}
+
+/// The text, copied only if a character of it has to be put in other words.
+fn replaced(text: &str, must: impl Fn(char) -> bool, put: impl Fn(&mut String, char)) -> Cow<'_, str> {
+    if !text.contains(&must) {
+        return Cow::Borrowed(text);
+    }
+    let mut result = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if must(character) { put(&mut result, character) } else { result.push(character) }
+    }
+    Cow::Owned(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NASTY: &str = "a\u{1b}]0;x\u{7}\t\u{202e}b\u{9b}\r\nc";
+
+    #[test]
+    fn a_terminal_takes_no_order_from_a_name() {
+        assert_eq!(terminal(NASTY), "a\\u{1b}]0;x\\u{7} \\u{202e}b\\u{9b}\\u{d}\nc");
+        assert_eq!(line("a\nb"), "a\\u{a}b");
+        assert!(matches!(terminal("größer als 5 µs\n"), Cow::Borrowed(_)), "what is plain is not copied");
+    }
+
+    #[test]
+    fn json_keeps_its_values() {
+        let value = serde_json::json!({ "name": NASTY, "beyond": "\u{1f600}" });
+        let text = serde_json::to_string_pretty(&value).unwrap();
+        let escaped = json(&text);
+        assert!(!escaped.contains(|character| is_hostile(character) && character != '\n'), "{escaped}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
+    }
+
+    #[test]
+    fn markdown_is_no_markup() {
+        assert_eq!(markdown("a|b `c` <d>\n[e](f)"), "a\\|b \\`c\\` &lt;d&gt;\\\\u{a}\\[e\\](f)");
+        assert_eq!(markdown_sentence("see `fsdyno clean a*b` and a*b"), "see `fsdyno clean a*b` and a\\*b");
+        assert_eq!(markdown_sentence("a ` b"), "a \\` b");
+        assert_eq!(markdown_sentence("a `` b `c`"), "a \\`\\` b \\`c\\`");
+        assert_eq!(markdown_code("a\n```\n\u{1b}"), "a\n` ` `\n\\u{1b}");
+    }
+
+    #[test]
+    fn a_spreadsheet_gets_no_formula() {
+        for formula in ["=1+1", "@a", "+a", "-a", "\t=1", " =1"] {
+            assert!(csv(formula).starts_with("\"'"), "{formula:?}: {}", csv(formula));
+        }
+        assert_eq!(csv("\r=1"), "\\u{d}=1");
+        assert_eq!(csv("-5.25"), "-5.25");
+        assert_eq!(csv("a=b"), "a=b");
+        assert_eq!(csv("say \"hi\", you"), "\"say \"\"hi\"\", you\"");
+    }
+
+    #[test]
+    fn a_terse_field_is_one_field_and_a_label_is_one_label() {
+        assert_eq!(terse("a;b\nc\u{1b}"), "a b c\\u{1b}");
+        assert_eq!(openmetrics("a\"b\\c\nd\u{1b}"), "a\\\"b\\\\c\\nd\u{fffd}");
+        assert_eq!(html("a\u{0}b\u{202e}c\nd"), "a\u{fffd}b\u{fffd}c\nd");
+    }
+}
