@@ -1,6 +1,6 @@
 //! The generator: one of the plain cases or the general one, and the pace on top.
 
-use job::{Direction, Seed};
+use job::Seed;
 
 use crate::durability::Syncs;
 use crate::extent::Extent;
@@ -13,7 +13,7 @@ use crate::place::permutation_seed;
 use crate::plain::{Directions, Order, Plain};
 use crate::random::{Seeds, Slot, Tausworthe};
 use crate::replay::Replay;
-use crate::workload::{Workload, WorkloadError};
+use crate::workload::{Flow, Workload, WorkloadError};
 
 /// What [`Generator::refill`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,11 +89,16 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
     let [file] = workload.files.as_slice() else { return None };
     let size = plain_size(workload)?;
     let blocks = file.length / u64::from(size);
-    let access = workload.pattern.access;
-    let mixed = access.reads && (access.writes || access.trims);
-    let second = if access.writes { Direction::Write } else { Direction::Trim };
+    let directions = match workload.flow() {
+        Flow::Only(direction) => Directions::Only(kind_of(direction)),
+        Flow::Mixed(read_percent, second) => {
+            Directions::Mixed(Mix::new(seeds.of(Slot::Mix), read_percent, kind_of(second)))
+        }
+        Flow::TrimThenWrite => return None,
+    };
+    let mixed = matches!(directions, Directions::Mixed(_));
     let seed = seeds.of(Slot::Offset);
-    let order = match (access.random, mixed) {
+    let order = match (workload.pattern.access.random, mixed) {
         (true, _) if workload.covers_each_block_once() => {
             let permutation = Permutation::new(blocks, permutation_seed(seed, 0));
             Order::Permuted { blocks: Lookahead::new(permutation), left: blocks }
@@ -102,11 +107,6 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
         (true, _) => Order::Uniform { stream: Tausworthe::new(seed), seed },
         (false, true) => Order::SequentialMix { next: [0; 2], chosen: None },
         (false, false) => Order::Sequential { next: 0 },
-    };
-    let directions = if mixed {
-        Directions::Mixed(Mix::new(seeds.of(Slot::Mix), workload.pattern.read_percent, kind_of(second)))
-    } else {
-        Directions::Only(kind_of(if access.reads { Direction::Read } else { second }))
     };
     Some(Plain {
         start: file.start,
@@ -123,15 +123,14 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
 fn plain_size(workload: &Workload) -> Option<u32> {
     let pattern = &workload.pattern;
     let size = workload.one_size()?;
-    let second = if pattern.access.writes { Direction::Write } else { Direction::Trim };
+    let two_rates = |second| Deadlines::of_both(&workload.pacing, second).is_some();
     let rare = pattern.access.modifier.is_some()
-        || pattern.access.trim_then_write
         || pattern.sizes_by_sequence
         || pattern.generator.is_some()
         || pattern.distribution != job::Distribution::Uniform
         || pattern.access.random && pattern.block_align.is_some()
         || pattern.access.random && workload.directions().any(|direction| pattern.random_percent[direction] < 100)
         || Syncs::asked_for(&workload.durability)
-        || Deadlines::of_both(&workload.pacing, second).is_some();
+        || matches!(workload.flow(), Flow::Mixed(_, second) if two_rates(second));
     (!rare).then_some(size)
 }

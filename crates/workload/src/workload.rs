@@ -18,6 +18,16 @@ pub struct FileRange {
     pub name: String,
 }
 
+/// Which way the requests of a workload go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Only(Direction),
+    /// So many percent of reads, from 1 to 99, and another direction.
+    Mixed(u32, Direction),
+    /// Each block is trimmed, then written.
+    TrimThenWrite,
+}
+
 /// What one worker is to do. Bytes and nanoseconds throughout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
@@ -80,6 +90,21 @@ pub enum WorkloadError {
 }
 
 impl Workload {
+    /// Which way the requests go. A mix without a share for one of its sides is no mix: nothing that balances
+    /// directions may let that side in.
+    pub(crate) fn flow(&self) -> Flow {
+        let access = self.pattern.access;
+        if access.trim_then_write {
+            return Flow::TrimThenWrite;
+        }
+        let second = if access.writes { Direction::Write } else { Direction::Trim };
+        match (access.reads, access.writes || access.trims, self.pattern.read_percent) {
+            (true, false, _) | (true, true, 100..) => Flow::Only(Direction::Read),
+            (false, _, _) | (true, true, 0) => Flow::Only(second),
+            (true, true, percent) => Flow::Mixed(percent, second),
+        }
+    }
+
     /// The directions that can occur.
     pub(crate) fn directions(&self) -> impl Iterator<Item = Direction> + '_ {
         Direction::ALL.into_iter().filter(|&direction| self.pattern.access.has(direction))

@@ -1,6 +1,6 @@
 //! Which bytes of which files a worker uses, and what must be made first.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use job::{Amount, EngineName, Fallocate, Job};
@@ -11,6 +11,7 @@ use super::{Refusal, diskless, smallest_block};
 use crate::names::file_paths;
 
 const EINVAL: i32 = 22;
+const EPERM: i32 = 1;
 
 /// A file of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,11 +66,13 @@ pub(super) struct PlannedFiles {
 pub(super) struct Sizes<'facts> {
     facts: &'facts HostFacts,
     planned: HashMap<PathBuf, u64>,
+    /// Files that a job before writes.
+    written: HashSet<PathBuf>,
 }
 
 impl<'facts> Sizes<'facts> {
     pub(super) fn new(facts: &'facts HostFacts) -> Sizes<'facts> {
-        Sizes { facts, planned: HashMap::new() }
+        Sizes { facts, planned: HashMap::new(), written: HashSet::new() }
     }
 
     fn kind(&self, path: &Path) -> FileKind {
@@ -114,6 +117,9 @@ impl<'facts> Sizes<'facts> {
             let sized = planned.layout.iter().filter(|(_, _, make)| sets_size(job, *make));
             self.planned.extend(sized.map(|(path, needed, _)| (path.clone(), *needed)));
             let made = |file: &PlannedFile| self.planned.contains_key(&file.path);
+            if job.pattern.access.writes {
+                self.written.extend(planned.files.iter().map(|file| file.path.clone()));
+            }
             planned.laid_out = !planned.layout.is_empty() || planned.files.iter().any(made);
         }
         planned
@@ -193,17 +199,39 @@ impl<'facts> Sizes<'facts> {
             )),
             FileKind::Missing | FileKind::Regular if !without_disk => {
                 let make = self.make(job, path, start.saturating_add(length), size_now, kind);
-                if make.is_some() && length > 0 && !job.files.allow_create {
-                    return Err(Refusal {
-                        code: 1,
-                        function: "create",
-                        message: "fio: file creation disallowed by allow_file_create=0".to_string(),
-                    });
+                if make.is_some() && length > 0 {
+                    self.may_lay_out(job, path, start.saturating_add(length), size_now)?;
                 }
                 Ok((file, make.filter(|_| length > 0)))
             }
             _ => Ok((file, None)),
         }
+    }
+
+    /// Whether a file that is missing or too short may be made anew.
+    fn may_lay_out(&self, job: &Job, path: &Path, needed: u64, size_now: u64) -> Result<(), Refusal> {
+        let refuse = |function, message| Err(Refusal { code: EPERM, function, message });
+        if job.files.read_only {
+            let message = format!(
+                "fio: refusing extend of file due to read-only\nfio: {path} has {size_now} bytes, the job needs {needed}. \
+                 Next step: lower --size, or lay the file out without --readonly",
+                path = path.display()
+            );
+            return refuse("readonly", message);
+        }
+        if !job.files.allow_create {
+            return refuse("create", "fio: file creation disallowed by allow_file_create=0".to_owned());
+        }
+        let only_checks = job.verify.as_ref().is_some_and(|verify| !job.pattern.access.writes || verify.only);
+        if only_checks && !self.written.contains(path) {
+            let message = format!(
+                "fio: verify: {path} has {size_now} bytes, but {needed} are to be checked; it is not laid out again, since \
+                 what was written to it would be gone. Next step: give the --size it was written with",
+                path = path.display()
+            );
+            return refuse("verify", message);
+        }
+        Ok(())
     }
 
     fn start(&self, job: &Job, clone: u32, size_now: u64) -> u64 {
