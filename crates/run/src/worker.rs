@@ -365,7 +365,9 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
             said.push(format!("fio: {}: the writes did not come to their end: nothing was verified", plan.job.name));
         }
     }
-    said.extend(drive.take_verification().map(Verification::into_messages).unwrap_or_default());
+    said.extend(
+        drive.take_verification().map(|verification| verification.into_messages(&plan.files)).unwrap_or_default(),
+    );
     let lost = is_lost(&failure);
     let mut parts = drive.into_parts();
     let over_ns = parts.engine.clock().now_ns();

@@ -136,7 +136,9 @@ impl General {
             if let Some(sync) = self.syncs.due() {
                 return Some(sync);
             }
-            if let Some(op) = self.attempt() {
+            if !self.extent.pass_is_over()
+                && let Some(op) = self.attempt()
+            {
                 return Some(op);
             }
             if !self.extent.starts_over() {

@@ -6,6 +6,7 @@ use crate::durability::Syncs;
 use crate::extent::Extent;
 use crate::general::{General, kind_of};
 use crate::mix::Mix;
+use crate::newest::{Newest, Overwriting};
 use crate::op::Block;
 use crate::pacing::{Deadlines, Pacer};
 use crate::permutation::{Lookahead, Permutation};
@@ -54,10 +55,22 @@ impl Generator {
     }
 
     /// The first `writes` writes of the workload once more, as reads without a pace, but for those at the files and
-    /// offsets in `failed`. [`Block::numbers`] says which write each of them reads.
+    /// offsets in `failed`. Of writes to one place within a loop only the newest is read.
+    /// [`Block::numbers`] says which write each of them reads.
     pub fn replay(workload: &Workload, writes: u64, failed: Vec<(u32, u64)>) -> Result<Generator, WorkloadError> {
         let again = Generator { pacer: None, ..Generator::new(workload)? };
-        Ok(Generator { source: Source::Replay(Box::new(Replay::new(again, writes, failed))), pacer: None })
+        let newest = match Newest::of(workload) {
+            Overwriting::Counted(newest) => Some(newest),
+            Overwriting::Never | Overwriting::TooMuch => None,
+        };
+        let replay = Replay::new(again, writes, newest, !workload.starts_over, failed);
+        Ok(Generator { source: Source::Replay(Box::new(replay)), pacer: None })
+    }
+
+    /// Whether [`replay`](Generator::replay) reads a place once per write, since telling the newest ones would take too
+    /// much memory.
+    pub fn replays_each_write(workload: &Workload) -> bool {
+        matches!(Newest::of(workload), Overwriting::TooMuch)
     }
 
     /// Fills the block with up to 64 requests, never across the end of a pass.

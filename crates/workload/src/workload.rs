@@ -42,6 +42,12 @@ pub struct Workload {
     /// `bytes` comes from `io_size`: the files start over until so much is transferred. Otherwise bytes that no
     /// request fits into are left out.
     pub starts_over: bool,
+    /// A pass ends after so many bytes, wherever the positions are, as it does in fio with engines that keep requests in
+    /// flight: a mix of two sequences begins again before either has reached the end. `None`: only the end of the
+    /// files ends it.
+    pub pass_bytes: Option<u64>,
+    /// Blocks are verified: writes draw their sizes as reads do, so that a job that reads later meets the same blocks.
+    pub verified: bool,
     /// Repetitions, 1 and up.
     pub loops: u32,
     /// Starts over for ever; the runtime ends the job. Neither `bytes` nor `number_ios` does.

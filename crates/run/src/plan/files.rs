@@ -7,6 +7,7 @@ use job::{Amount, EngineName, Fallocate, Job};
 use probe::{FileKind, HostFacts};
 use workload::{FileRange, FileSizes};
 
+use super::queueing::synchronous;
 use super::{Refusal, diskless, smallest_block};
 use crate::names::file_paths;
 
@@ -54,6 +55,8 @@ pub enum Make {
 pub(super) struct PlannedFiles {
     pub(super) files: Vec<PlannedFile>,
     pub(super) bytes: u64,
+    /// What ends a pass before the files do.
+    pub(super) pass_bytes: Option<u64>,
     pub(super) layout: Vec<(PathBuf, u64, Make)>,
     /// The layout makes them, for this worker or for one before it.
     pub(super) laid_out: bool,
@@ -90,6 +93,7 @@ impl<'facts> Sizes<'facts> {
         let mut planned = PlannedFiles {
             files: Vec::new(),
             bytes: 0,
+            pass_bytes: None,
             layout: Vec::new(),
             laid_out: false,
             refused: None,
@@ -108,7 +112,9 @@ impl<'facts> Sizes<'facts> {
             }
         }
         let total = planned.files.iter().fold(0u64, |total, file| total.saturating_add(file.length));
-        planned.bytes = amount_of_io(job, total);
+        let size = amount_of_files(job, total);
+        planned.bytes = job.extent.io_size.map_or(size, |amount| bytes_of(amount, size));
+        planned.pass_bytes = keeps_requests_in_flight(job).then(|| bytes_of_pass(job, size, planned.bytes));
         planned.rejection = self.reject(job);
         if planned.refused.is_none() && planned.rejection.is_none() {
             planned.refused = self.refuse_ranges(job, &planned.files);
@@ -313,16 +319,25 @@ fn smallest_block_of_all(job: &Job) -> u64 {
     job.pattern.block_size.iter().map(|(_, size)| u64::from(size.min())).min().unwrap_or(0)
 }
 
-/// Bytes that one loop transfers.
-fn amount_of_io(job: &Job, total: u64) -> u64 {
-    let size = match job.files.size {
+/// Bytes of the files that are used.
+fn amount_of_files(job: &Job, total: u64) -> u64 {
+    match job.files.size {
         Some(Amount::Bytes(size)) => size,
         Some(Amount::Percent(_)) | None => total,
-    };
-    match job.extent.io_size {
-        None => size,
-        Some(amount) => bytes_of(amount, size),
     }
+}
+
+/// Whether requests return before they are done: that decides in fio what ends a pass.
+fn keeps_requests_in_flight(job: &Job) -> bool {
+    let null_without_queue = job.submission.engine == EngineName::Null && job.submission.depth <= 1;
+    !synchronous(job.submission.engine) && !null_without_queue
+}
+
+/// Bytes of a pass: the size, but random overwriting without a map goes on to `io_size`.
+fn bytes_of_pass(job: &Job, size: u64, bytes: u64) -> u64 {
+    let access = job.pattern.access;
+    let overwrites = access.random && access.writes && !job.pattern.random_map;
+    if overwrites { size.max(bytes) } else { size }
 }
 
 fn bytes_of(amount: Amount, whole: u64) -> u64 {
