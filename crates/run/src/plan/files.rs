@@ -206,7 +206,7 @@ impl<'facts> Sizes<'facts> {
             FileKind::Missing | FileKind::Regular if !without_disk => {
                 let make = self.make(job, path, start.saturating_add(length), size_now, kind);
                 if make.is_some() && length > 0 {
-                    self.may_lay_out(job, path, start.saturating_add(length), size_now)?;
+                    self.may_lay_out(job, path, start.saturating_add(length), size_now, kind)?;
                 }
                 Ok((file, make.filter(|_| length > 0)))
             }
@@ -215,7 +215,7 @@ impl<'facts> Sizes<'facts> {
     }
 
     /// Whether a file that is missing or too short may be made anew.
-    fn may_lay_out(&self, job: &Job, path: &Path, needed: u64, size_now: u64) -> Result<(), Refusal> {
+    fn may_lay_out(&self, job: &Job, path: &Path, needed: u64, size_now: u64, kind: FileKind) -> Result<(), Refusal> {
         let refuse = |function, message| Err(Refusal { code: EPERM, function, message });
         if job.files.read_only {
             let message = format!(
@@ -229,7 +229,7 @@ impl<'facts> Sizes<'facts> {
             return refuse("create", "fio: file creation disallowed by allow_file_create=0".to_owned());
         }
         let only_checks = job.verify.as_ref().is_some_and(|verify| !job.pattern.access.writes || verify.only);
-        if only_checks && !self.written.contains(path) {
+        if only_checks && kind == FileKind::Regular && !self.written.contains(path) {
             let message = format!(
                 "fio: verify: {path} has {size_now} bytes, but {needed} are to be checked; it is not laid out again, since \
                  what was written to it would be gone. Next step: give the --size it was written with",
@@ -322,6 +322,8 @@ fn smallest_block_of_all(job: &Job) -> u64 {
 /// Bytes of the files that are used.
 fn amount_of_files(job: &Job, total: u64) -> u64 {
     match job.files.size {
+        // Files of a given size may be smaller together.
+        Some(Amount::Bytes(size)) if job.files.file_size.is_some() => size.min(total),
         Some(Amount::Bytes(size)) => size,
         Some(Amount::Percent(_)) | None => total,
     }
