@@ -147,6 +147,16 @@ impl Drawn {
         self.value("loops").is_some() || self.value("io_size").is_some()
     }
 
+    pub(crate) fn syncs_or_is_direct(&self) -> bool {
+        ["direct", "fsync", "fdatasync"].iter().any(|name| self.is_on(name)) || self.value("buffered") == Some("0")
+    }
+
+    /// All blocks are pages.
+    pub(crate) fn has_whole_pages(&self) -> bool {
+        let odd = ["512", "5000"].iter().any(|size| self.value("bs") == Some(size));
+        !odd && !self.has_drawn_sizes()
+    }
+
     /// Requests return before they are done.
     pub(crate) fn keeps_requests_in_flight(&self) -> bool {
         matches!(self.value("ioengine"), Some("libaio" | "io_uring"))

@@ -86,8 +86,8 @@ pub(crate) const NAMED: &[Named] = &[
     ),
     named(
         Spared::All,
-        |drawn| drawn.value("ioengine") == Some("mmap") && drawn.value("bs").is_some_and(|bs| bs.contains("512")),
-        "fio maps only blocks of a page and more",
+        |drawn| drawn.value("ioengine") == Some("mmap") && drawn.syncs_or_is_direct() && !drawn.has_whole_pages(),
+        "fio maps such blocks only where nothing is synced",
     ),
     named(
         Spared::Counts,
