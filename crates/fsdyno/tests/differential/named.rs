@@ -133,6 +133,11 @@ pub(crate) const NAMED: &[Named] = &[
         "fio goes by the length of the file and reaches beyond the range; here nothing outside it is touched",
     ),
     named(
+        Spared::All,
+        |drawn| drawn.value("verify_only").is_some() && is_mix(drawn),
+        "3.33 waits for ever: it verifies blocks of the reads",
+    ),
+    named(
         Spared::Counts,
         |drawn| drawn.value("verify_only") == Some("0"),
         "3.33 takes the flag for set, whatever its value",

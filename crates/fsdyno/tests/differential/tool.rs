@@ -63,15 +63,37 @@ pub(crate) fn run(tool: &Tool, words: &[String], files: &[(String, Vec<u8>)]) ->
 pub(crate) fn run_in(tool: &Tool, words: &[String], directory: tempfile::TempDir) -> Ran {
     let mut command = Command::new("timeout");
     command.args(["-s", "KILL", SECONDS_MAX]).arg(&tool.program).args(words).arg("--output-format=json");
-    command.current_dir(directory.path()).stdin(Stdio::null());
-    let output = command.output().expect("timeout(1) runs");
-    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    // Files instead of pipes: a worker of fio that hangs outlives its program and would keep a pipe open.
+    let output = tempfile::tempdir().expect("a directory for the output");
+    let to = |name: &str| std::fs::File::create(output.path().join(name)).expect("a file for the output");
+    let said = |name: &str| {
+        let bytes = std::fs::read(output.path().join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    command.current_dir(directory.path()).stdin(Stdio::null()).stdout(to("stdout")).stderr(to("stderr"));
+    let status = command.status().expect("timeout(1) runs").code();
+    if status.is_none_or(|status| status > 100) {
+        end_those_in(directory.path());
+    }
+    let stdout = said("stdout");
     Ran {
-        status: output.status.code(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned() + &messages(&stdout),
+        // timeout(1) dies as its child did.
+        status: status.filter(|status| *status < 124),
+        stderr: said("stderr") + &messages(&stdout),
         jobs: counts(&stdout),
         files: files_in(directory.path()),
         directory,
+    }
+}
+
+/// Ends the processes that a run left behind: they are those that work in its directory.
+fn end_those_in(directory: &Path) {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return };
+    for process in processes.flatten() {
+        let works_there = std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == directory);
+        if let (true, Some(id)) = (works_there, process.file_name().to_str()) {
+            let _ = Command::new("kill").args(["-9", id]).status();
+        }
     }
 }
 

@@ -44,7 +44,7 @@ const LISTED: &[(&str, &[&str])] = &[
     ("rate_iops_min", &["1", "2"]),
     ("rate_cycle", &["100", "1000"]),
     ("thinktime", &["10", "1000"]),
-    ("thinktime_spin", &["5", "2000"]),
+    ("thinktime_spin", &["5", "10"]),
     ("thinktime_blocks", &["1", "4", "100"]),
     ("max_latency", &["50s", "60s,55s"]),
     ("verify_interval", &["512", "1k", "4k", "3k"]),
