@@ -107,7 +107,7 @@ pub(crate) const NAMED: &[Named] = &[
     ),
     named(
         Spared::All,
-        |drawn| drawn.value("random_generator") == Some("lfsr") && drawn.is_verified() && drawn.has_drawn_sizes(),
+        |drawn| drawn.value("random_generator") == Some("lfsr") && drawn.is_verified(),
         "3.33 takes blocks that were written over for damaged",
     ),
     named(
