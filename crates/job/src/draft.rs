@@ -160,6 +160,7 @@ fn default_files() -> Files {
         create_on_open: false,
         create_only: false,
         allow_create: true,
+        read_only: false,
         create_fsync: true,
         create_serialize: true,
         unlink: false,

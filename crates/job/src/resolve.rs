@@ -172,6 +172,7 @@ fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
             "directory was written after filename and does not apply to it, as in fio: write directory first",
         );
     }
+    job.files.read_only = rules.settings.read_only;
     if rules.settings.read_only && (job.pattern.access.writes || job.pattern.access.trims) {
         let message = format!("fio: job <{}> has write or trim bit set, but fio is in read-only mode", rules.job);
         let mut error =
@@ -344,9 +345,6 @@ fn check_verify(job: &Job, rules: &mut Rules<'_>) {
             "verify",
             "fio: verification read phase will never start because write phase uses all of runtime",
         );
-    }
-    if verify.only && !access.writes {
-        rules.refuse("verify_only", "fio: verify_only replays writes", "use rw=read, which checks what it reads");
     }
 }
 

@@ -236,7 +236,6 @@ fn verify_is_told_what_it_cannot_do() {
     assert!(refused("--rw=write --verify=pattern").contains("without verify_pattern"));
     assert!(refused("--rw=write --bs=512 --verify=md5 --verify_offset=500").contains("write 0, or 56 to 456"));
     assert!(refused("--rw=write --bs=64 --verify=sha512").contains("header of 104 bytes does not fit 64 bytes"));
-    assert!(refused("--rw=read --verify=crc32c --verify_only").contains("use rw=read"));
     let never = "--rw=write --verify=crc32c --time_based --runtime=1";
     assert_eq!(codes(never), [WarningCode::NothingVerified]);
     assert_eq!(codes(&format!("{never} --do_verify=0")), []);

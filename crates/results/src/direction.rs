@@ -101,6 +101,12 @@ impl Latency {
         moments.merge(&other.moments);
     }
 
+    /// Whether a percentile may be shown: ten values lie beyond it. Fewer are chance, and a median is none.
+    pub fn shows(&self, percent: f64) -> bool {
+        const BEYOND_MIN: f64 = 10.0;
+        percent <= 50.0 || self.moments.count as f64 * (1.0 - percent / 100.0) >= BEYOND_MIN - 1e-6
+    }
+
     /// The value in ns at a percentile; `None` without values or without a histogram.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         self.histogram.as_ref()?.percentile(percent)
@@ -110,6 +116,17 @@ impl Latency {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_percentile_is_shown_with_ten_values_beyond_it() {
+        let mut latency = Latency::default();
+        latency.moments.count = 999;
+        assert!(latency.shows(50.0) && latency.shows(95.0) && !latency.shows(99.0));
+        latency.moments.count = 1000;
+        assert!(latency.shows(99.0) && !latency.shows(99.9));
+        latency.moments.count = 10_000;
+        assert!(latency.shows(99.9));
+    }
 
     #[test]
     fn rates_are_rounded_down_as_in_real_output() {

@@ -303,9 +303,6 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         }
         self.publish();
         self.offer_snapshot(now_ns);
-        if let Some(governor) = &mut self.parts.governor {
-            governor.check_minimum_rates(now_ns, &self.parts.recorder, &self.parts.phase)?;
-        }
         if self.parts.control.stopped() || self.parts.cell.stopped() {
             return Err(Ended::Stopped);
         }

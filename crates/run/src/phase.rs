@@ -74,11 +74,6 @@ impl Phase {
         self.ramp_end_ns.is_some()
     }
 
-    /// When the measured phase (or the ramp, while it lasts) began.
-    pub(crate) fn begin_ns(&self) -> u64 {
-        self.begin_ns
-    }
-
     fn start_measuring(&mut self, now_ns: u64) {
         self.begin_ns = now_ns;
         self.bandwidth.opened_ns = now_ns;

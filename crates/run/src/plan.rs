@@ -208,6 +208,8 @@ impl Planning<'_> {
             files: planned.files.iter().map(PlannedFile::range).collect(),
             bytes: planned.bytes,
             starts_over: job.extent.io_size.is_some(),
+            pass_bytes: planned.pass_bytes,
+            verified: job.verify.is_some(),
             loops: job.extent.loops.max(1),
             time_based: job.extent.time_based,
             number_ios: job.extent.number_ios,

@@ -3,6 +3,8 @@
 //! Nothing is remembered of the writes: their sequence is generated once more. Each read-back read knows the number of
 //! its write, and a block must carry that number or a later one: the last write to each place leaves no other answer.
 
+use std::collections::BTreeMap;
+
 use engine::Engine;
 use engine::clock::Clock;
 use job::{BlockSize, Direction, Job};
@@ -36,6 +38,8 @@ pub(crate) struct Verification {
     /// What was found, in fio's words.
     told: Vec<String>,
     untold: u64,
+    /// The run that wrote the first block seen of each file, and how many blocks of the file other runs wrote.
+    runs: BTreeMap<u32, (u64, u64)>,
 }
 
 impl Verification {
@@ -53,11 +57,25 @@ impl Verification {
         let verify = plan.job.verify.as_ref()?;
         let fresh = reads_back && verify.fresh && !verify.only;
         let seal = seal(plan)?;
-        Some(Verification { seal, reads_back, fresh, fatal: verify.fatal, told: Vec::new(), untold: 0 })
+        Some(Verification {
+            seal,
+            reads_back,
+            fresh,
+            fatal: verify.fatal,
+            told: Vec::new(),
+            untold: 0,
+            runs: BTreeMap::new(),
+        })
     }
 
     /// Checks a block that was read. `number`: of the write that is read back.
-    pub(crate) fn check(&self, buffer: &mut [u8], op: &Op, number: u64) -> Result<(), Mismatch> {
+    pub(crate) fn check(&mut self, buffer: &mut [u8], op: &Op, number: u64) -> Result<(), Mismatch> {
+        if !self.reads_back {
+            for run in self.seal.runs(buffer) {
+                let (first, others) = self.runs.entry(op.file).or_insert((run, 0));
+                *others += u64::from(run != *first);
+            }
+        }
         let expected = match self.fresh && number != WITHOUT_NUMBER {
             true => Expected::WriteOfThisRun(number),
             false => Expected::Anybody,
@@ -77,7 +95,14 @@ impl Verification {
     }
 
     /// What was found.
-    pub(crate) fn into_messages(mut self) -> Vec<String> {
+    pub(crate) fn into_messages(mut self, used: &[PlannedFile]) -> Vec<String> {
+        for (file, (_, others)) in self.runs.into_iter().filter(|(_, (_, others))| *others > 0) {
+            let file = used.get(file as usize).map_or("-".into(), |file| file.path.to_string_lossy());
+            self.told.push(format!(
+                "fio: verify: {file} holds blocks of more than one run: {others} are not of the run that wrote the first \
+                 one. Each is whole, but whether it is the newest that was written there cannot be told"
+            ));
+        }
         if self.untold > 0 {
             self.told.push(format!("fio: verify: {} further blocks are not as they should be", self.untold));
         }
@@ -170,6 +195,10 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
     let parts = drive.parts();
     let elapsed_ms = parts.phase.elapsed_ms(parts.engine.clock().now_ns());
     let mut messages = Vec::new();
+    if Generator::replays_each_write(&plan.workload) {
+        let name = &plan.job.name;
+        messages.push(format!("fio: {name}: too many blocks to tell the newest: each write was read back once"));
+    }
     if matches!(ended, Ended::TimeUp | Ended::Stopped) {
         let read = drive.completed(Direction::Read);
         messages.push(format!("fio: {}: verification was cut short after {read} reads", plan.job.name));

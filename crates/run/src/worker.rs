@@ -262,10 +262,14 @@ impl EngineVisitor for Task<'_> {
 
 fn content(plan: &WorkerPlan) -> Content {
     let (job, seed) = (&plan.job, plan.workload.seed ^ u64::from(plan.thread_number));
-    match (&job.verify, verification::seal(plan)) {
+    let content = match (&job.verify, verification::seal(plan)) {
         (Some(verify), Some(seal)) => Content::sealed(&job.content, verify.pattern.as_deref(), seed, seal),
         _ => Content::new(&job.content, seed),
-    }
+    };
+    // Without a disk no read changes a buffer, and a mix without reads has none.
+    let reads = job.pattern.access.reads && job.pattern.read_percent > 0;
+    let read_into = reads && !diskless(job.submission.engine);
+    if read_into { content.restored(plan.block_bytes_max) } else { content }
 }
 
 /// What the worker keeps for its log files.
@@ -361,7 +365,9 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
             said.push(format!("fio: {}: the writes did not come to their end: nothing was verified", plan.job.name));
         }
     }
-    said.extend(drive.take_verification().map(Verification::into_messages).unwrap_or_default());
+    said.extend(
+        drive.take_verification().map(|verification| verification.into_messages(&plan.files)).unwrap_or_default(),
+    );
     let lost = is_lost(&failure);
     let mut parts = drive.into_parts();
     let over_ns = parts.engine.clock().now_ns();

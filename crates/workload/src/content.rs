@@ -13,6 +13,16 @@ pub struct Content {
     initial: Initial,
     stream: Xoshiro256PlusPlus,
     seal: Option<Box<Sealing>>,
+    restore: Option<Box<Restoring>>,
+}
+
+/// Buffers that reads go into as well: before each write they get their content back.
+#[derive(Clone, Debug)]
+struct Restoring {
+    /// Random content, repeated in longer buffers. Empty when the content is zeroes or a pattern.
+    random: Vec<u8>,
+    /// Restored content is scrambled.
+    scramble: bool,
 }
 
 /// Headers over the content.
@@ -37,6 +47,7 @@ enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
     Refill,
+    Restore,
     Seal,
 }
 
@@ -54,6 +65,9 @@ const SECTOR: usize = 512;
 /// Bytes that change in each of them.
 const MARK: usize = 16;
 
+/// Random bytes that are kept to restore buffers from: more than what a compressor looks at together.
+const KEPT_BYTES_MAX: usize = 1 << 20;
+
 impl Content {
     /// `seed` is the worker's. `compress` and `dedupe_percent` are not honoured here; the language refuses them.
     pub fn new(content: &job::Content, seed: u64) -> Content {
@@ -67,7 +81,27 @@ impl Content {
             Initial::Random if content.scramble => Mode::Scramble,
             _ => Mode::Keep,
         };
-        Content { mode, initial, stream: Xoshiro256PlusPlus::seed_from_u64(seed), seal: None }
+        Content { mode, initial, stream: Xoshiro256PlusPlus::seed_from_u64(seed), seal: None, restore: None }
+    }
+
+    /// The same for buffers of up to `length_max` bytes that the job also reads into: what a read leaves there must not
+    /// be written as if it were the job's own content.
+    pub fn restored(mut self, length_max: u32) -> Content {
+        let beneath = self.seal.as_ref().map_or(self.mode, |sealing| sealing.beneath);
+        if beneath == Mode::Other(Other::Refill) {
+            return self;
+        }
+        let mut random = Vec::new();
+        if matches!(self.initial, Initial::Random) {
+            random = vec![0; KEPT_BYTES_MAX.min(length_max as usize)];
+            self.refill(&mut random);
+        }
+        self.restore = Some(Box::new(Restoring { random, scramble: beneath == Mode::Scramble }));
+        match &mut self.seal {
+            Some(sealing) => sealing.beneath = Mode::Other(Other::Restore),
+            None => self.mode = Mode::Other(Other::Restore),
+        }
+        self
     }
 
     /// The content of a job that verifies: `pattern` in place of its own, if there is one, and headers over it.
@@ -89,11 +123,7 @@ impl Content {
     pub fn fill(&mut self, buffer: &mut [u8]) {
         match &self.initial {
             Initial::Zero => buffer.fill(0),
-            Initial::Repeat(bytes) => {
-                for chunk in buffer.chunks_mut(bytes.len()) {
-                    chunk.copy_from_slice(&bytes[..chunk.len()]);
-                }
-            }
+            Initial::Repeat(bytes) => repeat(bytes, buffer),
             Initial::Random => self.refill(buffer),
         }
     }
@@ -115,14 +145,31 @@ impl Content {
 
     #[inline(never)]
     fn prepare_otherwise(&mut self, other: Other, buffer: &mut [u8], op: &Op) {
-        let sealing = match other {
-            Other::Refill => None,
-            Other::Seal => self.seal.take(),
-        };
-        let Some(mut sealing) = sealing else { return self.refill(buffer) };
+        match other {
+            Other::Refill => self.refill(buffer),
+            Other::Restore => self.restore(buffer, op),
+            Other::Seal => self.seal(buffer, op),
+        }
+    }
+
+    fn restore(&mut self, buffer: &mut [u8], op: &Op) {
+        let Some(restoring) = &self.restore else { return };
+        match &self.initial {
+            Initial::Zero => buffer.fill(0),
+            Initial::Repeat(bytes) => repeat(bytes, buffer),
+            Initial::Random => repeat(&restoring.random, buffer),
+        }
+        if restoring.scramble {
+            self.scramble(buffer, op.offset);
+        }
+    }
+
+    fn seal(&mut self, buffer: &mut [u8], op: &Op) {
+        let Some(mut sealing) = self.seal.take() else { return };
         match sealing.beneath {
             Mode::Keep => {}
             Mode::Scramble => self.scramble(buffer, op.offset),
+            Mode::Other(Other::Restore) => self.restore(buffer, op),
             Mode::Other(_) => self.refill(buffer),
         }
         sealing.seal.seal(buffer, op.offset, sealing.written);
@@ -165,6 +212,13 @@ impl Content {
         let rest = words.into_remainder();
         let last = self.stream.next_u64().to_le_bytes();
         rest.copy_from_slice(&last[..rest.len()]);
+    }
+}
+
+/// These bytes over and over.
+fn repeat(bytes: &[u8], buffer: &mut [u8]) {
+    for chunk in buffer.chunks_mut(bytes.len().max(1)) {
+        chunk.copy_from_slice(&bytes[..chunk.len()]);
     }
 }
 
@@ -214,6 +268,24 @@ mod tests {
         let before = buffer.clone();
         content.prepare(&mut buffer, &OP);
         assert_eq!(before, buffer);
+    }
+
+    #[test]
+    fn what_a_read_left_is_not_written() {
+        let pattern = job::Content { pattern: Some(b"abc".to_vec()), ..PLAIN };
+        for content in [pattern, job::Content { zero: true, ..PLAIN }, job::Content { scramble: false, ..PLAIN }] {
+            let mut content = Content::new(&content, 1).restored(8192);
+            let mut wanted = vec![0; 4096];
+            content.prepare(&mut wanted, &OP);
+            let mut read_into = vec![0xee; 4096];
+            content.prepare(&mut read_into, &OP);
+            assert!(read_into == wanted && read_into.iter().filter(|&&byte| byte == 0xee).count() < 60);
+        }
+        let mut content = Content::new(&PLAIN, 1).restored(4096);
+        let mut buffers = [vec![0xee; 4096], vec![0xee; 4096]];
+        buffers.iter_mut().for_each(|buffer| content.prepare(buffer, &OP));
+        assert_ne!(buffers[0][..16], buffers[1][..16], "scrambled too");
+        assert_eq!(buffers[0][16..512], buffers[1][16..512]);
     }
 
     #[test]

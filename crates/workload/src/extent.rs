@@ -14,10 +14,13 @@ pub(crate) struct Extent {
     starts_over: bool,
     time_based: bool,
     largest_block: u64,
+    /// Bytes of one pass, if anything but the files ends it.
+    pass_bytes: u64,
     issued_bytes: u64,
     issued_ios: u64,
     /// What was issued when this pass began: a pass that issues nothing is the last.
-    issued_before: u64,
+    bytes_before: u64,
+    ios_before: u64,
 }
 
 impl Extent {
@@ -28,7 +31,9 @@ impl Extent {
             number => number.saturating_mul(loops.into()),
         };
         let largest_block = job::Direction::ALL.map(|direction| workload.pattern.block_size[direction].max());
+        let pass_bytes = workload.pass_bytes.filter(|_| !workload.time_based);
         Extent {
+            pass_bytes: pass_bytes.unwrap_or(u64::MAX),
             bytes_of_loop: workload.bytes,
             bytes: workload.bytes.saturating_mul(loops.into()),
             ios,
@@ -38,7 +43,8 @@ impl Extent {
             largest_block: u64::from(largest_block.into_iter().max().unwrap_or(0)),
             issued_bytes: 0,
             issued_ios: 0,
-            issued_before: 0,
+            bytes_before: 0,
+            ios_before: 0,
         }
     }
 
@@ -52,13 +58,19 @@ impl Extent {
         !self.time_based && (self.issued_bytes >= self.bytes || self.issued_ios >= self.ios)
     }
 
-    /// How many requests of `size` bytes are still to come.
+    /// No further request before the files start over.
+    pub(crate) fn pass_is_over(&self) -> bool {
+        self.issued_bytes - self.bytes_before >= self.pass_bytes
+    }
+
+    /// How many requests of `size` bytes are still to come in this pass.
     pub(crate) fn left(&self, size: u64) -> u64 {
         if self.time_based {
             return u64::MAX;
         }
-        let by_bytes = self.bytes.saturating_sub(self.issued_bytes).div_ceil(size);
-        by_bytes.min(self.ios - self.issued_ios.min(self.ios))
+        let bytes = self.bytes.saturating_sub(self.issued_bytes);
+        let bytes = bytes.min(self.pass_bytes.saturating_sub(self.issued_bytes - self.bytes_before));
+        bytes.div_ceil(size).min(self.ios.saturating_sub(self.issued_ios))
     }
 
     #[inline]
@@ -70,10 +82,10 @@ impl Extent {
     /// The files are done: whether they start over. A rest smaller than the largest block is left out, and so is any
     /// rest without `io_size`.
     pub(crate) fn starts_over(&mut self) -> bool {
-        if self.issued_ios == self.issued_before || self.is_over() {
+        if self.issued_ios == self.ios_before || self.is_over() {
             return false;
         }
-        self.issued_before = self.issued_ios;
+        (self.bytes_before, self.ios_before) = (self.issued_bytes, self.issued_ios);
         if self.time_based {
             return true;
         }
@@ -100,9 +112,11 @@ mod tests {
             starts_over,
             time_based: false,
             largest_block: 4096,
+            pass_bytes: u64::MAX,
             issued_bytes: 0,
             issued_ios: 0,
-            issued_before: 0,
+            bytes_before: 0,
+            ios_before: 0,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::pacing::Deadlines;
 use crate::place::Placement;
 use crate::random::{Seeds, Slot};
 use crate::service::Service;
-use crate::workload::Workload;
+use crate::workload::{Flow, Workload};
 
 /// One request at a time, in every way the language has.
 #[derive(Clone, Debug)]
@@ -42,18 +42,13 @@ enum Chooser {
 
 impl Chooser {
     fn new(workload: &Workload, seeds: &Seeds) -> Self {
-        let access = workload.pattern.access;
-        if access.trim_then_write {
-            return Chooser::TrimThenWrite;
-        }
-        let second = if access.writes { Direction::Write } else { Direction::Trim };
-        match (access.reads, access.writes || access.trims) {
-            (true, true) => {
-                let mix = Mix::new(seeds.of(Slot::Mix), workload.pattern.read_percent, kind_of(second));
+        match workload.flow() {
+            Flow::Only(direction) => Chooser::Only(direction),
+            Flow::Mixed(read_percent, second) => {
+                let mix = Mix::new(seeds.of(Slot::Mix), read_percent, kind_of(second));
                 Chooser::Mixed(mix, second, Deadlines::of_both(&workload.pacing, second))
             }
-            (true, false) => Chooser::Only(Direction::Read),
-            _ => Chooser::Only(second),
+            Flow::TrimThenWrite => Chooser::TrimThenWrite,
         }
     }
 
@@ -141,7 +136,9 @@ impl General {
             if let Some(sync) = self.syncs.due() {
                 return Some(sync);
             }
-            if let Some(op) = self.attempt() {
+            if !self.extent.pass_is_over()
+                && let Some(op) = self.attempt()
+            {
                 return Some(op);
             }
             if !self.extent.starts_over() {

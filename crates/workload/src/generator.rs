@@ -1,11 +1,12 @@
 //! The generator: one of the plain cases or the general one, and the pace on top.
 
-use job::{Direction, Seed};
+use job::Seed;
 
 use crate::durability::Syncs;
 use crate::extent::Extent;
 use crate::general::{General, kind_of};
 use crate::mix::Mix;
+use crate::newest::{Newest, Overwriting};
 use crate::op::Block;
 use crate::pacing::{Deadlines, Pacer};
 use crate::permutation::{Lookahead, Permutation};
@@ -13,7 +14,7 @@ use crate::place::permutation_seed;
 use crate::plain::{Directions, Order, Plain};
 use crate::random::{Seeds, Slot, Tausworthe};
 use crate::replay::Replay;
-use crate::workload::{Workload, WorkloadError};
+use crate::workload::{Flow, Workload, WorkloadError};
 
 /// What [`Generator::refill`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +55,22 @@ impl Generator {
     }
 
     /// The first `writes` writes of the workload once more, as reads without a pace, but for those at the files and
-    /// offsets in `failed`. [`Block::numbers`] says which write each of them reads.
+    /// offsets in `failed`. Of writes to one place within a loop only the newest is read.
+    /// [`Block::numbers`] says which write each of them reads.
     pub fn replay(workload: &Workload, writes: u64, failed: Vec<(u32, u64)>) -> Result<Generator, WorkloadError> {
         let again = Generator { pacer: None, ..Generator::new(workload)? };
-        Ok(Generator { source: Source::Replay(Box::new(Replay::new(again, writes, failed))), pacer: None })
+        let newest = match Newest::of(workload) {
+            Overwriting::Counted(newest) => Some(newest),
+            Overwriting::Never | Overwriting::TooMuch => None,
+        };
+        let replay = Replay::new(again, writes, newest, !workload.starts_over, failed);
+        Ok(Generator { source: Source::Replay(Box::new(replay)), pacer: None })
+    }
+
+    /// Whether [`replay`](Generator::replay) reads a place once per write, since telling the newest ones would take too
+    /// much memory.
+    pub fn replays_each_write(workload: &Workload) -> bool {
+        matches!(Newest::of(workload), Overwriting::TooMuch)
     }
 
     /// Fills the block with up to 64 requests, never across the end of a pass.
@@ -89,11 +102,16 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
     let [file] = workload.files.as_slice() else { return None };
     let size = plain_size(workload)?;
     let blocks = file.length / u64::from(size);
-    let access = workload.pattern.access;
-    let mixed = access.reads && (access.writes || access.trims);
-    let second = if access.writes { Direction::Write } else { Direction::Trim };
+    let directions = match workload.flow() {
+        Flow::Only(direction) => Directions::Only(kind_of(direction)),
+        Flow::Mixed(read_percent, second) => {
+            Directions::Mixed(Mix::new(seeds.of(Slot::Mix), read_percent, kind_of(second)))
+        }
+        Flow::TrimThenWrite => return None,
+    };
+    let mixed = matches!(directions, Directions::Mixed(_));
     let seed = seeds.of(Slot::Offset);
-    let order = match (access.random, mixed) {
+    let order = match (workload.pattern.access.random, mixed) {
         (true, _) if workload.covers_each_block_once() => {
             let permutation = Permutation::new(blocks, permutation_seed(seed, 0));
             Order::Permuted { blocks: Lookahead::new(permutation), left: blocks }
@@ -102,11 +120,6 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
         (true, _) => Order::Uniform { stream: Tausworthe::new(seed), seed },
         (false, true) => Order::SequentialMix { next: [0; 2], chosen: None },
         (false, false) => Order::Sequential { next: 0 },
-    };
-    let directions = if mixed {
-        Directions::Mixed(Mix::new(seeds.of(Slot::Mix), workload.pattern.read_percent, kind_of(second)))
-    } else {
-        Directions::Only(kind_of(if access.reads { Direction::Read } else { second }))
     };
     Some(Plain {
         start: file.start,
@@ -123,15 +136,14 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
 fn plain_size(workload: &Workload) -> Option<u32> {
     let pattern = &workload.pattern;
     let size = workload.one_size()?;
-    let second = if pattern.access.writes { Direction::Write } else { Direction::Trim };
+    let two_rates = |second| Deadlines::of_both(&workload.pacing, second).is_some();
     let rare = pattern.access.modifier.is_some()
-        || pattern.access.trim_then_write
         || pattern.sizes_by_sequence
         || pattern.generator.is_some()
         || pattern.distribution != job::Distribution::Uniform
         || pattern.access.random && pattern.block_align.is_some()
         || pattern.access.random && workload.directions().any(|direction| pattern.random_percent[direction] < 100)
         || Syncs::asked_for(&workload.durability)
-        || Deadlines::of_both(&workload.pacing, second).is_some();
+        || matches!(workload.flow(), Flow::Mixed(_, second) if two_rates(second));
     (!rare).then_some(size)
 }

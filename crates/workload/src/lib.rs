@@ -18,6 +18,7 @@ mod general;
 mod generator;
 mod lfsr;
 mod mix;
+mod newest;
 mod op;
 mod pacing;
 mod permutation;

@@ -126,7 +126,8 @@ impl Placement {
         let pattern = &workload.pattern;
         let wide = pattern.generator == Some(RandomGenerator::Tausworthe64);
         let sizes = per_direction(|direction| {
-            let seed = seeds.of_sizes(direction);
+            let drawn_as = if workload.verified && direction == Direction::Write { Direction::Read } else { direction };
+            let seed = seeds.of_sizes(drawn_as);
             Sizes::new(&pattern.block_size[direction], pattern.unaligned_sizes, seed, wide)
         });
         let modifier = pattern.access.modifier;

@@ -51,7 +51,7 @@ impl Plain {
     pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
         let size = u64::from(self.size);
         let most = self.extent.left(size).min(BLOCK_OPS as u64);
-        if most == 0 {
+        if most == 0 && self.extent.is_over() {
             return Refill::Done;
         }
         let ops = &mut block.ops[..most as usize];

@@ -1,12 +1,27 @@
 //! The writes of a workload once more, as reads: what a job wrote can be verified without remembering it.
 
 use crate::generator::{Generator, Refill};
+use crate::newest::Newest;
 use crate::op::{BLOCK_OPS, Block, Op, OpKind};
 
-/// Walks the same requests again and keeps the writes.
+/// Walks the same requests again and keeps the writes, of each place the newest.
 #[derive(Clone, Debug)]
 pub(crate) struct Replay {
-    writes: Generator,
+    writes: Walk,
+    /// Where blocks repeat: which of their writes is the newest.
+    newest: Option<Newest>,
+    /// Each pass is read back by itself, as fio reads after each loop.
+    pass_by_pass: bool,
+    /// The pass that is read back was counted.
+    counted: bool,
+    /// File and offset of writes that failed, in order: what is there now is not known.
+    failed: Vec<(u32, u64)>,
+}
+
+/// The requests of a generator, one after the other.
+#[derive(Clone, Debug)]
+struct Walk {
+    generator: Generator,
     made: Block,
     /// Position in `made`.
     next: usize,
@@ -14,21 +29,46 @@ pub(crate) struct Replay {
     number: u64,
     /// Stop before the write of this number.
     end: u64,
-    /// File and offset of writes that failed, in order: what is there now is not known.
-    failed: Vec<(u32, u64)>,
+}
+
+/// What comes next of a walk.
+enum Step {
+    Write(Op, u64),
+    /// The files start over.
+    Pass,
+    Done,
 }
 
 impl Replay {
-    pub(crate) fn new(writes: Generator, end: u64, mut failed: Vec<(u32, u64)>) -> Replay {
+    /// Up to the write of the number `end`. `pass_by_pass`: what a later pass writes over is still read back.
+    pub(crate) fn new(
+        generator: Generator,
+        end: u64,
+        newest: Option<Newest>,
+        pass_by_pass: bool,
+        mut failed: Vec<(u32, u64)>,
+    ) -> Replay {
         failed.sort_unstable();
-        Replay { writes, made: Block::new(), next: 0, number: 0, end, failed }
+        let writes = Walk { generator, made: Block::new(), next: 0, number: 0, end };
+        Replay { writes, newest, pass_by_pass, counted: false, failed }
     }
 
     pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
         let numbers = block.numbers.get_or_insert_with(|| Box::new([0; BLOCK_OPS]));
         while block.len < BLOCK_OPS {
-            let Some((write, number)) = self.next_write() else { break };
-            if self.failed.binary_search(&(write.file, write.offset)).is_ok() {
+            if !self.counted {
+                self.count_pass();
+            }
+            let (write, number) = match self.writes.step() {
+                Step::Write(write, number) => (write, number),
+                Step::Pass => {
+                    self.counted = !self.pass_by_pass;
+                    continue;
+                }
+                Step::Done => break,
+            };
+            let is_newest = self.newest.as_mut().is_none_or(|newest| newest.is_newest(&write));
+            if !is_newest || self.failed.binary_search(&(write.file, write.offset)).is_ok() {
                 continue;
             }
             block.ops[block.len] = Op { kind: OpKind::Read, ..write };
@@ -38,23 +78,39 @@ impl Replay {
         if block.len > 0 { Refill::Ops } else { Refill::Done }
     }
 
-    fn next_write(&mut self) -> Option<(Op, u64)> {
+    /// Counts the writes that come before the next are read back.
+    fn count_pass(&mut self) {
+        self.counted = true;
+        let Some(newest) = &mut self.newest else { return };
+        let mut ahead = self.writes.clone();
+        loop {
+            match ahead.step() {
+                Step::Write(write, _) => newest.count(&write),
+                Step::Pass if !self.pass_by_pass => {}
+                Step::Pass | Step::Done => break,
+            }
+        }
+    }
+}
+
+impl Walk {
+    fn step(&mut self) -> Step {
         while self.number < self.end {
             if self.next == self.made.len {
                 self.next = 0;
-                match self.writes.refill(&mut self.made) {
+                match self.generator.refill(&mut self.made) {
                     Refill::Ops => {}
-                    Refill::Pass => continue,
-                    Refill::Done => return None,
+                    Refill::Pass => return Step::Pass,
+                    Refill::Done => return Step::Done,
                 }
             }
             let op = self.made.ops[self.next];
             self.next += 1;
             if op.kind == OpKind::Write {
                 self.number += 1;
-                return Some((op, self.number - 1));
+                return Step::Write(op, self.number - 1);
             }
         }
-        None
+        Step::Done
     }
 }

@@ -134,6 +134,16 @@ impl Seal {
         }
     }
 
+    /// The marks of the runs that wrote these blocks, as far as they are ours.
+    pub fn runs<'block>(&'block self, buffer: &'block [u8]) -> impl Iterator<Item = u64> + 'block {
+        let interval = if self.marks() { self.interval_of(buffer.len()).max(1) } else { usize::MAX };
+        buffer.chunks_exact(interval).filter_map(|chunk| {
+            let at = if self.is_moved(chunk.len()) { self.header_offset } else { 0 };
+            let header = Header::read(chunk.get(at..)?.first_chunk()?);
+            header.is_ours().then_some(header.seed >> NUMBER_BITS)
+        })
+    }
+
     /// Checks what was read. The buffer may come back changed.
     pub fn check(&self, buffer: &mut [u8], offset: u64, expected: Expected) -> Result<(), Mismatch> {
         match self.kind {

@@ -18,6 +18,16 @@ pub struct FileRange {
     pub name: String,
 }
 
+/// Which way the requests of a workload go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Only(Direction),
+    /// So many percent of reads, from 1 to 99, and another direction.
+    Mixed(u32, Direction),
+    /// Each block is trimmed, then written.
+    TrimThenWrite,
+}
+
 /// What one worker is to do. Bytes and nanoseconds throughout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
@@ -32,6 +42,12 @@ pub struct Workload {
     /// `bytes` comes from `io_size`: the files start over until so much is transferred. Otherwise bytes that no
     /// request fits into are left out.
     pub starts_over: bool,
+    /// A pass ends after so many bytes, wherever the positions are, as it does in fio with engines that keep requests in
+    /// flight: a mix of two sequences begins again before either has reached the end. `None`: only the end of the
+    /// files ends it.
+    pub pass_bytes: Option<u64>,
+    /// Blocks are verified: writes draw their sizes as reads do, so that a job that reads later meets the same blocks.
+    pub verified: bool,
     /// Repetitions, 1 and up.
     pub loops: u32,
     /// Starts over for ever; the runtime ends the job. Neither `bytes` nor `number_ios` does.
@@ -80,6 +96,21 @@ pub enum WorkloadError {
 }
 
 impl Workload {
+    /// Which way the requests go. A mix without a share for one of its sides is no mix: nothing that balances
+    /// directions may let that side in.
+    pub(crate) fn flow(&self) -> Flow {
+        let access = self.pattern.access;
+        if access.trim_then_write {
+            return Flow::TrimThenWrite;
+        }
+        let second = if access.writes { Direction::Write } else { Direction::Trim };
+        match (access.reads, access.writes || access.trims, self.pattern.read_percent) {
+            (true, false, _) | (true, true, 100..) => Flow::Only(Direction::Read),
+            (false, _, _) | (true, true, 0) => Flow::Only(second),
+            (true, true, percent) => Flow::Mixed(percent, second),
+        }
+    }
+
     /// The directions that can occur.
     pub(crate) fn directions(&self) -> impl Iterator<Item = Direction> + '_ {
         Direction::ALL.into_iter().filter(|&direction| self.pattern.access.has(direction))

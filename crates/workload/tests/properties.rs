@@ -33,6 +33,8 @@ fn workload(start: u64, length: u64) -> Workload {
         files: vec![FileRange { start, length, name: "file".into() }],
         bytes: length,
         starts_over: false,
+        pass_bytes: None,
+        verified: false,
         loops: 1,
         time_based: false,
         number_ios: 0,
@@ -371,11 +373,10 @@ fn replayed(workload: &Workload, writes: u64, failed: Vec<(u32, u64)>) -> Vec<(u
 #[test]
 fn a_replay_reads_each_write_once_in_its_order() {
     let rated = PerDirection { read: Some(1 << 20), write: Some(3 << 20), trim: None };
-    let changes: [fn(&mut Workload); 5] = [
+    let changes: [fn(&mut Workload); 4] = [
         |_| {},
         |w| w.pattern.access = access(false, true, true),
         |w| w.loops = 3,
-        |w| w.pattern.random_map = false,
         |w| {
             w.pattern.block_size = PerDirection::all(BlockSize::Split(vec![(4096, 50), (8192, 50)]));
             w.durability.fsync_every = 3;
@@ -396,6 +397,56 @@ fn a_replay_reads_each_write_once_in_its_order() {
             let failed = expected[5].1.offset;
             let rest: Vec<_> = expected.into_iter().filter(|(_, op)| op.offset != failed).collect();
             assert_eq!(replayed(&workload, u64::MAX, vec![(7, 0), (0, failed)]), rest, "case {case}");
+        }
+    }
+}
+
+#[test]
+fn a_replay_reads_of_each_place_the_newest_write() {
+    let split = |parts: &[(u32, u32)]| PerDirection::all(BlockSize::Split(parts.to_vec()));
+    let changes: [fn(&mut Workload); 8] = [
+        |w| w.pattern.random_map = false,
+        |w| (w.loops, w.pattern.random_map) = (2, false),
+        |w| w.pattern.random_percent = PerDirection::all(50),
+        |w| w.pattern.distribution = job::Distribution::Zipf(1.2, None),
+        |w| (w.bytes, w.starts_over) = (5 << 20, true),
+        |w| w.pattern.access.modifier = Some(3),
+        |w| w.pattern.access = job::Access { modifier: Some(-12_288), ..access(false, false, true) },
+        |w| (w.pattern.random_map, w.pattern.unaligned_sizes) = (false, true),
+    ];
+    for (case, change) in changes.into_iter().enumerate() {
+        for size in [None, Some(split(&[(4096, 50), (12_288, 50)]))] {
+            let mut workload = workload(1 << 20, 2 << 20);
+            workload.pattern.access = access(true, true, true);
+            size.into_iter().for_each(|size| workload.pattern.block_size = size);
+            change(&mut workload);
+            let mut number = 0;
+            let mut passes: Vec<Vec<(u64, Op)>> = Vec::new();
+            for pass in self::passes(&workload, 100_000) {
+                let writes = pass.into_iter().filter(|op| op.kind == OpKind::Write);
+                let numbered: Vec<(u64, Op)> = (number..).zip(writes).collect();
+                number += numbered.len() as u64;
+                passes.push(numbered);
+            }
+            if workload.starts_over {
+                passes = vec![passes.concat()];
+            }
+            let overlap =
+                |a: &Op, b: &Op| a.offset < b.offset + u64::from(b.length) && b.offset < a.offset + u64::from(a.length);
+            let newest = |pass: &Vec<(u64, Op)>| -> Vec<(u64, Op)> {
+                let is_newest =
+                    |(at, (_, op)): &(usize, &(u64, Op))| !pass[at + 1..].iter().any(|(_, later)| overlap(op, later));
+                pass.iter().enumerate().filter(is_newest).map(|(_, write)| *write).collect()
+            };
+            let expected: Vec<(u64, Op)> = passes.iter().flat_map(newest).collect();
+            let expected: Vec<(u64, Op)> =
+                expected.into_iter().map(|(number, op)| (number, Op { kind: OpKind::Read, ..op })).collect();
+            assert!(
+                !expected.is_empty() && (expected.len() as u64) < number,
+                "case {case}: {} of {number}",
+                expected.len()
+            );
+            assert!(replayed(&workload, u64::MAX, Vec::new()) == expected, "case {case}");
         }
     }
 }

@@ -32,6 +32,10 @@ cases! {
     several_sizes: job("--rw=write --verify=crc32c --bssplit=4k/50:8k/50 --size=256k").counts();
     a_pattern: job("--rw=write --verify=pattern --verify_pattern=0xdeadbeef").counts();
     several_files: line("--name=a --nrfiles=4 --size=64k --rw=randwrite --verify=crc32 --verify_state_save=0").counts();
+    verify_only_of_a_reader: job("--rw=read --verify=crc32c --verify_only").shell("\"$@\" --rw=write --output=written >/dev/null && exec \"$@\"").counts();
+    written_over_without_a_map: job("--rw=randwrite --norandommap --verify=crc32c --randrepeat=0 --randseed=7").counts();
+    written_over_by_holes: job("--rw=write:4k --verify=md5").counts();
+    drawn_sizes_in_order: job("--rw=write --verify=crc32c --bsrange=4k-16k --size=256k").counts();
     no_check: job("--rw=write --verify=null").counts();
     in_a_group: job("--rw=write --verify=crc32c --numjobs=2 --group_reporting --filename_format=f.'$jobnum'");
     the_runtime_is_for_writing: job("--rw=write --verify=crc32c --time_based --runtime=1").says("fio: verification read phase will never start because write phase uses all of runtime");
@@ -108,4 +112,54 @@ fn an_earlier_run_is_told_from_this_one() {
     assert_eq!(ran.status, Some(1), "{}", ran.stderr);
     assert!(ran.stderr.contains("verify: bad header rand_seed "), "{}", ran.stderr);
     assert!(ran.stderr.contains("a block of an earlier run"), "{}", ran.stderr);
+}
+
+/// A read leaves its data in the buffer; what is written next is the job's own content all the same, with each engine.
+#[test]
+fn a_mix_writes_what_was_asked_for() {
+    for engine in ["psync", "sync", "pvsync2", "mmap", "libaio --iodepth=4", "io_uring --iodepth=4"] {
+        for rw in ["rw", "randrw --bssplit=4k/50:16k/50"] {
+            let words = format!(
+                "--rw={rw} --size=256k --ioengine={engine} --verify=pattern --verify_pattern=0xdeadbeef --runtime=20"
+            );
+            let ran = tools::run(&OURS, &job(&words), &[]);
+            if ran.stderr.contains("io_uring") && ran.stderr.contains("not permitted") {
+                tools::say_skipped("this machine refuses io_uring");
+                continue;
+            }
+            assert_eq!(ran.status, Some(0), "{words}: {}", ran.stderr);
+            let ran =
+                tools::run(&OURS, &job(&format!("{words} --do_verify=0 --verify=0 --buffer_pattern=0xdeadbeef")), &[]);
+            let data = std::fs::read(ran.directory.path().join("data")).expect("it was written");
+            let ours = data.chunks(4096).filter(|block| block.chunks(4).all(|word| word == [0xde, 0xad, 0xbe, 0xef]));
+            assert_eq!(ours.count() * 4096, data.len(), "{words}: the layout has the pattern too");
+        }
+    }
+}
+
+/// Blocks of two runs in one file are all whole; that they are of two runs is told.
+#[test]
+fn blocks_of_two_runs_are_told() {
+    let two = "\"$@\" --rw=write --do_verify=0 --output=written >/dev/null || exit 99
+        \"$@\" --rw=write --do_verify=0 --number_ios=5 --output=written >/dev/null || exit 99
+        exec \"$@\" --rw=read";
+    for words in ["--verify=crc32c", "--verify=md5 --verify_offset=100", "--verify=meta --bs=8k --verify_interval=4k"] {
+        let ran = tools::run(&OURS, &job(words).shell(two), &[]);
+        assert_eq!(ran.status, Some(0), "{words}: {}", ran.stderr);
+        assert!(ran.stderr.contains("data holds blocks of more than one run: "), "{words}: {}", ran.stderr);
+        let once = "\"$@\" --rw=write --do_verify=0 --output=written >/dev/null && exec \"$@\" --rw=read";
+        let ran = tools::run(&OURS, &job(words).shell(once), &[]);
+        assert!(ran.status == Some(0) && !ran.stderr.contains("more than one run"), "{words}: {}", ran.stderr);
+    }
+}
+
+/// A file that was cut off is evidence: it is not laid out again.
+#[test]
+fn a_file_that_is_too_short_stays_as_it_is() {
+    let cut = "\"$@\" --rw=write --do_verify=0 --output=written >/dev/null || exit 99
+        truncate -s 40000 data; exec \"$@\" --rw=read";
+    let ran = tools::run(&OURS, &job("--verify=crc32c").shell(cut), &[]);
+    assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+    assert!(ran.stderr.contains("data has 40000 bytes, but 65536 are to be checked"), "{}", ran.stderr);
+    assert_eq!(std::fs::metadata(ran.directory.path().join("data")).expect("it is there").len(), 40_000);
 }

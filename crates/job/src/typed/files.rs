@@ -42,6 +42,8 @@ pub struct Files {
     pub create_only: bool,
     /// Off: a missing or short file is an error.
     pub allow_create: bool,
+    /// `--readonly`: not even a layout may write.
+    pub read_only: bool,
     /// fsync after layout.
     pub create_fsync: bool,
     /// Lay out one job after the other.

@@ -12,9 +12,6 @@ pub(crate) use statistic::Ratio;
 use results::statistics::{coefficient_of_variation, median};
 use results::{Finding, Interval, Latency, Question, Severity, Study, Trust};
 
-/// A percentile is told when so many requests lie beyond it: fewer are chance.
-pub(crate) const BEYOND_MIN: f64 = 3.0;
-
 /// The patterns of a comparison in the order in which people read them; others follow.
 const PATTERNS: [&str; 5] = ["read", "write", "randread", "randwrite", "randrw"];
 
@@ -166,10 +163,9 @@ impl<'a> Cell<'a> {
 
     /// Whether so few requests lie beyond a percentile that it is chance.
     pub(crate) fn is_scarce(&self, metric: Metric) -> bool {
-        metric.percentile().is_some_and(|(lane, percent)| {
-            let count = self.latency(lane).map_or(0, |latency| latency.moments.count);
-            percent > 50.0 && (count as f64) * (1.0 - percent / 100.0) < BEYOND_MIN
-        })
+        metric
+            .percentile()
+            .is_some_and(|(lane, percent)| self.latency(lane).is_none_or(|latency| !latency.shows(percent)))
     }
 
     /// The lowest and the highest round; `None` with fewer than two.

@@ -6,13 +6,20 @@ use engine::{Engine, Slot};
 use job::{Direction, Job, Pacing, PerDirection};
 use workload::Op;
 
-use super::{Account, Drive, Ended, Failure, UNTIMED};
-use crate::phase::Phase;
+use super::{Account, Drive, Ended, Failure, Parts, UNTIMED};
 use crate::recorder::Recorder;
 use crate::verification::Verification;
 
 /// Minimum rates are not checked before this, as in fio, ns.
 const SETTLING_NS: u64 = 2_000_000_000;
+
+/// The begin of a window of a minimum rate.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    since_ns: u64,
+    bytes: u64,
+    ios: u64,
+}
 
 /// The state of the governing features of one worker.
 #[derive(Clone, Debug)]
@@ -21,9 +28,10 @@ pub(crate) struct Governor {
     /// Clock reading that intended starts count from.
     origin_ns: u64,
     blocks_since_thought: u32,
-    checked_ns: u64,
-    checked_bytes: PerDirection<u64>,
-    checked_ios: PerDirection<u64>,
+    /// When a minimum rate is looked at next; the end of time where there is none.
+    minimum_due_ns: PerDirection<u64>,
+    /// Where the window of a minimum rate began.
+    windows: PerDirection<Option<Window>>,
     /// Checks what is read.
     pub(super) verification: Option<Verification>,
 }
@@ -43,7 +51,11 @@ impl Governor {
         };
         let watched = pacing.think_ns > 0 || Direction::ALL.into_iter().any(|d| paced(d) || watched(d));
         let needed = watched || verification.is_some() || job.reporting.logs.any();
-        needed.then(|| Governor { pacing, ..Governor::of_verification(verification, now_ns) })
+        needed.then(|| {
+            let mut governor = Governor { pacing, ..Governor::of_verification(verification, now_ns) };
+            governor.watch_minimum_rates(now_ns);
+            governor
+        })
     }
 
     /// Reads as fast as they go, checked.
@@ -52,9 +64,8 @@ impl Governor {
             pacing: Pacing::default(),
             origin_ns: now_ns,
             blocks_since_thought: 0,
-            checked_ns: now_ns,
-            checked_bytes: PerDirection::default(),
-            checked_ios: PerDirection::default(),
+            minimum_due_ns: PerDirection::all(u64::MAX),
+            windows: PerDirection::default(),
             verification,
         }
     }
@@ -62,41 +73,39 @@ impl Governor {
     /// The ramp is over and the counters are at 0: a new window begins.
     pub(super) fn measure_from_here(&mut self, now_ns: u64) {
         self.origin_ns = now_ns;
-        self.checked_ns = now_ns;
-        self.checked_bytes = PerDirection::default();
-        self.checked_ios = PerDirection::default();
+        self.watch_minimum_rates(now_ns);
     }
 
-    /// Fails the job when a window of `rate_cycle` stayed below a minimum.
-    pub(super) fn check_minimum_rates(&mut self, now_ns: u64, recorder: &Recorder, phase: &Phase) -> Result<(), Ended> {
+    /// Minimum rates count from now on, once things have settled.
+    fn watch_minimum_rates(&mut self, now_ns: u64) {
+        self.windows = PerDirection::default();
+        for direction in Direction::ALL {
+            let watched = self.pacing.rate_min[direction].is_some() || self.pacing.rate_iops_min[direction].is_some();
+            self.minimum_due_ns[direction] = if watched { now_ns.saturating_add(SETTLING_NS) } else { u64::MAX };
+        }
+    }
+
+    /// Fails the job when a window of `rate_cycle` stayed below a minimum. Windows end with a transfer, as in fio: a
+    /// job whose requests are farther apart than a window is judged by the time that they take.
+    #[cold]
+    fn check_minimum_rate(&mut self, direction: Direction, now_ns: u64, recorder: &Recorder) -> Result<(), Ended> {
         let cycle_ns = u64::from(self.pacing.rate_cycle_ms) * 1_000_000;
-        let settled = !phase.in_ramp() && now_ns >= phase.begin_ns() + SETTLING_NS;
-        let spent_ns = now_ns.saturating_sub(self.checked_ns);
-        if spent_ns < cycle_ns {
+        let (bytes, ios) = (recorder.bytes(direction), recorder.completed(direction));
+        let window = self.windows[direction].replace(Window { since_ns: now_ns, bytes, ios });
+        self.minimum_due_ns[direction] = now_ns.saturating_add(cycle_ns);
+        let Some(window) = window else { return Ok(()) };
+        let spent_ns = u128::from(now_ns.saturating_sub(window.since_ns).max(1));
+        let per_second = |now: u64, then: u64| (u128::from(now - then) * 1_000_000_000 / spent_ns) as u64;
+        let (rate, iops) = (per_second(bytes, window.bytes), per_second(ios, window.ios));
+        let missed = match (self.pacing.rate_min[direction], self.pacing.rate_iops_min[direction]) {
+            (Some(min), _) if rate < min => Some(format!("rate_min={min}B/s not met, got {rate}B/s")),
+            (None, Some(min)) if iops < u64::from(min) => Some(format!("rate_iops_min={min} not met, got {iops} IOPS")),
+            _ => None,
+        };
+        if missed.is_none() {
             return Ok(());
         }
-        for direction in Direction::ALL {
-            let (bytes, ios) = (recorder.bytes(direction), recorder.completed(direction));
-            let per_second = |now: u64, then: u64| {
-                (u128::from(now.saturating_sub(then)) * 1_000_000_000 / u128::from(spent_ns.max(1))) as u64
-            };
-            let rate = per_second(bytes, self.checked_bytes[direction]);
-            let iops = per_second(ios, self.checked_ios[direction]);
-            (self.checked_bytes[direction], self.checked_ios[direction]) = (bytes, ios);
-            if !settled {
-                continue;
-            }
-            let missed = match (self.pacing.rate_min[direction], self.pacing.rate_iops_min[direction]) {
-                (Some(min), _) if rate < min => Some(format!("rate_min={min}B/s not met, got {rate}B/s")),
-                (_, Some(min)) if iops < u64::from(min) => Some(format!("rate_iops_min={min} not met, got {iops}")),
-                _ => None,
-            };
-            if missed.is_some() {
-                return Err(Ended::Failed(Failure { code: 5, function: "check_min_rate", op: None, detail: missed }));
-            }
-        }
-        self.checked_ns = now_ns;
-        Ok(())
+        Err(Ended::Failed(Failure { code: 5, function: "check_min_rate", op: None, detail: missed }))
     }
 }
 
@@ -187,7 +196,11 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if intended_ns != UNTIMED && self.block.numbers.is_none() {
             self.parts.recorder.responded(direction, end_ns.saturating_sub(intended_ns));
         }
-        let governor = self.governor();
+        let Parts { governor, recorder, phase, .. } = &mut self.parts;
+        let governor = governor.as_mut().expect("the governed loop has a governor");
+        if end_ns >= governor.minimum_due_ns[direction] && !phase.in_ramp() {
+            governor.check_minimum_rate(direction, end_ns, recorder)?;
+        }
         if !governor.pacing.think_on_issue {
             governor.blocks_since_thought += 1;
         }

@@ -1,16 +1,18 @@
 //! Which bytes of which files a worker uses, and what must be made first.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use job::{Amount, EngineName, Fallocate, Job};
 use probe::{FileKind, HostFacts};
 use workload::{FileRange, FileSizes};
 
+use super::queueing::synchronous;
 use super::{Refusal, diskless, smallest_block};
 use crate::names::file_paths;
 
 const EINVAL: i32 = 22;
+const EPERM: i32 = 1;
 
 /// A file of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub enum Make {
 pub(super) struct PlannedFiles {
     pub(super) files: Vec<PlannedFile>,
     pub(super) bytes: u64,
+    /// What ends a pass before the files do.
+    pub(super) pass_bytes: Option<u64>,
     pub(super) layout: Vec<(PathBuf, u64, Make)>,
     /// The layout makes them, for this worker or for one before it.
     pub(super) laid_out: bool,
@@ -65,11 +69,13 @@ pub(super) struct PlannedFiles {
 pub(super) struct Sizes<'facts> {
     facts: &'facts HostFacts,
     planned: HashMap<PathBuf, u64>,
+    /// Files that a job before writes.
+    written: HashSet<PathBuf>,
 }
 
 impl<'facts> Sizes<'facts> {
     pub(super) fn new(facts: &'facts HostFacts) -> Sizes<'facts> {
-        Sizes { facts, planned: HashMap::new() }
+        Sizes { facts, planned: HashMap::new(), written: HashSet::new() }
     }
 
     fn kind(&self, path: &Path) -> FileKind {
@@ -87,6 +93,7 @@ impl<'facts> Sizes<'facts> {
         let mut planned = PlannedFiles {
             files: Vec::new(),
             bytes: 0,
+            pass_bytes: None,
             layout: Vec::new(),
             laid_out: false,
             refused: None,
@@ -105,7 +112,9 @@ impl<'facts> Sizes<'facts> {
             }
         }
         let total = planned.files.iter().fold(0u64, |total, file| total.saturating_add(file.length));
-        planned.bytes = amount_of_io(job, total);
+        let size = amount_of_files(job, total);
+        planned.bytes = job.extent.io_size.map_or(size, |amount| bytes_of(amount, size));
+        planned.pass_bytes = keeps_requests_in_flight(job).then(|| bytes_of_pass(job, size, planned.bytes));
         planned.rejection = self.reject(job);
         if planned.refused.is_none() && planned.rejection.is_none() {
             planned.refused = self.refuse_ranges(job, &planned.files);
@@ -114,6 +123,9 @@ impl<'facts> Sizes<'facts> {
             let sized = planned.layout.iter().filter(|(_, _, make)| sets_size(job, *make));
             self.planned.extend(sized.map(|(path, needed, _)| (path.clone(), *needed)));
             let made = |file: &PlannedFile| self.planned.contains_key(&file.path);
+            if job.pattern.access.writes {
+                self.written.extend(planned.files.iter().map(|file| file.path.clone()));
+            }
             planned.laid_out = !planned.layout.is_empty() || planned.files.iter().any(made);
         }
         planned
@@ -193,17 +205,39 @@ impl<'facts> Sizes<'facts> {
             )),
             FileKind::Missing | FileKind::Regular if !without_disk => {
                 let make = self.make(job, path, start.saturating_add(length), size_now, kind);
-                if make.is_some() && length > 0 && !job.files.allow_create {
-                    return Err(Refusal {
-                        code: 1,
-                        function: "create",
-                        message: "fio: file creation disallowed by allow_file_create=0".to_string(),
-                    });
+                if make.is_some() && length > 0 {
+                    self.may_lay_out(job, path, start.saturating_add(length), size_now, kind)?;
                 }
                 Ok((file, make.filter(|_| length > 0)))
             }
             _ => Ok((file, None)),
         }
+    }
+
+    /// Whether a file that is missing or too short may be made anew.
+    fn may_lay_out(&self, job: &Job, path: &Path, needed: u64, size_now: u64, kind: FileKind) -> Result<(), Refusal> {
+        let refuse = |function, message| Err(Refusal { code: EPERM, function, message });
+        if job.files.read_only {
+            let message = format!(
+                "fio: refusing extend of file due to read-only\nfio: {path} has {size_now} bytes, the job needs {needed}. \
+                 Next step: lower --size, or lay the file out without --readonly",
+                path = path.display()
+            );
+            return refuse("readonly", message);
+        }
+        if !job.files.allow_create {
+            return refuse("create", "fio: file creation disallowed by allow_file_create=0".to_owned());
+        }
+        let only_checks = job.verify.as_ref().is_some_and(|verify| !job.pattern.access.writes || verify.only);
+        if only_checks && kind == FileKind::Regular && !self.written.contains(path) {
+            let message = format!(
+                "fio: verify: {path} has {size_now} bytes, but {needed} are to be checked; it is not laid out again, since \
+                 what was written to it would be gone. Next step: give the --size it was written with",
+                path = path.display()
+            );
+            return refuse("verify", message);
+        }
+        Ok(())
     }
 
     fn start(&self, job: &Job, clone: u32, size_now: u64) -> u64 {
@@ -285,16 +319,27 @@ fn smallest_block_of_all(job: &Job) -> u64 {
     job.pattern.block_size.iter().map(|(_, size)| u64::from(size.min())).min().unwrap_or(0)
 }
 
-/// Bytes that one loop transfers.
-fn amount_of_io(job: &Job, total: u64) -> u64 {
-    let size = match job.files.size {
+/// Bytes of the files that are used.
+fn amount_of_files(job: &Job, total: u64) -> u64 {
+    match job.files.size {
+        // Files of a given size may be smaller together.
+        Some(Amount::Bytes(size)) if job.files.file_size.is_some() => size.min(total),
         Some(Amount::Bytes(size)) => size,
         Some(Amount::Percent(_)) | None => total,
-    };
-    match job.extent.io_size {
-        None => size,
-        Some(amount) => bytes_of(amount, size),
     }
+}
+
+/// Whether requests return before they are done: that decides in fio what ends a pass.
+fn keeps_requests_in_flight(job: &Job) -> bool {
+    let null_without_queue = job.submission.engine == EngineName::Null && job.submission.depth <= 1;
+    !synchronous(job.submission.engine) && !null_without_queue
+}
+
+/// Bytes of a pass: the size, but random overwriting without a map goes on to `io_size`.
+fn bytes_of_pass(job: &Job, size: u64, bytes: u64) -> u64 {
+    let access = job.pattern.access;
+    let overwrites = access.random && access.writes && !job.pattern.random_map;
+    if overwrites { size.max(bytes) } else { size }
 }
 
 fn bytes_of(amount: Amount, whole: u64) -> u64 {

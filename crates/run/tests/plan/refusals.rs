@@ -29,6 +29,27 @@ fn two_writers_of_a_file_that_is_verified_are_told() {
 }
 
 #[test]
+fn what_is_only_to_be_read_is_not_laid_out_anew() {
+    let shorter = || World::new().file("f", 30_000);
+    let read = "--name=a --rw=read --size=64k --filename=f";
+    for (words, wanted) in [
+        (format!("--readonly {read}"), "fio: refusing extend of file due to read-only"),
+        (format!("{read} --verify=crc32c"), "fio: verify: f has 30000 bytes, but 65536 are to be checked"),
+        (
+            "--name=a --rw=write --size=64k --filename=f --verify=md5 --verify_only".to_owned(),
+            "fio: verify: f has 30000",
+        ),
+    ] {
+        let plan = shorter().plan(&words);
+        assert!(refusal(&plan).starts_with(wanted), "{words}: {}", refusal(&plan));
+        assert!(plan.layouts.is_empty(), "{words}: the file stays as it is");
+    }
+    let plan =
+        shorter().plan(&format!("--name=w --rw=write --size=64k --filename=f --stonewall {read} --verify=crc32c"));
+    assert!(plan.workers.iter().all(|worker| worker.refused.is_none()), "an earlier job writes it");
+}
+
+#[test]
 fn one_refused_job_does_not_keep_the_others() {
     let plan = plan("--name=z --rw=write --size=8k --name=a --filename=f");
     let refused: Vec<bool> = plan.workers.iter().map(|worker| worker.refused.is_some()).collect();

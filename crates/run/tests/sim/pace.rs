@@ -48,6 +48,21 @@ fn each_direction_keeps_its_own_rate() {
 }
 
 #[test]
+fn a_mix_of_one_direction_stays_one_under_every_rate() {
+    for rate in ["--rate=4m", "--rate_iops=1000", "--rate=4m,1m", "--rate_iops=100,2000", "--rate_iops=,1000", ""] {
+        for process in ["", "--rate_process=poisson"] {
+            for rw in ["rw", "randrw"] {
+                let words = format!("--rw={rw} {rate} {process} --number_ios=100 --iodepth=4");
+                let reads = simulate_one(&format!("{words} --rwmixread=100"));
+                assert_eq!((reads.read.ios, reads.write.ios), (100, 0), "{words}");
+                let writes = simulate_one(&format!("{words} --rwmixwrite=100"));
+                assert_eq!((writes.read.ios, writes.write.ios), (0, 100), "{words}");
+            }
+        }
+    }
+}
+
+#[test]
 fn poisson_arrivals_keep_the_mean_rate() {
     let job = simulate_one("--rate_iops=1000 --rate_process=poisson --iodepth=16 --runtime=100s --time_based");
     // 100,000 arrivals have a deviation of 316; five of these either way.
@@ -139,6 +154,9 @@ fn a_job_below_its_minimum_rate_fails() {
     assert!((2000..=3100).contains(&ran.job().read.runtime_ms), "{}", ran.job().read.runtime_ms);
     let ran = simulate("--rate_min=50m --time_based --runtime=10s");
     assert!(ran.messages[0].starts_with("sim: rate_min=52428800B/s not met, got "), "{:?}", ran.messages);
+    // However far apart the requests are: 409 B/s.
+    let ran = simulate("--rate_min=1024 --thinktime=10s --time_based --runtime=60s");
+    assert_eq!(ran.messages[0], "sim: rate_min=1024B/s not met, got 409B/s");
 }
 
 #[test]
@@ -152,6 +170,9 @@ fn a_job_above_its_minimum_rate_runs_on() {
     assert_eq!(job.read.runtime_ms, 10_000);
     let job = simulate_one("--rw=randrw --rate_iops_min=4000 --time_based --runtime=10s");
     assert_eq!(job.read.runtime_ms, 10_000);
+    // One request each 3.3 s: most windows of a second hold none.
+    let job = simulate_one("--rate=1250 --rate_min=1024 --time_based --runtime=30s");
+    assert_eq!(job.read.ios, 10);
 }
 
 #[test]

@@ -63,6 +63,11 @@ impl Header {
         }
     }
 
+    /// Whether the seed names run and write: fio draws it, and it has nothing to do with the number.
+    pub(super) fn is_ours(&self) -> bool {
+        self.magic == MAGIC && self.seed as u16 == self.number
+    }
+
     /// The checksum that the bytes should have.
     pub(super) fn crc_of(bytes: &[u8; LENGTH]) -> u32 {
         crc32c(&bytes[..COVERED])

@@ -159,6 +159,8 @@ pub(crate) fn workload(options: &Options) -> Workload {
         files: files(options),
         bytes: io_size.unwrap_or_else(|| options.bytes("size").unwrap()),
         starts_over: io_size.is_some(),
+        verified: options.has("verify"),
+        pass_bytes: (options.count("iodepth") > 1).then(|| options.bytes("size").unwrap()),
         loops: options.count("loops").max(1),
         time_based: options.has("time_based"),
         number_ios: options.count("number_ios").into(),

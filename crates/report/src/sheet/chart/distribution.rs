@@ -6,7 +6,6 @@ use maud::{Markup, html};
 use super::scale::Scale;
 use super::{Frame, colour, label, line_path, px, rule, spread, svg};
 use crate::quantity::{duration, round_duration, shortened};
-use crate::summary::BEYOND_MIN;
 
 /// The percentiles that have a line across the chart.
 const MARKS: [f64; 8] = [1.0, 10.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
@@ -40,9 +39,8 @@ pub(in crate::sheet) struct Curve {
 impl Curve {
     /// The curve of a latency; `None` without a histogram.
     pub(in crate::sheet) fn of(latency: &results::Latency, name: String, target: usize, dashed: bool) -> Option<Curve> {
-        let count = latency.histogram.as_ref()?.count() as f64;
-        let known = |percent: &f64| *percent <= 50.0 || count * (1.0 - percent / 100.0) >= BEYOND_MIN;
-        let points = DRAWN.into_iter().filter(known).filter_map(|percent| {
+        latency.histogram.as_ref()?;
+        let points = DRAWN.into_iter().filter(|percent| latency.shows(*percent)).filter_map(|percent| {
             let ns = latency.percentile(percent)? as f64;
             Some((percent, ns.max(1.0)))
         });
@@ -131,8 +129,8 @@ mod tests {
         (1..=1000).for_each(|value| latency.record(value * 1000));
         let curve = Curve::of(&latency, "a".into(), 0, false).unwrap();
         assert_eq!(curve.points.first().unwrap().0, 1.0);
-        // Beyond 99.7 % there are 3 of 1000.
-        assert_eq!(curve.points.last().unwrap().0, 99.7);
+        // Beyond 99 % there are ten of 1000.
+        assert_eq!(curve.points.last().unwrap().0, 99.0);
         assert!(curve.description().contains("p99 "), "{}", curve.description());
         assert!(Curve::of(&Latency::default(), "a".into(), 0, false).is_none());
         assert!(chart("a", "b", &[]).is_none());

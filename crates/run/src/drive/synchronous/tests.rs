@@ -130,6 +130,8 @@ fn workload(writes: bool) -> Workload {
         files: vec![FileRange { start: 0, length: REQUESTS * 4096, name: "file".into() }],
         bytes: REQUESTS * 4096,
         starts_over: false,
+        pass_bytes: None,
+        verified: false,
         loops: 1,
         time_based: false,
         number_ios: 0,

@@ -1,0 +1,89 @@
+//! What must agree.
+
+use crate::draw::Drawn;
+use crate::named::{self, Spared};
+use crate::tool::{self, OURS, Ran, Tool};
+
+/// The pattern that cases are drawn with.
+const PATTERN: [u8; 4] = [0xde, 0xad, 0xbe, 0xef];
+
+/// What differs.
+pub(crate) fn check(drawn: &Drawn, fio: &Tool) -> Vec<String> {
+    let spared = named::spared(drawn);
+    let ours = tool::run(&OURS, &drawn.words, &drawn.files);
+    let mut found = Vec::new();
+    // Each job that failed counts.
+    if ours.status.is_none_or(|status| status > 16) {
+        found.push(format!("ours ends with {:?}: {}", ours.status, head(&ours.stderr)));
+    }
+    if spared.contains(&Spared::All) {
+        return found;
+    }
+    let theirs = tool::run(fio, &drawn.words, &drawn.files);
+    if theirs.status.is_none() || theirs.stderr.contains("got signal=") {
+        // It crashed: there is nothing to agree with.
+        return found;
+    }
+    if theirs.status != ours.status {
+        let stderr = if theirs.status == Some(0) { &ours.stderr } else { &theirs.stderr };
+        found.push(format!("status {:?} of fio, {:?} of ours: {}", theirs.status, ours.status, head(stderr)));
+        return found;
+    }
+    if ours.status != Some(0) {
+        return found;
+    }
+    if !spared.contains(&Spared::Counts) {
+        compare_counts(&theirs, &ours, &mut found);
+    }
+    compare_sizes(&theirs, &ours, &mut found);
+    if !spared.contains(&Spared::Counts) && !spared.contains(&Spared::Content) && drawn.is_told() {
+        compare_content(&theirs, &ours, &mut found);
+    }
+    if found.is_empty() && spared.is_empty() && drawn.is_sealed() {
+        found.extend(refused_by_fio(drawn, fio, ours));
+    }
+    found
+}
+
+fn compare_counts(fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+    let (Some(theirs), Some(ours)) = (&fio.jobs, &ours.jobs) else {
+        found.push("no report".to_owned());
+        return;
+    };
+    if theirs != ours {
+        found.push(format!("reads and writes: {theirs:?} of fio, {ours:?} of ours"));
+    }
+}
+
+fn compare_sizes(fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+    let sizes = |ran: &Ran| -> Vec<(String, usize)> {
+        ran.files.iter().map(|(name, content)| (name.clone(), content.len())).collect()
+    };
+    if sizes(fio) != sizes(ours) {
+        found.push(format!("files: {:?} of fio, {:?} of ours", sizes(fio), sizes(ours)));
+    }
+}
+
+/// The pattern stands in the same places.
+fn compare_content(fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+    for (name, ours) in &ours.files {
+        let Some(theirs) = fio.files.get(name) else { continue };
+        let holds = |content: &[u8], at: usize| content[at..].starts_with(&PATTERN);
+        let places = (0..ours.len().min(theirs.len()).saturating_sub(3)).step_by(512);
+        let different: Vec<usize> = places.filter(|at| holds(ours, *at) != holds(theirs, *at)).collect();
+        if let Some(at) = different.first() {
+            found.push(format!("{name}: {} sectors hold the pattern in one only, the first at {at}", different.len()));
+        }
+    }
+}
+
+/// What fio has against blocks that we sealed.
+fn refused_by_fio(drawn: &Drawn, fio: &Tool, ours: Ran) -> Option<String> {
+    let words: Vec<String> = drawn.words.iter().filter(|word| !word.starts_with("--rw=")).cloned().collect();
+    let read = tool::run_in(fio, &[words, vec!["--rw=read".to_owned()]].concat(), ours.directory);
+    (read.status != Some(0)).then(|| format!("fio reads our blocks with {:?}: {}", read.status, head(&read.stderr)))
+}
+
+fn head(text: &str) -> String {
+    text.lines().take(4).collect::<Vec<_>>().join(" / ").chars().take(400).collect()
+}

@@ -1,0 +1,209 @@
+//! How a case is drawn from its number.
+
+use job::option::{Kind, Status};
+use job::table::JobRow;
+
+use crate::random::Random;
+use crate::tool::Tool;
+use crate::values::{self, Values};
+
+/// The file of a case, where it has but one.
+const FILE: &str = "data";
+
+const SIZES: &[&str] = &["32k", "64k", "64k", "128k", "100k", "50000", "66000", "256k"];
+const BLOCKS: &[&str] = &["4k", "4k", "4k", "4k", "8k", "16k", "512", "5000", "4k,8k", "8k,4k"];
+const ENGINES: &[&str] = &["null", "null", "psync", "psync", "sync", "pvsync2", "libaio", "libaio", "io_uring", "mmap"];
+
+/// What the bytes of an existing file are.
+const BEFORE: u8 = 0x5a;
+
+/// A command line and what lies in its directory before.
+pub(crate) struct Drawn {
+    /// The words after the program's name.
+    pub(crate) words: Vec<String>,
+    /// Files that are there before.
+    pub(crate) files: Vec<(String, Vec<u8>)>,
+}
+
+impl Drawn {
+    /// The case of this number, of options that this fio knows.
+    pub(crate) fn of(number: u64, fio: &Tool) -> Drawn {
+        let mut random = Random::of(number);
+        let mut drawn = Drawn { words: vec!["--name=a".to_owned()], files: Vec::new() };
+        let engine = random.one_of(ENGINES);
+        drawn.push("ioengine", engine);
+        drawn.push("rw", &access(&mut random));
+        drawn.push("bs", random.one_of(BLOCKS));
+        drawn.push("size", random.one_of(SIZES));
+        let rows: Vec<&JobRow> = values::full_rows()
+            .filter(|row| fio.options.contains(row.name) && (row.engines.is_empty() || row.engines.contains(&engine)))
+            .collect();
+        for _ in 0..1 + random.below(5) {
+            drawn.option(random.one_of(&rows), &mut random);
+        }
+        if random.percent(25) {
+            drawn.content(&mut random);
+        }
+        drawn.seed(&mut random);
+        drawn.file(engine, &mut random);
+        if drawn.value("verify").is_some() || drawn.value("verify_pattern").is_some() {
+            drawn.push("verify_state_save", "0");
+        }
+        drawn
+    }
+
+    fn push(&mut self, name: &str, value: &str) {
+        self.words.push(format!("--{name}={value}"));
+    }
+
+    /// The value of an option, if it was drawn.
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
+        let prefix = format!("--{name}=");
+        self.words.iter().rev().find_map(|word| word.strip_prefix(&prefix))
+    }
+
+    /// The value of whichever of these was written last.
+    pub(crate) fn last_of(&self, names: &[&str]) -> Option<&str> {
+        self.words.iter().rev().find_map(|word| {
+            let (name, value) = word.strip_prefix("--")?.split_once('=')?;
+            names.contains(&name).then_some(value)
+        })
+    }
+
+    /// Whether a flag was drawn that is on.
+    pub(crate) fn is_on(&self, name: &str) -> bool {
+        self.value(name).is_some_and(|value| value != "0")
+    }
+
+    fn option(&mut self, row: &JobRow, random: &mut Random) {
+        if self.value(row.name).is_some() {
+            return;
+        }
+        if let Some(Values::Texts(texts)) = values::of(row) {
+            let value = &texts[random.below(texts.len())];
+            self.push(row.name, value);
+        }
+    }
+
+    /// Content that can be told, by a pattern or by a checksum.
+    fn content(&mut self, random: &mut Random) {
+        let kinds = ["crc32c", "md5", "crc64", "xxhash", "sha1", "crc7", "meta"];
+        match random.below(4) {
+            0 => self.push("buffer_pattern", "0xdeadbeef"),
+            1 => {
+                self.push("verify", "pattern");
+                self.push("verify_pattern", "0xdeadbeef");
+            }
+            _ => self.push("verify", random.one_of(&kinds)),
+        }
+    }
+
+    /// Random orders that both tools share have a generator by name and a seed of their own.
+    fn seed(&mut self, random: &mut Random) {
+        let is_random = self.value("rw").is_some_and(|rw| rw.starts_with("rand"));
+        if !is_random || random.percent(30) {
+            return;
+        }
+        self.push("random_generator", random.one_of(&["tausworthe", "tausworthe64", "lfsr"]));
+        self.push("randrepeat", "0");
+        let seed = (1 + random.below(1000)).to_string();
+        self.push("randseed", &seed);
+    }
+
+    /// Where the data lies, and what was there before.
+    fn file(&mut self, engine: &str, random: &mut Random) {
+        let clones = self.value("numjobs").is_some() || self.value("nrfiles").is_some();
+        if engine == "null" || clones && random.percent(70) {
+            return;
+        }
+        self.push("filename", FILE);
+        if random.percent(35) {
+            let bytes = random.one_of(&[0, 30_000, 65_536, 66_000, 131_072, 300_000]);
+            self.files.push((FILE.to_owned(), vec![BEFORE; bytes]));
+        }
+    }
+}
+
+/// A word of `rw`, sometimes with what may follow its colon.
+fn access(random: &mut Random) -> String {
+    let row = values::full_rows().find(|row| row.name == "rw").expect("rw is an option");
+    let Kind::Word { choices, .. } = &row.kind else { unreachable!("rw is a word") };
+    let words: Vec<&str> =
+        choices.iter().filter(|choice| choice.status == Status::Full).map(|choice| choice.word).collect();
+    let word = random.one_of(&words);
+    let tails: &[&str] = if word.starts_with("rand") { &["2", "3", "8"] } else { &["4k", "8k", "-4k", "512", "12k"] };
+    if random.percent(15) { format!("{word}:{}", random.one_of(tails)) } else { word.to_owned() }
+}
+
+impl Drawn {
+    /// The range that is used does not end with its file.
+    pub(crate) fn lies_in_a_longer_file(&self) -> bool {
+        let clones_share_it = self.value("offset_increment").is_some();
+        clones_share_it || self.files.iter().any(|(_, bytes)| !bytes.is_empty())
+    }
+
+    /// The files are gone through more than once.
+    pub(crate) fn starts_over(&self) -> bool {
+        self.value("loops").is_some() || self.value("io_size").is_some()
+    }
+
+    pub(crate) fn syncs_or_is_direct(&self) -> bool {
+        ["direct", "fsync", "fdatasync"].iter().any(|name| self.is_on(name)) || self.value("buffered") == Some("0")
+    }
+
+    /// All blocks are pages.
+    pub(crate) fn has_whole_pages(&self) -> bool {
+        let odd = ["512", "5000"].iter().any(|size| self.value("bs") == Some(size));
+        !odd && !self.has_drawn_sizes()
+    }
+
+    /// Requests return before they are done.
+    pub(crate) fn keeps_requests_in_flight(&self) -> bool {
+        matches!(self.value("ioengine"), Some("libaio" | "io_uring"))
+            || self.value("iodepth").is_some_and(|depth| depth != "1")
+    }
+
+    /// Requests of one job have more than one size.
+    pub(crate) fn has_drawn_sizes(&self) -> bool {
+        self.value("bsrange").is_some() || self.value("bssplit").is_some()
+    }
+
+    /// So many blocks of one size that a shift register has something to do.
+    pub(crate) fn has_many_equal_blocks(&self) -> bool {
+        let small = ["512", "4k"].iter().any(|size| self.value("bs") == Some(size));
+        let split = ["ba", "nrfiles", "filesize", "offset"].iter().any(|name| self.value(name).is_some());
+        small && !split && !self.has_drawn_sizes()
+    }
+
+    /// The offsets that are drawn decide how many requests come.
+    pub(crate) fn depends_on_offsets(&self) -> bool {
+        self.has_drawn_sizes()
+            || self.value("rw").is_some_and(|rw| rw.contains(':'))
+            || self.value("percentage_random").is_some()
+    }
+
+    /// Blocks are checked.
+    pub(crate) fn is_verified(&self) -> bool {
+        self.value("verify").is_some_and(|kind| kind != "0")
+    }
+
+    /// Writes hold a pattern.
+    pub(crate) fn is_told(&self) -> bool {
+        let pattern = self.value("buffer_pattern").is_some() && self.value("verify").is_none();
+        (pattern || self.value("verify") == Some("pattern"))
+            && !self.is_on("zero_buffers")
+            && !self.is_on("refill_buffers")
+    }
+
+    /// A whole file was written in order, with a checksum in each block.
+    pub(crate) fn is_sealed(&self) -> bool {
+        let kind = self.value("verify").unwrap_or("0");
+        let plain =
+            ["offset", "io_size", "number_ios", "numjobs", "nrfiles", "filesize", "verify_only", "bsrange", "bssplit"];
+        !["0", "pattern", "null", "sha512"].contains(&kind)
+            && self.value("rw") == Some("write")
+            && self.value("filename").is_some()
+            && !self.is_on("unlink")
+            && !plain.iter().any(|name| self.value(name).is_some())
+    }
+}

@@ -1,0 +1,150 @@
+//! Where the tools may differ, and why.
+
+use crate::draw::Drawn;
+
+/// What of a case is not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spared {
+    /// Everything but that ours ends.
+    All,
+    /// How much was moved each way, and with it which blocks were written.
+    Counts,
+    /// What the files hold.
+    Content,
+}
+
+/// A difference by choice, or of fio's versions.
+pub(crate) struct Named {
+    pub(crate) applies: fn(&Drawn) -> bool,
+    pub(crate) spared: Spared,
+    #[expect(dead_code, reason = "for readers")]
+    pub(crate) reason: &'static str,
+}
+
+const fn named(spared: Spared, applies: fn(&Drawn) -> bool, reason: &'static str) -> Named {
+    Named { applies, spared, reason }
+}
+
+fn is_random(drawn: &Drawn) -> bool {
+    drawn.value("rw").is_some_and(|rw| rw.starts_with("rand"))
+}
+
+/// Reads and writes, both with a share.
+fn is_mix(drawn: &Drawn) -> bool {
+    let rw = drawn.value("rw").unwrap_or_default();
+    let shares = drawn.last_of(&["rwmixread", "rwmixwrite"]).unwrap_or("50");
+    (rw.starts_with("rw") || rw.starts_with("readwrite") || rw.starts_with("randrw")) && !["0", "100"].contains(&shares)
+}
+
+/// Each direction has a size of its own.
+fn sizes_differ(drawn: &Drawn) -> bool {
+    let lists = ["bs", "bsrange", "bssplit"].map(|name| drawn.value(name).unwrap_or_default());
+    lists.iter().any(|list| list.contains(','))
+}
+
+/// Random blocks are kept from repeating.
+fn has_map(drawn: &Drawn) -> bool {
+    is_random(drawn) && !drawn.is_on("norandommap")
+}
+
+/// The differences.
+pub(crate) const NAMED: &[Named] = &[
+    named(
+        Spared::All,
+        |drawn| drawn.value("ioengine") == Some("null") && drawn.is_on("pre_read"),
+        "3.33 crashes: it reads files that its null engine never opened",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| is_mix(drawn) && ["rate", "rate_iops"].iter().any(|name| drawn.value(name).is_some()),
+        "the clock decides in fio which direction is behind its rate",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| has_map(drawn) && sizes_differ(drawn),
+        "fio's map counts in the blocks of each direction and is full early; here each block comes once",
+    ),
+    named(
+        Spared::All,
+        |drawn| drawn.value("rw").is_some_and(|rw| rw.contains(':')) && drawn.is_verified(),
+        "3.33 takes blocks that were written over for damaged",
+    ),
+    named(
+        Spared::All,
+        |drawn| drawn.is_on("norandommap") && drawn.is_verified() && drawn.keeps_requests_in_flight(),
+        "3.33 takes blocks that were written over for damaged",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| drawn.is_verified() && drawn.value("io_size").is_some(),
+        "3.33 verifies as soon as the size is written; 3.42 writes on to io_size",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| drawn.value("rate_process") == Some("poisson"),
+        "3.33 counts requests that it never makes",
+    ),
+    named(
+        Spared::All,
+        |drawn| drawn.value("ioengine") == Some("mmap") && drawn.syncs_or_is_direct() && !drawn.has_whole_pages(),
+        "fio maps such blocks only where nothing is synced",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| drawn.value("rw").is_some_and(|rw| rw.contains(":-")) && drawn.value("offset").is_some(),
+        "fio steps back before the first request, past the begin of the range, and ends",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| !is_random(drawn) && is_mix(drawn) && drawn.keeps_requests_in_flight() && drawn.starts_over(),
+        "what is left of a size that is no multiple of the block goes to either direction in the next pass",
+    ),
+    named(Spared::All, |drawn| drawn.value("fadvise_hint") == Some("noreuse"), "3.42 added the word"),
+    named(
+        Spared::Counts,
+        |drawn| drawn.value("random_generator") == Some("lfsr") && !drawn.has_many_equal_blocks(),
+        "3.33 does nothing where its shift register has few blocks",
+    ),
+    named(
+        Spared::All,
+        |drawn| drawn.value("random_generator") == Some("lfsr") && drawn.is_verified(),
+        "3.33 takes blocks that were written over for damaged",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| {
+            drawn.value("randseed").is_some() && ["loops", "io_size"].iter().any(|name| drawn.value(name).is_some())
+        },
+        "with a seed of its own 3.33 lets its random streams run on from pass to pass; 3.42 repeats them",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| is_random(drawn) && drawn.value("random_generator").is_none() && drawn.depends_on_offsets(),
+        "random offsets of its own: which blocks come together decides how many requests there are",
+    ),
+    named(
+        Spared::Content,
+        |drawn| is_random(drawn) && drawn.value("random_generator").is_none(),
+        "random offsets of its own, as above",
+    ),
+    named(
+        Spared::Counts,
+        Drawn::lies_in_a_longer_file,
+        "fio goes by the length of the file and reaches beyond the range; here nothing outside it is touched",
+    ),
+    named(
+        Spared::All,
+        |drawn| drawn.value("verify_only").is_some() && is_mix(drawn),
+        "3.33 waits for ever: it verifies blocks of the reads",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| drawn.value("verify_only") == Some("0"),
+        "3.33 takes the flag for set, whatever its value",
+    ),
+];
+
+/// What of this case is not compared.
+pub(crate) fn spared(drawn: &Drawn) -> Vec<Spared> {
+    NAMED.iter().filter(|named| (named.applies)(drawn)).map(|named| named.spared).collect()
+}

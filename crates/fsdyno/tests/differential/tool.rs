@@ -1,0 +1,127 @@
+//! The two programs, and what a run of one of them gave.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+/// Seconds after which a run is ended: a hang is a failure, not a wait.
+const SECONDS_MAX: &str = "20";
+
+/// A program under comparison.
+pub(crate) struct Tool {
+    program: PathBuf,
+    /// Names of the options that it knows, for fio.
+    pub(crate) options: BTreeSet<String>,
+}
+
+/// Debian's fio; `None` when it is not installed.
+pub(crate) static FIO: LazyLock<Option<Tool>> = LazyLock::new(|| {
+    let output = Command::new("fio").arg("--cmdhelp=all").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let options =
+        text.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim().to_owned()).collect();
+    output.status.success().then_some(Tool { program: PathBuf::from("fio"), options })
+});
+
+/// The binary under test.
+pub(crate) static OURS: LazyLock<Tool> = LazyLock::new(|| {
+    let program = std::env::var_os("FSDYNO_BIN").map_or_else(|| env!("CARGO_BIN_EXE_fsdyno").into(), PathBuf::from);
+    Tool { program, options: BTreeSet::new() }
+});
+
+/// Transfers of a job one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Done {
+    pub(crate) ios: u64,
+    pub(crate) bytes: u64,
+}
+
+/// What a run gave.
+pub(crate) struct Ran {
+    pub(crate) status: Option<i32>,
+    pub(crate) stderr: String,
+    /// Reads and writes of each job; `None` without a report.
+    pub(crate) jobs: Option<Vec<[Done; 2]>>,
+    /// The files that it left, with their content.
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    /// Kept until the comparison is over.
+    pub(crate) directory: tempfile::TempDir,
+}
+
+/// Runs the program in a new directory on the disk that holds the build, where `files` lie already.
+pub(crate) fn run(tool: &Tool, words: &[String], files: &[(String, Vec<u8>)]) -> Ran {
+    let directory =
+        tempfile::tempdir_in(Path::new(env!("CARGO_TARGET_TMPDIR"))).expect("the build directory is writable");
+    for (name, content) in files {
+        std::fs::write(directory.path().join(name), content).expect("the files of a case are written");
+    }
+    run_in(tool, words, directory)
+}
+
+/// The same in a directory that is there.
+pub(crate) fn run_in(tool: &Tool, words: &[String], directory: tempfile::TempDir) -> Ran {
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", SECONDS_MAX]).arg(&tool.program).args(words).arg("--output-format=json");
+    // Files instead of pipes: a worker of fio that hangs outlives its program and would keep a pipe open.
+    let output = tempfile::tempdir().expect("a directory for the output");
+    let to = |name: &str| std::fs::File::create(output.path().join(name)).expect("a file for the output");
+    let said = |name: &str| {
+        let bytes = std::fs::read(output.path().join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    command.current_dir(directory.path()).stdin(Stdio::null()).stdout(to("stdout")).stderr(to("stderr"));
+    let status = command.status().expect("timeout(1) runs").code();
+    if status.is_none_or(|status| status > 100) {
+        end_those_in(directory.path());
+    }
+    let stdout = said("stdout");
+    Ran {
+        // timeout(1) dies as its child did.
+        status: status.filter(|status| *status < 124),
+        stderr: said("stderr") + &messages(&stdout),
+        jobs: counts(&stdout),
+        files: files_in(directory.path()),
+        directory,
+    }
+}
+
+/// Ends the processes that a run left behind: they are those that work in its directory.
+fn end_those_in(directory: &Path) {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return };
+    for process in processes.flatten() {
+        let works_there = std::fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == directory);
+        if let (true, Some(id)) = (works_there, process.file_name().to_str()) {
+            let _ = Command::new("kill").args(["-9", id]).status();
+        }
+    }
+}
+
+/// What fio says before its document.
+fn messages(stdout: &str) -> String {
+    stdout.lines().take_while(|line| !line.starts_with('{')).map(|line| format!("{line}\n")).collect()
+}
+
+fn counts(stdout: &str) -> Option<Vec<[Done; 2]>> {
+    let document = &stdout[stdout.find("{\n")?..];
+    let document: serde_json::Value = serde_json::from_str(document).ok()?;
+    let done = |job: &serde_json::Value, direction: &str| {
+        let number = |key: &str| job[direction][key].as_u64().unwrap_or(0);
+        Done { ios: number("total_ios"), bytes: number("io_bytes") }
+    };
+    let jobs = document["jobs"].as_array()?;
+    Some(jobs.iter().map(|job| ["read", "write"].map(|direction| done(job, direction))).collect())
+}
+
+fn files_in(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(directory).expect("the directory of a run is readable").flatten();
+    let file =
+        |entry: std::fs::DirEntry| Some((entry.file_name().into_string().ok()?, std::fs::read(entry.path()).ok()?));
+    entries.filter_map(file).collect()
+}
+
+/// Says why a test passes without having compared anything.
+#[expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
+pub(crate) fn say_skipped(reason: &str) {
+    eprintln!("skipped: {reason}");
+}

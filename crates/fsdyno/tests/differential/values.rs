@@ -1,0 +1,117 @@
+//! Which values an option is drawn with.
+
+use job::option::{Kind, Status};
+use job::table::{JobRow, job_rows};
+
+/// Where an option's values come from.
+pub(crate) enum Values {
+    /// One of these texts.
+    Texts(Vec<String>),
+    /// It is drawn apart from the others, or not at all.
+    Apart,
+}
+
+/// Values of options whose kind alone does not say what is sensible in a run of some blocks.
+#[rustfmt::skip]
+const LISTED: &[(&str, &[&str])] = &[
+    ("description", &["text", "two words"]),
+    ("numjobs", &["1", "2", "3"]),
+    ("loops", &["1", "2", "3"]),
+    ("filesize", &["32k", "40000", "64k", "96k"]),
+    ("io_size", &["12k", "40k", "64k", "100k", "150k", "200000"]),
+    ("offset", &["4k", "16k", "32k", "50%"]),
+    ("offset_increment", &["4k", "16k", "64k"]),
+    ("number_ios", &["1", "5", "11", "40", "1000"]),
+    ("nrfiles", &["1", "2", "3", "4"]),
+    ("bsrange", &["4k-8k", "4k-16k", "1k-4k", "4k-10k", "512-4k,4k-8k"]),
+    ("bssplit", &["4k/50:8k/50", "4k/60:12k/30:16k/10", "512/20:4k/", "4k/50:8k/50,4k/100", "4/50:512/25:4096/25"]),
+    ("ba", &["4k", "8k", "512"]),
+    ("rwmixread", &["0", "1", "30", "50", "70", "99", "100"]),
+    ("rwmixwrite", &["0", "1", "30", "50", "70", "99", "100"]),
+    ("percentage_random", &["0", "30", "50", "100", "20,80"]),
+    ("iodepth", &["1", "2", "4", "7", "16"]),
+    ("iodepth_batch", &["0", "1", "2", "8"]),
+    ("iodepth_batch_complete_min", &["0", "1", "2", "8"]),
+    ("iodepth_batch_complete_max", &["0", "1", "4", "16"]),
+    ("iodepth_low", &["0", "1", "3"]),
+    ("iomem_align", &["0", "512", "4096"]),
+    ("fsync", &["1", "3", "8"]),
+    ("fdatasync", &["1", "3", "8"]),
+    ("sync_file_range", &["write:3", "wait_before,write:2"]),
+    ("rate", &["4m", "8m,2m", "2m,", ",3m"]),
+    ("rate_iops", &["1000", "2000,500", ",700"]),
+    ("rate_min", &["1", "1k"]),
+    ("rate_iops_min", &["1", "2"]),
+    ("rate_cycle", &["100", "1000"]),
+    ("thinktime", &["10", "1000"]),
+    ("thinktime_spin", &["5", "10"]),
+    ("thinktime_blocks", &["1", "4", "100"]),
+    ("max_latency", &["50s", "60s,55s"]),
+    ("verify_interval", &["512", "1k", "4k", "3k"]),
+    ("verify_offset", &["64", "100"]),
+    ("cpus_allowed", &["0", "0-1"]),
+    ("cpumask", &["1", "3"]),
+    ("nice", &["0", "1", "5"]),
+    ("prio", &["0", "4", "7"]),
+    ("prioclass", &["2", "3"]),
+    ("percentile_list", &["50:99", "1:5:99.99"]),
+    ("significant_figures", &["1", "4", "10"]),
+    ("bwavgtime", &["100", "500"]),
+    ("iopsavgtime", &["100", "500"]),
+    ("ignore_error", &["EIO", "ENOSPC:EIO,EAGAIN"]),
+    ("log_avg_msec", &["0", "100"]),
+    ("hipri_percentage", &["100"]),
+    ("force_async", &["0", "2"]),
+    ("rw_sequencer", &["sequential", "identical"]),
+];
+
+/// Options that are not drawn like the others, and why.
+#[rustfmt::skip]
+const APART: &[(&str, &str)] = &[
+    ("rw", "drawn for each case"), ("bs", "drawn for each case"), ("size", "drawn for each case"),
+    ("ioengine", "drawn for each case"), ("filename", "drawn for each case"), ("name", "drawn for each case"),
+    ("randseed", "goes with the pattern"), ("randrepeat", "goes with the pattern"),
+    ("random_generator", "goes with the pattern"),
+    ("runtime", "the clock decides"), ("time_based", "the clock decides"), ("ramp_time", "the clock decides"),
+    ("startdelay", "takes its time"), ("sync", "takes its time"),
+    ("directory", "the oracle's table of files has it"), ("filename_format", "the oracle's table of files has it"),
+    ("fill_device", "fills the disk"), ("allow_mounted_write", "there is no device"),
+    ("kb_base", "the oracle's table of units has it"), ("unit_base", "the oracle's table of units has it"),
+    ("unified_rw_reporting", "the report has other keys"), ("stats", "the report has no such job"),
+    ("group_reporting", "the order of clones differs without it"),
+    ("write_bw_log", "the oracle's table of logs has it"), ("write_lat_log", "the oracle's table of logs has it"),
+    ("write_iops_log", "the oracle's table of logs has it"),
+    ("exitall", "the clock decides who is still there"), ("exitall_on_error", "the clock decides who is still there"),
+    ("hipri", "a kernel without polling refuses it"), ("sqthread_poll", "a kernel thread takes a processor"),
+    ("sqthread_poll_cpu", "a kernel thread takes a processor"), ("nowait", "the kernel decides what would wait"),
+    ("uncached", "new in the kernel"), ("mem", "huge pages may not be there"), ("cmd_type", "of one word"),
+    ("sim_service", "not in fio"), ("sim_channels", "not in fio"), ("sim_queue", "not in fio"),
+    ("sim_faults", "not in fio"),
+];
+
+/// The job options that are called full.
+pub(crate) fn full_rows() -> impl Iterator<Item = &'static JobRow> {
+    job_rows().filter(|row| row.status == Status::Full)
+}
+
+/// The values of an option; `None`: nobody has said.
+pub(crate) fn of(row: &JobRow) -> Option<Values> {
+    if APART.iter().any(|(name, _)| *name == row.name) {
+        return Some(Values::Apart);
+    }
+    let texts = |list: &[&str]| Some(Values::Texts(list.iter().map(|text| (*text).to_owned()).collect()));
+    if let Some((_, list)) = LISTED.iter().find(|(name, _)| *name == row.name) {
+        return texts(list);
+    }
+    match &row.kind {
+        Kind::Flag(_) | Kind::Bool(_) => texts(&["0", "1"]),
+        Kind::Word { choices, .. } => {
+            let full = choices.iter().filter(|choice| choice.status == Status::Full && !choice.hidden);
+            Some(Values::Texts(full.map(|choice| choice.word.to_owned()).collect()))
+        }
+        Kind::Integer { min, max, .. } => {
+            Some(Values::Texts([*min, (*min + 1).min(*max)].map(|n| n.to_string()).to_vec()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,112 @@
+//! Which writes nothing was written over afterwards: a count for each unit of the files.
+//!
+//! The writes of a pass are counted, then walked through again: a write is the newest when no unit of it has another
+//! one to come. That takes four bytes a unit, whatever the number of writes, and only where blocks can repeat.
+
+use job::{BlockSize, RandomGenerator};
+
+use crate::op::Op;
+use crate::workload::Workload;
+
+/// The most units that are counted: 1 GiB.
+const UNITS_MAX: u64 = 1 << 28;
+
+/// Writes to come, for each unit of each file.
+#[derive(Clone, Debug)]
+pub(crate) struct Newest {
+    unit: u64,
+    files: Vec<Counted>,
+}
+
+#[derive(Clone, Debug)]
+struct Counted {
+    start: u64,
+    /// Wraps around, which does no harm: it is counted down as often as up.
+    writes: Vec<u32>,
+}
+
+/// Whether and how the newest writes can be told.
+pub(crate) enum Overwriting {
+    /// Each block is written once.
+    Never,
+    Counted(Newest),
+    /// The counts would take too much memory.
+    TooMuch,
+}
+
+impl Newest {
+    pub(crate) fn of(workload: &Workload) -> Overwriting {
+        if !writes_over(workload) {
+            return Overwriting::Never;
+        }
+        let unit = unit(workload).max(1);
+        let units = |length: u64| length.div_ceil(unit);
+        if workload.files.iter().fold(0u64, |sum, file| sum.saturating_add(units(file.length))) > UNITS_MAX {
+            return Overwriting::TooMuch;
+        }
+        let counted =
+            |file: &crate::FileRange| Counted { start: file.start, writes: vec![0; units(file.length) as usize] };
+        Overwriting::Counted(Newest { unit, files: workload.files.iter().map(counted).collect() })
+    }
+
+    fn units(&mut self, write: &Op) -> &mut [u32] {
+        let Some(file) = self.files.get_mut(write.file as usize) else { return &mut [] };
+        let from = write.offset.saturating_sub(file.start);
+        let to = (from + u64::from(write.length)).div_ceil(self.unit) as usize;
+        let to = to.min(file.writes.len());
+        &mut file.writes[((from / self.unit) as usize).min(to)..to]
+    }
+
+    /// One more write comes here.
+    pub(crate) fn count(&mut self, write: &Op) {
+        self.units(write).iter_mut().for_each(|writes| *writes = writes.wrapping_add(1));
+    }
+
+    /// It came: whether it was the last one everywhere in it.
+    pub(crate) fn is_newest(&mut self, write: &Op) -> bool {
+        self.units(write).iter_mut().fold(true, |newest, writes| {
+            *writes = writes.wrapping_sub(1);
+            newest && *writes == 0
+        })
+    }
+}
+
+/// Whether a pass may write to a place more than once.
+fn writes_over(workload: &Workload) -> bool {
+    let pattern = &workload.pattern;
+    if workload.starts_over || pattern.access.modifier.is_some() {
+        return true;
+    }
+    let partly_sequential = workload.directions().any(|direction| pattern.random_percent[direction] < 100);
+    let overlapping = pattern.generator == Some(RandomGenerator::Lfsr) && workload.one_size().is_none();
+    pattern.access.random && (!workload.covers_each_block_once() || partly_sequential || overlapping)
+}
+
+/// What all offsets within a file and all lengths are multiples of, but for what the end of a file cuts off.
+fn unit(workload: &Workload) -> u64 {
+    let pattern = &workload.pattern;
+    let mut unit = 0;
+    let mut and = |bytes: u64| unit = greatest_common_divisor(unit, bytes);
+    for direction in workload.directions() {
+        match &pattern.block_size[direction] {
+            BlockSize::Fixed(size) => and((*size).into()),
+            BlockSize::Range(min, max) if min == max => and((*min).into()),
+            BlockSize::Range(..) if pattern.unaligned_sizes => and(1),
+            BlockSize::Range(min, max) => [min, max].into_iter().for_each(|&size| and(size.into())),
+            BlockSize::Split(parts) => parts.iter().for_each(|part| and(part.0.into())),
+        }
+        if let Some(align) = &pattern.block_align {
+            and(align[direction]);
+        }
+    }
+    let skip = pattern.access.modifier.filter(|_| !pattern.access.random).unwrap_or(0);
+    and(skip.unsigned_abs());
+    if skip < 0 {
+        workload.files.iter().for_each(|file| and(file.length));
+    }
+    unit
+}
+
+fn greatest_common_divisor(one: u64, other: u64) -> u64 {
+    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
+}
