@@ -31,7 +31,7 @@ fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
         let words = QUESTIONS[moment as usize % QUESTIONS.len()];
         let after_ms = moments.next() % LATEST_MS;
         // The one that was called, or the one that does the work.
-        let worker = moments.next() % 2 == 0;
+        let worker = moments.next().is_multiple_of(2);
         killed(&scene, words, after_ms, worker);
         let what = format!("{words}, killed after {after_ms} ms (seed {:#x})", moments.seed);
         for place in ["data", "data/other"] {
