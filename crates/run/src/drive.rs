@@ -37,6 +37,16 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 /// What failed when requests never came back.
 pub(crate) const DRAIN: &str = "drain";
 
+/// Requests that were still under way when the worker gave them up: a fact of its own, whatever ended the job.
+#[derive(Clone, Debug)]
+pub(crate) struct Lost {
+    pub(crate) count: usize,
+    /// Oldest first, as many as a record lists.
+    pub(crate) oldest: Vec<Op>,
+    /// No answer for so long; `None`: the engine failed, and nothing could be waited for.
+    pub(crate) silent: Option<std::time::Duration>,
+}
+
 /// A request under way.
 #[derive(Clone, Copy)]
 struct Flight {
@@ -177,6 +187,8 @@ pub(crate) struct Drive<'run, E: Engine, A> {
     snapshots_made: u32,
     /// File and offset of writes that failed and were survived.
     failed_writes: Vec<(u32, u64)>,
+    /// What the draining gave up.
+    lost: Option<Lost>,
 }
 
 impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
@@ -200,6 +212,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             before_measuring: Published::default(),
             snapshots_made,
             failed_writes: Vec::new(),
+            lost: None,
             parts,
         }
     }
@@ -229,6 +242,11 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             Err(failed @ Ended::Failed(_)) if !matches!(ended, Ended::Failed(_)) => failed,
             Ok(()) | Err(_) => ended,
         }
+    }
+
+    /// Requests that never came back.
+    pub(crate) fn take_lost(&mut self) -> Option<Lost> {
+        self.lost.take()
     }
 
     /// The parts between two phases.

@@ -5,18 +5,11 @@ use std::time::Duration;
 
 use engine::clock::Clock;
 use engine::{Completion, Engine, Queued};
+use results::LostRequests;
 use workload::{Op, OpKind};
 
-use super::{Account, DRAIN, Drive, Ended, Failure, PATIENCE, UNTIMED};
-use crate::overdue::NO_ANSWER;
+use super::{Account, Drive, Ended, Failure, Flight, Lost, PATIENCE, UNTIMED};
 use crate::recorder::Stamps;
-
-/// Waits for stuck requests after the end this often before giving up on them ([`PATIENCE`] each): less than the
-/// conductor waits for a worker, so that it is the worker who tells which requests they are.
-const DRAIN_WAITS_MAX: u32 = 250;
-
-/// A submission may be refused this often in a row, with a wait of up to [`PATIENCE`] after each.
-const REFUSALS_MAX: u32 = 300;
 
 const EAGAIN: i32 = 11;
 const ECANCELED: i64 = 125;
@@ -226,7 +219,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             let taken = self.parts.engine.submit().map_err(|error| Failure::of_engine(&error))?;
             self.note_submitted::<TIMED>(taken);
             refusals = if taken == 0 { refusals + 1 } else { 0 };
-            if refusals > REFUSALS_MAX {
+            if refusals > self.waits_max() {
                 let detail = Some("the kernel takes no more requests although none is under way".to_string());
                 return Err(Ended::Failed(Failure { code: EAGAIN, function: "submit", op: None, detail }));
             }
@@ -369,48 +362,61 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
     }
 
-    /// The end of a worker whose requests never came back, with the oldest of them.
+    /// So many waits of [`PATIENCE`] in a row may bring nothing.
+    fn waits_max(&self) -> u128 {
+        self.parts.control.bounds().drain().as_nanos().div_ceil(PATIENCE.as_nanos())
+    }
+
+    /// The requests that are still under way, given up.
     #[cold]
-    fn lost(&self) -> Ended {
-        let flights = self.slots.in_flight_indices().map(|index| &self.flights[index]);
-        let op = flights.min_by_key(|flight| flight.start_ns).map(|flight| flight.op);
-        let seconds = DRAIN_WAITS_MAX * PATIENCE.as_millis() as u32 / 1000;
-        let count = match self.slots.in_flight() {
-            1 => "a request".to_owned(),
-            count => format!("{count} requests"),
-        };
-        let detail = format!("{count} never came back, no answer for {seconds} s");
-        Ended::Failed(Failure { code: NO_ANSWER, function: DRAIN, op, detail: Some(detail) })
+    fn lost(&self, silent: Option<Duration>) -> Option<Lost> {
+        // What was never submitted is nobody's but the worker's.
+        let away = self.slots.in_flight_indices().filter(|index| !self.staged.contains(&(*index as u32)));
+        let mut away: Vec<&Flight> = away.map(|index| &self.flights[index]).collect();
+        away.sort_by_key(|flight| flight.start_ns);
+        let oldest = away.iter().take(LostRequests::LISTED_MAX).map(|flight| flight.op).collect();
+        (!away.is_empty()).then(|| Lost { count: away.len(), oldest, silent })
     }
 
     /// Brings back everything in flight. The requests are the kernel's until they come: waiting is bounded, and
     /// what never comes is an error, not a hang.
     pub(super) fn drain<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
+        // The first failure is the one to report; the other requests must come back all the same.
         let mut outcome = Ok(());
+        let mut takes_more = true;
         let mut waits = 0;
         loop {
             let before = self.slots.in_flight();
             while let Some(completion) = self.completions.pop() {
-                // The first failure is the one to report; the other requests must come back all the same.
                 outcome = outcome.and(self.complete::<TIMED, GOVERNED>(completion));
             }
-            if self.slots.in_flight() == 0 {
+            // What the kernel does not take will not come back.
+            let untaken = if takes_more { 0 } else { self.staged.len() };
+            if self.slots.in_flight() <= untaken {
                 return outcome;
             }
-            match self.submit::<TIMED, GOVERNED>() {
-                // A stop order or the end of the runtime does not end the draining.
-                Ok(()) | Err(Ended::Stopped | Ended::TimeUp) => {}
-                // What the kernel does not take will not come back; the engine keeps the buffers of the rest.
-                failed => return outcome.and(failed),
+            if takes_more {
+                match self.submit::<TIMED, GOVERNED>() {
+                    // A stop order or the end of the runtime does not end the draining.
+                    Ok(()) | Err(Ended::Stopped | Ended::TimeUp) => {}
+                    failed => {
+                        takes_more = false;
+                        outcome = outcome.and(failed);
+                    }
+                }
             }
-            self.reap_more::<TIMED, GOVERNED>(1, PATIENCE)?;
+            if let Err(failed) = self.reap_more::<TIMED, GOVERNED>(1, PATIENCE) {
+                self.lost = self.lost(None);
+                return outcome.and(Err(failed));
+            }
             waits = if self.slots.in_flight() < before || !self.completions.is_empty() { 0 } else { waits + 1 };
             if waits == 1 && self.parts.control.stopped() {
                 // Best effort: an engine that cannot cancel lets its requests run out.
                 let _ = self.parts.engine.cancel();
             }
-            if waits > DRAIN_WAITS_MAX {
-                return Err(self.lost());
+            if waits > self.waits_max() {
+                self.lost = self.lost(Some(self.parts.control.bounds().drain()));
+                return outcome;
             }
         }
     }
