@@ -1,7 +1,7 @@
 //! A second process, for work that may get stuck in the kernel: a process whose thread is stuck there cannot end, but
 //! another one can. And what the process holds of its own program.
 
-pub use crate::system::process::{divide, let_go_of_code, signal, wait_for};
+pub use crate::system::process::{bind_to_parent, divide, let_go_of_code, signal, wait_for};
 
 /// Which of the two processes goes on here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

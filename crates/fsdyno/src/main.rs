@@ -9,6 +9,7 @@ mod first_look;
 mod guided;
 mod inspect;
 mod installed;
+mod patience;
 mod question;
 mod report_command;
 mod supervisor;

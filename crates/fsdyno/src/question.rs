@@ -107,7 +107,7 @@ fn try_answer(
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> Result<u8, Problem> {
     let store = if shared.no_store { None } else { Some(Store::at(shared.store.as_deref())?) };
-    let control = Arc::new(Control::default());
+    let control = Arc::new(crate::patience::control());
     let signals = SignalWatch::begin(Arc::clone(&control))
         .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
     let mut looks = Looks::new(Arc::clone(&control));

@@ -6,7 +6,7 @@ use std::os::fd::IntoRawFd;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use engine::process::{Ended, Side, divide, wait_for};
+use engine::process::{Ended, Side, bind_to_parent, divide, wait_for};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::fio::complain;
@@ -20,6 +20,9 @@ const KILL: u8 = 9;
 /// The status of a process that a signal ended: this and the signal's number.
 const BY_SIGNAL: u8 = 128;
 
+/// The status of a process whose parent was killed before it could begin; nobody reads it.
+const ORPHANED: u8 = 1;
+
 /// Where the process that does the work says its farewell; `None`: nobody waits for it.
 static FAREWELL_TO: Mutex<Option<PipeWriter>> = Mutex::new(None);
 
@@ -29,6 +32,10 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
     match divided {
         Ok(((reader, writer), Side::New)) => {
             drop(reader);
+            if !bind_to_parent(&writer) {
+                // Whoever asked for the work is gone, and nobody would end it.
+                return ORPHANED;
+            }
             *farewell_to() = Some(writer);
             let status = work();
             say_farewell(status);

@@ -149,6 +149,8 @@ pub struct WorkerCell {
     thread: AtomicU32,
     /// Grows with each thing done before the first and after the last I/O: a file opened, a part read, a file synced.
     steps: AtomicU64,
+    /// The file that this was about.
+    file: AtomicU32,
     /// The conductor has given it up: its end is written, and it may begin nothing any more.
     left_behind: AtomicBool,
     snapshot: Mutex<Option<(u32, Box<JobRecord>)>>,
@@ -166,6 +168,7 @@ impl WorkerCell {
             open_files: AtomicU32::new(0),
             thread: AtomicU32::new(0),
             steps: AtomicU64::new(0),
+            file: AtomicU32::new(0),
             left_behind: AtomicBool::new(false),
             snapshot: Mutex::new(None),
             end: Mutex::new(None),
@@ -196,8 +199,19 @@ impl WorkerCell {
         self.steps.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// The next thing is about this file of the worker: it is opened, synced, closed.
+    pub(crate) fn turns_to(&self, file: usize) {
+        self.file.store(file as u32, Ordering::Relaxed);
+        self.step();
+    }
+
     pub(crate) fn steps(&self) -> u64 {
         self.steps.load(Ordering::Relaxed)
+    }
+
+    /// The file that it turned to last.
+    pub(crate) fn file(&self) -> usize {
+        self.file.load(Ordering::Relaxed) as usize
     }
 
     /// Gives the worker up, whatever it does.

@@ -152,9 +152,14 @@ fn in_flight_bytes(plan: &WorkerPlan) -> u64 {
     u64::from(plan.block_bytes_max) * plan.queueing.depth as u64
 }
 
-/// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not say.
-fn waiting(cell: &WorkerCell) -> Option<Waiting> {
-    probe::waiting_of(cell.thread()?).ok()
+/// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not say. Which file is opened or
+/// closed the worker itself knows.
+fn waiting(plan: &WorkerPlan, cell: &WorkerCell) -> Option<Waiting> {
+    let mut waiting = probe::waiting_of(cell.thread()?).ok()?;
+    if ["open", "close"].contains(&waiting.operation.as_str()) {
+        waiting.file = plan.files.get(cell.file()).map(|file| file.path.clone());
+    }
+    Some(waiting)
 }
 
 fn place(waiting: Option<&Waiting>) -> String {
@@ -169,13 +174,13 @@ pub(crate) fn sentence_of_silence(plan: &WorkerPlan, cell: &WorkerCell, silent_n
         WorkerState::Syncing => format!("has done its I/O and has been ending for {seconds} s"),
         _ => format!("has completed nothing for {seconds} s"),
     };
-    format!("{job}: worker {number} {doing}; it is {}", place(waiting(cell).as_ref()))
+    format!("{job}: worker {number} {doing}; it is {}", place(waiting(plan, cell).as_ref()))
 }
 
 /// The end of a worker that is left behind: its last word, with an error that says where it is stuck unless it had one
 /// before.
 pub(crate) fn left_behind(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, overdue_ns: u64) -> WorkerEnd {
-    let waiting = waiting(cell);
+    let waiting = waiting(plan, cell);
     let seconds = overdue_ns / SECOND_NS;
     let known = cell.take_end();
     let whole = known.is_some();

@@ -107,7 +107,11 @@ fn prepare(plan: &WorkerPlan, control: &Control, cell: &WorkerCell) -> Result<Ve
     if diskless(plan.job.submission.engine) {
         return Ok(Vec::new());
     }
-    plan.files.iter().map(|file| open(plan, file, control, cell)).collect()
+    let open = |(index, file)| {
+        cell.turns_to(index);
+        open(plan, file, control, cell)
+    };
+    plan.files.iter().enumerate().map(open).collect()
 }
 
 fn apply_process(plan: &WorkerPlan) -> Result<(), Refused> {
@@ -145,7 +149,6 @@ fn open(plan: &WorkerPlan, file: &PlannedFile, control: &Control, cell: &WorkerC
         function: "open",
         message: format!("fio: {error}"),
     })?;
-    cell.step();
     if job.files.invalidate && !job.files.pre_read {
         // Advice; a cache that cannot be dropped is the ledger's business, not an error here.
         let _ = opened.drop_cache(file.start, file.length);
@@ -448,10 +451,10 @@ fn sync_all(plan: &WorkerPlan, files: &[OpenFile], cell: &WorkerCell) -> Result<
         op: None,
         detail: Some(error.to_string()),
     };
-    for file in files {
+    for (index, file) in files.iter().enumerate() {
+        cell.turns_to(index);
         if durability.end_fsync || durability.fsync_on_close {
             file.sync().map_err(|error| fail(error, "fsync"))?;
-            cell.step();
             count += 1;
         }
         if durability.end_syncfs {
@@ -485,7 +488,8 @@ fn close(plan: &WorkerPlan, files: Vec<OpenFile>, cell: &WorkerCell) -> Closed {
     let clock = RealClock::shared();
     let began_ns = clock.now_ns();
     let mut closed = Closed::default();
-    for file in files {
+    for (index, file) in files.into_iter().enumerate() {
+        cell.turns_to(index);
         let path = file.path().to_owned();
         if let Err(error) = file.close() {
             closed.messages.push(format!("fio: {error}"));
@@ -495,7 +499,6 @@ fn close(plan: &WorkerPlan, files: Vec<OpenFile>, cell: &WorkerCell) -> Closed {
         if let Err(error) = removed {
             closed.messages.push(format!("fio: {error}"));
         }
-        cell.step();
     }
     closed.took_ns = clock.now_ns().saturating_sub(began_ns);
     closed

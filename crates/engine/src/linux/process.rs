@@ -2,29 +2,35 @@
 
 use std::io;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mm::Advice;
 use rustix::process::{Pid, Signal, WaitOptions};
 
 use crate::process::{Ended, Side};
 
-/// Divides this process in two. The new one ends with the old one.
+/// Divides this process in two. The new one has to [`bind_to_parent`].
 pub fn divide() -> io::Result<Side> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("other threads are running"));
     }
-    let parent = std::process::id();
     // SAFETY: this is the only thread, as was just seen and only this thread could change. So no lock is held by a
     // thread that the new process will not have, and everything may be done in it.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
-        0 => {
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-            // It may have ended before the line above.
-            let orphaned = rustix::process::getppid().is_none_or(|pid| pid.as_raw_nonzero().get() as u32 != parent);
-            if orphaned { Err(io::Error::other("the first process has ended")) } else { Ok(Side::New) }
-        }
+        0 => Ok(Side::New),
         pid => Ok(Side::Old(pid as u32)),
     }
+}
+
+/// Has this process end with its parent. False: the parent has ended already. `to_parent` is a pipe that the parent
+/// alone reads: the kernel closes it before it tells the children, so one of the two is always seen. (The parent's
+/// number tells nothing where the two live in different namespaces.)
+pub fn bind_to_parent(to_parent: &std::io::PipeWriter) -> bool {
+    // Never refused for a signal that there is.
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    let mut ends = [PollFd::new(to_parent, PollFlags::OUT)];
+    let seen = poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+    seen.is_err() || !ends[0].revents().contains(PollFlags::ERR)
 }
 
 /// Waits until the process, a child of this one, has ended.
