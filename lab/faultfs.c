@@ -7,6 +7,7 @@
  *   delay-us      every read and write takes N microseconds longer
  *   read-eio, write-eio, fsync-eio, close-eio
  *                 the N-th such request from now fails with EIO
+ *   read-eio-all  every read from now on fails with EIO (1)
  *   short-read, short-write
  *                 the N-th from now moves half of its bytes
  *   enospc-after  once N more bytes have been written, no write finds space
@@ -34,11 +35,13 @@
 
 enum fault {
     DELAY_US, READ_EIO, WRITE_EIO, FSYNC_EIO, CLOSE_EIO, SHORT_READ, SHORT_WRITE, ENOSPC_AFTER, HANG_MS, HANG_FOREVER,
-    HANG_FSYNC, HANG_OPEN, HANG_CLOSE, HANG_LOOK, DIRECT_IO, FAULTS
+    HANG_FSYNC, HANG_OPEN, HANG_CLOSE, HANG_LOOK, DIRECT_IO, READ_EIO_ALL,
+    FAULTS
 };
 static const char *const FAULT_NAMES[FAULTS] = {
     "delay-us", "read-eio", "write-eio", "fsync-eio", "close-eio", "short-read", "short-write", "enospc-after", "hang-ms",
     "hang-forever", "hang-fsync", "hang-open", "hang-close", "hang-look", "direct-io",
+    "read-eio-all",
 };
 enum request { READS, WRITES, FSYNCS, CLOSES, LOOKS, REQUESTS };
 static const char *const REQUEST_NAMES[REQUESTS] = {"reads", "writes", "fsyncs", "closes", "looks"};
@@ -172,7 +175,7 @@ static int do_read(const char *path, char *buffer, size_t size, off_t offset, st
         return tell_counts(buffer, size, offset);
     atomic_fetch_add(&requests[READS], 1);
     wait_as_told(path);
-    if (is_due(path, READ_EIO))
+    if (is_due(path, READ_EIO) || atomic_load(&scope_of(path)->faults[READ_EIO_ALL]))
         return -EIO;
     if (is_due(path, SHORT_READ))
         size /= 2;

@@ -1,6 +1,7 @@
 //! What is particular to Linux. Another system is another folder with the same names.
 
 pub(crate) mod aio;
+mod bus;
 pub(crate) mod clock;
 pub(crate) mod control;
 pub(crate) mod extents;
@@ -10,5 +11,6 @@ pub(crate) mod mmap;
 pub(crate) mod pages;
 pub(crate) mod positioned;
 pub(crate) mod process;
+mod shared;
 pub(crate) mod thread;
 pub(crate) mod uring;

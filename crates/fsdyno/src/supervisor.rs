@@ -14,8 +14,10 @@ use crate::fio::complain;
 /// A worker process that has given its status and is not gone after so long is stuck.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// SIGKILL.
+/// SIGKILL, SIGBUS and SIGABRT.
 const KILL: u8 = 9;
+const BUS: u8 = 7;
+const ABORT: u8 = 6;
 
 /// The status of a process that a signal ended: this and the signal's number.
 const BY_SIGNAL: u8 = 128;
@@ -95,7 +97,12 @@ fn wait(child: u32, mut reader: PipeReader) -> u8 {
     match wait_for(child) {
         Ok(Ended::Status(status)) => status,
         Ok(Ended::Signal(signal)) => {
-            let why = if signal == KILL { " (by somebody, or by the kernel for want of memory)" } else { "" };
+            let why = match signal {
+                KILL => " (by somebody, or by the kernel for want of memory)",
+                BUS => " (memory that stands for a file, or the program's own, could not be had: its storage failed)",
+                ABORT => " (want of memory, or an error of this program; see above)",
+                _ => "",
+            };
             complain(&format!(
                 "fsdyno: the work was ended by signal {signal}{why}; only what was saved before is kept"
             ));

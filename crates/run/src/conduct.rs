@@ -1,5 +1,6 @@
 //! Runs a plan: layouts first, then stage after stage, watching, collecting, ending in one record.
 
+mod clock_watch;
 mod patience;
 mod roll;
 
@@ -7,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::clock::{Clock, RealClock};
+use engine::clock::{Clock, ClockWatch, RealClock};
 use results::evidence::{MachineEvidence, Storage};
 use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_VERSION, Severity};
 
@@ -136,6 +137,7 @@ struct Conductor<'run> {
     observer: &'run mut dyn Observer,
     ended: Vec<Option<JobRecord>>,
     clock: RealClock,
+    clock_watch: ClockWatch,
     began_ns: u64,
     started_ms: u64,
     started_ns: Vec<Option<u64>>,
@@ -172,6 +174,7 @@ impl<'run> Conductor<'run> {
             ended: (0..workers).map(|_| None).collect(),
             began_ns: clock.now_ns(),
             clock,
+            clock_watch: ClockWatch::begin(clock),
             started_ms: crate::wall::now_ms(),
             started_ns: vec![None; workers],
             disks: None,
@@ -280,6 +283,7 @@ impl<'run> Conductor<'run> {
                 self.started_ns[index] = Some(now_ns);
             }
         }
+        self.begin_clock_watch();
         self.shared.gate.open(stage);
         for (index, end) in early {
             self.end(index, end);
@@ -293,10 +297,12 @@ impl<'run> Conductor<'run> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.watch();
+            self.watch_clock();
             if let Some(sampler) = &mut self.sampler {
                 sampler.watch(self.clock.now_ns(), stage);
             }
         }
+        self.judge_clock(stage);
         // What left somebody behind would not answer the last look either.
         if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.left_behind()) {
             sampler.end_stage(stage);

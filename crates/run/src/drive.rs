@@ -127,6 +127,8 @@ pub(crate) trait Account {
 /// What the loop is made of.
 pub(crate) struct Parts<'run, E, A> {
     pub(crate) engine: E,
+    /// All slots of the engine, at the beginning and at the end of a phase.
+    pub(crate) slots: Slots<E>,
     /// Open files, and the range that is used of each.
     pub(crate) files: &'run [OpenFile],
     pub(crate) used: &'run [PlannedFile],
@@ -155,7 +157,7 @@ pub(crate) struct Parts<'run, E, A> {
 impl<E: Engine, A> Parts<'_, E, A> {
     /// Makes the slot's buffer ready for this write.
     #[inline]
-    fn prepare(&mut self, slot: &Slot, op: &Op) {
+    fn prepare(&mut self, slot: &Slot<E>, op: &Op) {
         if let Some(content) = &mut self.content {
             content.prepare(&mut self.engine.buffer(slot)[..op.length as usize], op);
         }
@@ -174,12 +176,11 @@ pub(crate) struct Drive<'run, E: Engine, A> {
     /// Position in the block of the request that is timed when not all are.
     sample: usize,
     blocks_made: u64,
-    slots: Slots,
     flights: Box<[Flight]>,
     /// Slots queued but not yet submitted.
     staged: Vec<u32>,
     /// Reaped, not yet taken note of; their slots still count as in flight.
-    completions: Vec<Completion>,
+    completions: Vec<Completion<E>>,
     /// When they were reaped, or [`UNTIMED`].
     reaped_ns: u64,
     /// Totals at the end of the ramp, which the recorder has forgotten.
@@ -204,7 +205,6 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             latencies_ns: [0; BLOCK_OPS],
             sample: 0,
             blocks_made: 0,
-            slots: Slots::new(depth as u32),
             flights: vec![flight; depth].into_boxed_slice(),
             staged: Vec::with_capacity(depth),
             completions: Vec::with_capacity(depth),

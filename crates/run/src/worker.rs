@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use engine::clock::{Clock, RealClock};
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
-use engine::{Engine, EngineSetup, EngineVisitor, with_engine};
+use engine::{Engine, EngineSetup, EngineVisitor, Slots, with_engine};
 use job::{Direction, Fadvise, PerDirection};
 use results::{JobError, JobRecord};
 use workload::{Content, Generator, Op};
@@ -225,7 +225,7 @@ impl EngineVisitor for Task<'_> {
 
     // Inlined, all engines would share one frame, and every worker's stack would hold room for the loop of each.
     #[inline(never)]
-    fn visit<E: Engine>(self, mut engine: E) -> Option<WorkerEnd> {
+    fn visit<E: Engine>(self, mut engine: E, slots: Slots<E>) -> Option<WorkerEnd> {
         let Task { index, shared, plan, files } = self;
         let job = &plan.job;
         let generator = match Generator::new(&plan.workload) {
@@ -237,7 +237,7 @@ impl EngineVisitor for Task<'_> {
         };
         let content = job.pattern.access.writes.then(|| {
             let mut content = content(plan);
-            fill_buffers(&mut engine, &mut content, plan);
+            fill_buffers(&mut engine, &slots, &mut content, plan);
             content
         });
         let cell = &shared.cells[index];
@@ -280,6 +280,7 @@ impl EngineVisitor for Task<'_> {
             account: ThreadAccount::begin(plan, RealClock::shared()),
             control: &shared.control,
             cell,
+            slots,
             engine,
         };
         let mut drive = Box::new(Drive::new(parts));
@@ -331,13 +332,13 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
 }
 
 /// Every buffer gets its content once; what changes per I/O is changed per I/O.
-fn fill_buffers<E: Engine>(engine: &mut E, content: &mut Content, plan: &WorkerPlan) {
+fn fill_buffers<E: Engine>(engine: &mut E, slots: &Slots<E>, content: &mut Content, plan: &WorkerPlan) {
     if diskless(plan.job.submission.engine) {
         return;
     }
-    let mut slots = engine::Slots::new(plan.queueing.depth as u32);
-    while let Some(slot) = slots.take() {
-        content.fill(engine.buffer(&slot));
+    // In the order in which they are taken.
+    for slot in slots.free().iter().rev() {
+        content.fill(engine.buffer(slot));
     }
 }
 

@@ -247,6 +247,15 @@ const MAPPED: &[Case] = &[
         kept: Some((Some(110), 0)),
     },
     Case {
+        fault: "no page is brought any more, another job's is never",
+        set: &["read-eio-all 1 F", "hang-forever 1 G"],
+        words: "--rw=randread --size=1m --exitall_on_error --name=b --filename=G --rw=randread --size=1m",
+        act: Act::Nothing,
+        told: &[EIO, "its storage failed", STUCK],
+        status: 2,
+        kept: Some((Some(5), 0)),
+    },
+    Case {
         fault: "the close is never answered; SIGINT",
         set: &["hang-close 1 F"],
         words: "--rw=randread --size=1m",
@@ -447,6 +456,38 @@ fn sim() {
         }
     });
     document::hold("ends::sim", rows.collect());
+}
+
+/// A mapped file that somebody shortens ends its own job, with the cause, and no other.
+#[test]
+fn a_shortened_file() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+    let data = place.path().join("data");
+    std::fs::write(&data, vec![7; 1 << 20]).expect("the place is writable");
+    let words = "--ioengine=mmap --rw=randread --size=1m --bs=4k --name=a --filename=data --time_based --runtime=600 \
+                 --exitall --name=b --filename=other --time_based --runtime=600";
+    let mut running = hurried(place.path(), &format!("{words} --eta=always --eta-interval=250ms"));
+    running.wait_until("I/O", |running| running.said().contains("[r="));
+    let file = std::fs::File::options().write(true).open(&data).expect("it is there");
+    file.set_len(8192).expect("it can be shortened");
+    let ran = running.finish();
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.status, 1, "{said}");
+    let jobs = ran.record.as_ref().expect("a record is kept")["jobs"].as_array().expect("jobs").clone();
+    assert_eq!(jobs[0]["error"]["code"], 5, "{said}");
+    assert!(jobs[1]["error"].is_null() && jobs[1]["read"]["ios"].as_u64() > Some(0), "{said}");
+    let told = [EIO, "somebody shortened it"].map(|words| moment(&ran.told(words)));
+    document::hold(
+        "ends::a_shortened_file",
+        vec![Row {
+            fault: "somebody shortens a mapped file".to_owned(),
+            asked: format!("`fio {words}`"),
+            status: ran.status.to_string(),
+            told: told.join("\n"),
+            kept: "the record, with error 5; the other job is whole".to_owned(),
+            left: "its files".to_owned(),
+        }],
+    );
 }
 
 /// A worker process goes with the one that was called, even if that one ends before the kernel is told so.

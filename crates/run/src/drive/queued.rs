@@ -22,7 +22,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let replace_each = queueing.batch == 1 && queueing.depth_low >= queueing.depth;
         self.next_block()?;
         loop {
-            while self.slots.in_flight() < queueing.depth {
+            while self.parts.slots.in_flight() < queueing.depth {
                 if self.cursor == self.block.len {
                     self.next_block()?;
                     if !TIMED {
@@ -34,7 +34,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                     }
                 }
                 let intended_ns = if GOVERNED { self.await_turn::<TIMED>(self.cursor)? } else { 0 };
-                let slot = self.slots.take().expect("in flight is below the depth, so a slot is free");
+                let slot = self.parts.slots.take().expect("in flight is below the depth, so a slot is free");
                 self.issue_next::<TIMED, GOVERNED>(slot, intended_ns)?;
             }
             self.submit::<TIMED, GOVERNED>()?;
@@ -50,7 +50,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? else {
                     // A sync or a survived error: its slot is free. The rest of a short transfer is staged, and
                     // would wait for ever behind requests that do not come.
-                    if self.slots.in_flight() < queueing.depth || !self.staged.is_empty() {
+                    if self.parts.slots.in_flight() < queueing.depth || !self.staged.is_empty() {
                         break;
                     }
                     continue;
@@ -59,9 +59,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                     self.issue_next::<TIMED, GOVERNED>(slot, 0)?;
                     continue;
                 }
-                self.slots.give(slot);
+                self.parts.slots.give(slot);
                 if replace_each
-                    || self.slots.in_flight() <= queueing.depth_low.min(queueing.depth - 1)
+                    || self.parts.slots.in_flight() <= queueing.depth_low.min(queueing.depth - 1)
                         && self.completions.is_empty()
                 {
                     break;
@@ -92,7 +92,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[inline(always)]
     fn issue_next<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        slot: engine::Slot,
+        slot: engine::Slot<E>,
         intended_ns: u64,
     ) -> Result<(), Ended> {
         let timed = TIMED || self.cursor == self.sample;
@@ -109,13 +109,13 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[inline(always)]
     fn queue_next<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        slot: engine::Slot,
+        slot: engine::Slot<E>,
         intended_ns: u64,
         timed: bool,
     ) -> Result<Option<u32>, Ended> {
         let cursor = self.cursor;
         self.cursor = cursor + 1;
-        let in_flight = self.slots.in_flight();
+        let in_flight = self.parts.slots.in_flight();
         let index = slot.index();
         let Drive { parts, flights, block, .. } = self;
         let flight = &mut flights[index];
@@ -176,7 +176,10 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
 
     /// A request that the engine completed while queueing it (a sync that the kernel does not queue).
     #[cold]
-    fn done_at_once<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion) -> Result<(), Ended> {
+    fn done_at_once<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        completion: Completion<E>,
+    ) -> Result<(), Ended> {
         let end_ns = self.now_ns();
         self.flights[completion.slot.index()].issue_ns = end_ns;
         self.reaped_ns = end_ns;
@@ -187,7 +190,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[cold]
     fn make_room<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        refused: engine::Slot,
+        refused: engine::Slot<E>,
         op: Op,
         done: u32,
     ) -> Result<(), Ended> {
@@ -196,7 +199,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             let room = self.submit::<TIMED, GOVERNED>().and_then(|()| self.reap::<TIMED, GOVERNED>(1, PATIENCE));
             if let Err(ended) = room {
                 // The request was never queued: its slot is free, and draining must not wait for it.
-                self.slots.give(slot);
+                self.parts.slots.give(slot);
                 return Err(ended);
             }
             let index = slot.index();
@@ -280,9 +283,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Ok(())
     }
 
-    fn complete<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion) -> Result<(), Ended> {
+    fn complete<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Result<(), Ended> {
         if let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? {
-            self.slots.give(slot);
+            self.parts.slots.give(slot);
         }
         Ok(())
     }
@@ -292,8 +295,8 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[inline(always)]
     fn complete_inline<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        completion: Completion,
-    ) -> Result<Option<engine::Slot>, Ended> {
+        completion: Completion<E>,
+    ) -> Result<Option<engine::Slot<E>>, Ended> {
         let end_ns = self.reaped_ns;
         let flight = &self.flights[completion.slot.index()];
         let expected = i64::from(flight.op.length - flight.done);
@@ -315,7 +318,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             if let Err(ended) =
                 self.governed(&completion.slot, &flight.op, direction, lat_ns, flight.intended_ns, end_ns)
             {
-                self.slots.give(completion.slot);
+                self.parts.slots.give(completion.slot);
                 return Err(ended);
             }
         }
@@ -326,13 +329,13 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[cold]
     fn complete_unusual<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        completion: Completion,
+        completion: Completion<E>,
     ) -> Result<(), Ended> {
         let end_ns = self.reaped_ns;
         let index = completion.slot.index();
         let flight = self.flights[index];
         if completion.result < 0 {
-            self.slots.give(completion.slot);
+            self.parts.slots.give(completion.slot);
             if completion.result == -ECANCELED && self.parts.control.stopped() {
                 // Called back by `drain`: issued, but never carried out.
                 return Ok(());
@@ -340,13 +343,13 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             return self.failed(&flight.op, -completion.result as i32, "io_u error");
         }
         let Some(direction) = flight.op.kind.direction() else {
-            self.slots.give(completion.slot);
+            self.parts.slots.give(completion.slot);
             let end_ns = if end_ns != UNTIMED { end_ns } else { self.now_ns() };
             self.parts.recorder.synced(end_ns.saturating_sub(flight.start_ns));
             return Ok(());
         };
         if completion.result == 0 {
-            self.slots.give(completion.slot);
+            self.parts.slots.give(completion.slot);
             return self.failed(&flight.op, 5, "full resid");
         }
         self.parts.recorder.shortened(direction);
@@ -371,7 +374,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[cold]
     fn lost(&self, silent: Option<Duration>) -> Option<Lost> {
         // What was never submitted is nobody's but the worker's.
-        let away = self.slots.in_flight_indices().filter(|index| !self.staged.contains(&(*index as u32)));
+        let away = self.parts.slots.in_flight_indices().filter(|index| !self.staged.contains(&(*index as u32)));
         let mut away: Vec<&Flight> = away.map(|index| &self.flights[index]).collect();
         away.sort_by_key(|flight| flight.start_ns);
         let oldest = away.iter().take(LostRequests::LISTED_MAX).map(|flight| flight.op).collect();
@@ -386,13 +389,13 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let mut takes_more = true;
         let mut waits = 0;
         loop {
-            let before = self.slots.in_flight();
+            let before = self.parts.slots.in_flight();
             while let Some(completion) = self.completions.pop() {
                 outcome = outcome.and(self.complete::<TIMED, GOVERNED>(completion));
             }
             // What the kernel does not take will not come back.
             let untaken = if takes_more { 0 } else { self.staged.len() };
-            if self.slots.in_flight() <= untaken {
+            if self.parts.slots.in_flight() <= untaken {
                 return outcome;
             }
             if takes_more {
@@ -409,7 +412,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 self.lost = self.lost(None);
                 return outcome.and(Err(failed));
             }
-            waits = if self.slots.in_flight() < before || !self.completions.is_empty() { 0 } else { waits + 1 };
+            waits = if self.parts.slots.in_flight() < before || !self.completions.is_empty() { 0 } else { waits + 1 };
             if waits == 1 && self.parts.control.stopped() {
                 // Best effort: an engine that cannot cancel lets its requests run out.
                 let _ = self.parts.engine.cancel();
