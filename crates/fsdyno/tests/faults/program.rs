@@ -12,7 +12,7 @@ use serde_json::Value;
 const HANG_NS: u64 = 120_000_000_000;
 
 /// Bounds of runs that have no half minutes, s.
-pub(crate) const HURRIED: u64 = 2;
+pub(crate) const HURRIED: u64 = 3;
 
 /// A run of the binary. Its words are on disk, so that nobody has to read pipes.
 pub(crate) struct Running {
