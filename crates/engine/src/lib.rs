@@ -9,6 +9,7 @@
 //! [`EngineVisitor`]: the loop is compiled once per engine and the engine is chosen once per worker.
 
 mod advice;
+pub mod allocation;
 pub mod buffers;
 pub mod clock;
 mod completions;

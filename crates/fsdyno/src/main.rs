@@ -18,10 +18,15 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// What is put by lets a run without memory end with its report.
+#[global_allocator]
+static ALLOCATOR: engine::allocation::Allocator = engine::allocation::Allocator;
+
 /// Version line; tools look for its beginning.
 const VERSION: &str = concat!("fio-3.42-fsdyno-", env!("CARGO_PKG_VERSION"));
 
 fn main() -> ExitCode {
+    engine::allocation::put_by();
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
     let words: Vec<OsString> = words.collect();

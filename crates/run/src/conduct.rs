@@ -153,6 +153,8 @@ struct Conductor<'run> {
     watched: Vec<Watched>,
     /// When the workers were last looked at.
     looked_ns: u64,
+    /// An allocation has failed, and it was told.
+    short_of_memory: bool,
     /// When the next interim records are asked for.
     next_snapshots_ns: u64,
 }
@@ -183,6 +185,7 @@ impl<'run> Conductor<'run> {
             machine: MachineEvidence::default(),
             watched: vec![Watched::default(); workers],
             looked_ns: clock.now_ns(),
+            short_of_memory: false,
             next_snapshots_ns: SNAPSHOTS_NS,
         }
     }

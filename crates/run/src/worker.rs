@@ -41,6 +41,7 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     let plan = &shared.plan.workers[index];
     let cell = &shared.cells[index];
     cell.set_thread(engine::thread::thread_id());
+    engine::allocation::can_be_left_behind();
     let files = match prepare(plan, &shared.control, cell) {
         Ok(files) => files,
         Err(refused) => {

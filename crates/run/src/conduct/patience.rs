@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 
 use engine::clock::Clock;
+use results::{Note, Severity};
 
 use super::roll::Roll;
 use super::{Conductor, WATCH};
@@ -86,6 +87,19 @@ impl Conductor<'_> {
         }
     }
 
+    /// After an allocation that failed there is enough to report with, and no more.
+    fn notice_want_of_memory(&mut self) {
+        let Some(bytes) = engine::allocation::failed_bytes().filter(|_| !self.short_of_memory) else { return };
+        self.short_of_memory = true;
+        self.shared.control.stop();
+        let text = format!(
+            "an allocation of {bytes} bytes failed: the run ends with what it has; lower iodepth, numjobs or nrfiles, or \
+             raise the memory limit (ulimit -v, cgroup)"
+        );
+        self.observer.message(&format!("fio: {text}"));
+        self.heading.notes.push(Note { id: "out-of-memory".to_owned(), severity: Severity::Invalid, job: None, text });
+    }
+
     /// ns since the last call.
     fn step_ns(&mut self) -> u64 {
         let now_ns = self.clock.now_ns();
@@ -95,6 +109,7 @@ impl Conductor<'_> {
     /// Ends those workers of the stage that were to begin or to end long ago and do not answer, and tells of those that
     /// do nothing.
     pub(super) fn leave_the_lost(&mut self, stage: u32, roll: &mut Roll) {
+        self.notice_want_of_memory();
         let step_ns = self.step_ns();
         let now_ns = self.looked_ns.saturating_sub(self.began_ns);
         let shared = Arc::clone(&self.shared);

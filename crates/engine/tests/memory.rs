@@ -1,0 +1,31 @@
+//! What is put by for the report of a run that has no memory left. A test program of its own: the limit that it sets holds
+//! for all of its threads.
+
+use engine::allocation::{Allocator, failed_bytes, put_by};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+#[global_allocator]
+static ALLOCATOR: Allocator = Allocator;
+
+fn address_space_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
+    line.split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10
+}
+
+#[test]
+fn an_allocation_that_fails_gets_what_was_put_by_and_is_known() {
+    put_by();
+    assert_eq!(failed_bytes(), None);
+    let before = getrlimit(Resource::As);
+    setrlimit(Resource::As, Rlimit { current: Some(address_space_bytes() + (1 << 20)), ..before }).unwrap();
+    // Larger than what the allocator keeps of its own, smaller than what was put by.
+    let mut block: Vec<u8> = Vec::new();
+    let first = block.try_reserve_exact(4 << 20);
+    let mut beyond: Vec<u8> = Vec::new();
+    let second = beyond.try_reserve_exact(1 << 30);
+    setrlimit(Resource::As, before).unwrap();
+    assert!(first.is_ok(), "{first:?}");
+    assert_eq!(failed_bytes(), Some(4 << 20), "the first one");
+    assert!(second.is_err());
+}
