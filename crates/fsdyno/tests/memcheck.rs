@@ -1,6 +1,5 @@
 //! A short run of each engine under valgrind's memcheck: no access beyond what is allocated, no decision on memory that
 //! nobody has written.
-#![expect(clippy::print_stdout, reason = "what is skipped says why")]
 
 use std::process::Command;
 

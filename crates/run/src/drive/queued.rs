@@ -378,7 +378,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let mut away: Vec<&Flight> = away.map(|index| &self.flights[index]).collect();
         away.sort_by_key(|flight| flight.start_ns);
         let oldest = away.iter().take(LostRequests::LISTED_MAX).map(|flight| flight.op).collect();
-        (!away.is_empty()).then(|| Lost { count: away.len(), oldest, silent })
+        if away.is_empty() { None } else { Some(Lost { count: away.len(), oldest, silent }) }
     }
 
     /// Brings back everything in flight. The requests are the kernel's until they come: waiting is bounded, and
