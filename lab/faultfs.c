@@ -2,16 +2,19 @@
  *
  *   faultfs FOLDER MOUNTPOINT [FUSE OPTIONS]
  *
- * Its file `.faults` takes lines `NAME N` and, when read, tells how many requests there have been. 0 takes a fault away:
+ * Its file `.faults` takes lines `NAME N`, or `NAME N FILE` for one file of that name alone. When read it tells how many
+ * requests there have been, and `hung FILE N` for each such file. 0 takes a fault away:
  *   delay-us      every read and write takes N microseconds longer
  *   read-eio, write-eio, fsync-eio, close-eio
  *                 the N-th such request from now fails with EIO
+ *   read-eio-all  every read from now on fails with EIO (1)
  *   short-read, short-write
  *                 the N-th from now moves half of its bytes
  *   enospc-after  once N more bytes have been written, no write finds space
  *   hang-ms       the next read or write is answered N milliseconds late
- *   hang-forever  the next read or write is never answered (1)
- *   hang-fsync    the N-th fsync from now is never answered
+ *   hang-forever  the next N reads or writes are never answered
+ *   hang-fsync, hang-open, hang-close
+ *                 the N-th such request from now is never answered
  *   hang-look     no question for attributes or names is answered (1), until this is taken away
  *   direct-io     files opened from now on bypass the kernel's page cache (1): without it, short reads stay unseen
  */
@@ -21,6 +24,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fuse.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,17 +35,28 @@
 
 enum fault {
     DELAY_US, READ_EIO, WRITE_EIO, FSYNC_EIO, CLOSE_EIO, SHORT_READ, SHORT_WRITE, ENOSPC_AFTER, HANG_MS, HANG_FOREVER,
-    HANG_FSYNC, HANG_LOOK, DIRECT_IO, FAULTS
+    HANG_FSYNC, HANG_OPEN, HANG_CLOSE, HANG_LOOK, DIRECT_IO, READ_EIO_ALL,
+    FAULTS
 };
 static const char *const FAULT_NAMES[FAULTS] = {
     "delay-us", "read-eio", "write-eio", "fsync-eio", "close-eio", "short-read", "short-write", "enospc-after", "hang-ms",
-    "hang-forever", "hang-fsync", "hang-look", "direct-io",
+    "hang-forever", "hang-fsync", "hang-open", "hang-close", "hang-look", "direct-io",
+    "read-eio-all",
 };
 enum request { READS, WRITES, FSYNCS, CLOSES, LOOKS, REQUESTS };
 static const char *const REQUEST_NAMES[REQUESTS] = {"reads", "writes", "fsyncs", "closes", "looks"};
 
 static const char CONTROL[] = "/.faults";
-static atomic_long faults[FAULTS];
+/* What goes wrong with one file, or with all (the first, without a name). They are only added. */
+enum { SCOPES_MAX = 256 };
+struct scope {
+    char file[64];
+    atomic_long faults[FAULTS];
+    atomic_long hung;
+};
+static struct scope scopes[SCOPES_MAX];
+static atomic_int scope_count = 1;
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static atomic_long requests[REQUESTS];
 /* Bytes that may still be written while ENOSPC_AFTER is set. */
 static atomic_long space_left;
@@ -54,53 +69,85 @@ static const char *below(const char *path) { return path[1] == '\0' ? "." : path
 
 static int outcome(long result) { return result < 0 ? -errno : (int)result; }
 
-/* Counts down to the N-th request: true once, for that one. */
-static int is_due(enum fault fault) {
-    long left = atomic_load(&faults[fault]);
+/* The file's own scope, or that of all. */
+static struct scope *scope_of(const char *path) {
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    for (int index = atomic_load(&scope_count) - 1; index > 0; index--)
+        if (strcmp(scopes[index].file, name) == 0)
+            return &scopes[index];
+    return &scopes[0];
+}
+
+/* Counts down to the N-th request: what was left before this one. */
+static long count_down(struct scope *scope, enum fault fault) {
+    long left = atomic_load(&scope->faults[fault]);
     while (left > 0)
-        if (atomic_compare_exchange_weak(&faults[fault], &left, left - 1))
-            return left == 1;
+        if (atomic_compare_exchange_weak(&scope->faults[fault], &left, left - 1))
+            return left;
     return 0;
 }
 
-static void hang(void) {
+/* True once, for the N-th request. */
+static int is_due(const char *path, enum fault fault) {
+    return count_down(scope_of(path), fault) == 1 || (scope_of(path) != &scopes[0] && count_down(&scopes[0], fault) == 1);
+}
+
+static void hang(const char *path) {
+    atomic_fetch_add(&scope_of(path)->hung, 1);
     for (;;)
         pause();
 }
 
-static void wait_as_told(void) {
-    long late_ms = atomic_exchange(&faults[HANG_MS], 0);
+static void wait_as_told(const char *path) {
+    struct scope *scope = scope_of(path);
+    long late_ms = atomic_exchange(&scope->faults[HANG_MS], 0);
     if (late_ms > 0)
         usleep((useconds_t)late_ms * 1000);
-    if (atomic_exchange(&faults[HANG_FOREVER], 0))
-        hang();
-    long delay_us = atomic_load(&faults[DELAY_US]);
+    if (count_down(scope, HANG_FOREVER) > 0)
+        hang(path);
+    long delay_us = atomic_load(&scope->faults[DELAY_US]);
     if (delay_us > 0)
         usleep((useconds_t)delay_us);
 }
 
-static int set_fault(const char *name, long value) {
-    for (int fault = 0; fault < FAULTS; fault++)
+static struct scope *scope_to_set(const char *file) {
+    pthread_mutex_lock(&adding);
+    struct scope *scope = *file ? scope_of(file) : &scopes[0];
+    int count = atomic_load(&scope_count);
+    if (*file && scope == &scopes[0]) {
+        scope = count < SCOPES_MAX ? &scopes[count] : NULL;
+        if (scope) {
+            snprintf(scope->file, sizeof scope->file, "%s", file);
+            atomic_store(&scope_count, count + 1);
+        }
+    }
+    pthread_mutex_unlock(&adding);
+    return scope;
+}
+
+static int set_fault(const char *name, long value, const char *file) {
+    struct scope *scope = scope_to_set(file);
+    for (int fault = 0; scope && fault < FAULTS; fault++)
         if (strcmp(name, FAULT_NAMES[fault]) == 0) {
             if (fault == ENOSPC_AFTER)
                 atomic_store(&space_left, value);
-            atomic_store(&faults[fault], value);
+            atomic_store(&scope->faults[fault], value);
             return 0;
         }
     return -EINVAL;
 }
 
-/* One or more lines `NAME N`. */
+/* One or more lines `NAME N` or `NAME N FILE`. */
 static int set_faults(const char *text, size_t size) {
     char *copy = strndup(text, size);
     int result = copy ? (int)size : -ENOMEM;
     char *rest = copy;
     for (char *line; result > 0 && (line = strsep(&rest, "\n"));) {
-        char name[32];
+        char name[32], file[64] = "";
         long value;
         if (*line == '\0')
             continue;
-        if (sscanf(line, "%31s %ld", name, &value) != 2 || set_fault(name, value) != 0)
+        if (sscanf(line, "%31s %ld %63s", name, &value, file) < 2 || set_fault(name, value, file) != 0)
             result = -EINVAL;
     }
     free(copy);
@@ -108,11 +155,14 @@ static int set_faults(const char *text, size_t size) {
 }
 
 static int tell_counts(char *buffer, size_t size, off_t offset) {
-    char text[256];
+    char text[SCOPES_MAX * 96];
     int length = 0;
     for (int request = 0; request < REQUESTS; request++)
         length += snprintf(text + length, sizeof text - (size_t)length, "%s %ld\n", REQUEST_NAMES[request],
                            atomic_load(&requests[request]));
+    for (int index = 1; index < atomic_load(&scope_count); index++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "hung %s %ld\n", scopes[index].file,
+                           atomic_load(&scopes[index].hung));
     if (offset >= length)
         return 0;
     size_t told = (size_t)(length - offset) < size ? (size_t)(length - offset) : size;
@@ -124,10 +174,10 @@ static int do_read(const char *path, char *buffer, size_t size, off_t offset, st
     if (is_control(path))
         return tell_counts(buffer, size, offset);
     atomic_fetch_add(&requests[READS], 1);
-    wait_as_told();
-    if (is_due(READ_EIO))
+    wait_as_told(path);
+    if (is_due(path, READ_EIO) || atomic_load(&scope_of(path)->faults[READ_EIO_ALL]))
         return -EIO;
-    if (is_due(SHORT_READ))
+    if (is_due(path, SHORT_READ))
         size /= 2;
     return outcome(pread((int)file->fh, buffer, size, offset));
 }
@@ -136,12 +186,12 @@ static int do_write(const char *path, const char *buffer, size_t size, off_t off
     if (is_control(path))
         return set_faults(buffer, size);
     atomic_fetch_add(&requests[WRITES], 1);
-    wait_as_told();
-    if (is_due(WRITE_EIO))
+    wait_as_told(path);
+    if (is_due(path, WRITE_EIO))
         return -EIO;
-    if (atomic_load(&faults[ENOSPC_AFTER]) > 0 && atomic_fetch_sub(&space_left, (long)size) < (long)size)
+    if (atomic_load(&scopes[0].faults[ENOSPC_AFTER]) > 0 && atomic_fetch_sub(&space_left, (long)size) < (long)size)
         return -ENOSPC;
-    if (is_due(SHORT_WRITE))
+    if (is_due(path, SHORT_WRITE))
         size /= 2;
     return outcome(pwrite((int)file->fh, buffer, size, offset));
 }
@@ -150,9 +200,9 @@ static int do_fsync(const char *path, int data_only, struct fuse_file_info *file
     if (is_control(path))
         return 0;
     atomic_fetch_add(&requests[FSYNCS], 1);
-    if (is_due(HANG_FSYNC))
-        hang();
-    if (is_due(FSYNC_EIO))
+    if (is_due(path, HANG_FSYNC))
+        hang(path);
+    if (is_due(path, FSYNC_EIO))
         return -EIO;
     return outcome(data_only ? fdatasync((int)file->fh) : fsync((int)file->fh));
 }
@@ -163,14 +213,16 @@ static int do_flush(const char *path, struct fuse_file_info *file) {
     if (is_control(path))
         return 0;
     atomic_fetch_add(&requests[CLOSES], 1);
-    return is_due(CLOSE_EIO) ? -EIO : 0;
+    if (is_due(path, HANG_CLOSE))
+        hang(path);
+    return is_due(path, CLOSE_EIO) ? -EIO : 0;
 }
 
 static int keep(int opened, struct fuse_file_info *file) {
     if (opened < 0)
         return -errno;
     file->fh = (uint64_t)opened;
-    file->direct_io = atomic_load(&faults[DIRECT_IO]) != 0;
+    file->direct_io = atomic_load(&scopes[0].faults[DIRECT_IO]) != 0;
     return 0;
 }
 
@@ -180,6 +232,8 @@ static int do_open(const char *path, struct fuse_file_info *file) {
         file->direct_io = 1;
         return 0;
     }
+    if (is_due(path, HANG_OPEN))
+        hang(path);
     return keep(openat(root, below(path), file->flags & ~O_DIRECT), file);
 }
 
@@ -194,7 +248,7 @@ static int do_release(const char *path, struct fuse_file_info *file) {
 static int do_getattr(const char *path, struct stat *stat, struct fuse_file_info *file) {
     if (!is_control(path)) {
         atomic_fetch_add(&requests[LOOKS], 1);
-        while (atomic_load(&faults[HANG_LOOK]))
+        while (atomic_load(&scopes[0].faults[HANG_LOOK]))
             usleep(10000);
         return outcome(file ? fstat((int)file->fh, stat) : fstatat(root, below(path), stat, AT_SYMLINK_NOFOLLOW));
     }
@@ -286,7 +340,15 @@ static int do_statfs(const char *path, struct statvfs *space) {
     return outcome(fstatvfs(root, space));
 }
 
+/* Requests that hang must not keep others out. */
+static void *begin(struct fuse_conn_info *connection, struct fuse_config *config) {
+    (void)config;
+    connection->max_background = 1024;
+    return NULL;
+}
+
 static const struct fuse_operations OPERATIONS = {
+    .init = begin,
     .getattr = do_getattr, .readlink = do_readlink, .mkdir = do_mkdir, .unlink = do_unlink, .rmdir = do_rmdir,
     .symlink = do_symlink, .rename = do_rename, .link = do_link, .chmod = do_chmod, .chown = do_chown,
     .truncate = do_truncate, .open = do_open, .read = do_read, .write = do_write, .statfs = do_statfs, .flush = do_flush,

@@ -24,7 +24,10 @@ class Fuse(Stack):
         behind, folder = room.path / "behind", room.path / "mnt"
         behind.mkdir()
         folder.mkdir()
-        daemon = Daemon(room, "faultfs", [program, behind, folder, "-f"])
+        # Since 3.12 the library has ten threads unless told otherwise: as many hangs would stop everything.
+        version = tuple(map(int, do("pkg-config", "--modversion", "fuse3").split(".")[:2]))
+        threads = ["-o", "max_threads=500"] if version >= (3, 12) else []
+        daemon = Daemon(room, "faultfs", [program, behind, folder, "-f", *threads])
         daemon.wait_until(lambda: is_mounted(folder))
         if not is_mounted(CONNECTIONS):
             do("mount", "-t", "fusectl", "fusectl", CONNECTIONS)

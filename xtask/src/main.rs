@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod docs;
 mod licences;
+mod sanitize;
 mod soak;
 mod tests_step;
 mod tidy;
@@ -26,6 +27,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
     test           all tests, with the reasons of those that were skipped
   bench          what fsdyno costs, beside fio; --help tells more
   agreement      what fsdyno and fio measure on storage of known speed; --help tells more
+  sanitize       the tests of engine and run under AddressSanitizer and ThreadSanitizer (nightly)
   soak           what fsdyno says against honest runs on all kinds of storage; --help tells more";
 
 fn main() -> ExitCode {
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         "ci" => ci::run(),
         "bench" => bench::run(rest),
         "agreement" => agreement::run(rest),
+        "sanitize" => sanitize::run(rest),
         "soak" => soak::run(rest),
         "docs" if !rest.is_empty() => docs::run(rest),
         "help" | "--help" | "-h" => {

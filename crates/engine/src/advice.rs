@@ -34,6 +34,16 @@ pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
              ignore_error=EAGAIN"
                 .to_owned(),
         ),
+        libc::EIO if setup.name == EngineName::Mmap && matches!(op.kind, OpKind::Read | OpKind::Write) => {
+            let end = op.offset + u64::from(op.length);
+            Some(match file.size() {
+                Ok(size) if size < end => format!(
+                    "{} has {size} bytes now: somebody shortened it while it was mapped; leave it alone during the run",
+                    file.path().display()
+                ),
+                _ => "a page of the mapped file could not be had: its storage failed (dmesg may say more)".to_owned(),
+            })
+        }
         libc::EFBIG if setup.name == EngineName::Mmap => Some(
             "a mapping cannot grow its file: let the job lay the file out at its full size (size=, not file_append)"
                 .to_owned(),

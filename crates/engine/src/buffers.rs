@@ -124,7 +124,7 @@ impl Arena {
 
     /// The place of a slot.
     #[inline]
-    pub fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+    pub fn buffer<E>(&mut self, slot: &Slot<E>) -> &mut [u8] {
         let address = self.address(slot.index());
         // SAFETY: `address` checked the index; the place is mapped, initialised (zeroed by the kernel) and borrowed
         // from `self` alone. The slot is at hand, so no request that could write here is in flight.
@@ -163,8 +163,8 @@ mod tests {
             let mut arena = Arena::new(&shape(3, 5000, align)).unwrap();
             let expected = (align as usize).max(memory::page_bytes());
             assert_eq!(arena.stride(), 5000usize.next_multiple_of(expected));
-            let mut slots = Slots::new(3);
-            let taken: Vec<Slot> = std::iter::from_fn(|| slots.take()).collect();
+            let mut slots = Slots::<()>::new(3);
+            let taken: Vec<Slot<()>> = std::iter::from_fn(|| slots.take()).collect();
             for slot in &taken {
                 let place = arena.buffer(slot);
                 assert_eq!(place.as_ptr().align_offset(expected), 0);
@@ -181,7 +181,7 @@ mod tests {
     fn untouched_memory_is_not_needed() {
         // 1 TiB of places: far more than there is.
         let mut arena = Arena::new(&shape(1 << 20, 1 << 20, 0)).unwrap();
-        let mut slots = Slots::new(1 << 20);
+        let mut slots = Slots::<()>::new(1 << 20);
         arena.buffer(&slots.take().unwrap())[0] = 1;
     }
 
@@ -205,7 +205,7 @@ mod tests {
     #[should_panic(expected = "slot of another worker")]
     fn foreign_slots_are_refused() {
         let mut arena = Arena::new(&shape(1, 4096, 0)).unwrap();
-        let mut slots = Slots::new(2);
+        let mut slots = Slots::<()>::new(2);
         let _first = slots.take();
         arena.buffer(&slots.take().unwrap());
     }

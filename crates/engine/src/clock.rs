@@ -3,7 +3,7 @@
 mod real;
 mod simulated;
 
-pub use real::{ClockChoice, ClockError, ClockSource, RealClock};
+pub use real::{ClockChoice, ClockError, ClockSource, ClockWatch, RealClock};
 pub use simulated::VirtualClock;
 
 /// A clock that hardly ever runs backwards as one thread sees it: a move between processors may take a few ticks

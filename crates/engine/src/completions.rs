@@ -4,13 +4,13 @@ use crate::contract::Completion;
 
 /// How many more completions fit without an allocation.
 #[inline(always)]
-pub(crate) fn room(completions: &Vec<Completion>) -> usize {
+pub(crate) fn room<E>(completions: &Vec<Completion<E>>) -> usize {
     completions.capacity() - completions.len()
 }
 
 /// Appends `count` completions, which must fit into the capacity.
 #[inline(always)]
-pub(crate) fn append(completions: &mut Vec<Completion>, count: usize, mut next: impl FnMut() -> Completion) {
+pub(crate) fn append<E>(completions: &mut Vec<Completion<E>>, count: usize, mut next: impl FnMut() -> Completion<E>) {
     let length = completions.len();
     for place in &mut completions.spare_capacity_mut()[..count] {
         place.write(next());
@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn append_keeps_what_is_there_and_never_grows() {
-        let mut completions = Vec::with_capacity(3);
+        let mut completions: Vec<Completion<()>> = Vec::with_capacity(3);
         completions.push(Completion { slot: Slot::returned(7), result: 70 });
         let address = completions.as_ptr();
         let mut numbers = 0..;
@@ -42,6 +42,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "out of range")]
     fn append_refuses_what_does_not_fit() {
-        append(&mut Vec::new(), 1, || Completion { slot: Slot::returned(0), result: 0 });
+        append(&mut Vec::<Completion<()>>::new(), 1, || Completion { slot: Slot::returned(0), result: 0 });
     }
 }

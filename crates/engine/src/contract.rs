@@ -1,5 +1,6 @@
 //! The contract that every engine fulfils; `conformance` tests it.
 
+use std::fmt;
 use std::time::Duration;
 
 use workload::Op;
@@ -8,27 +9,31 @@ use crate::files::OpenFile;
 use crate::slot::Slot;
 
 /// A request that has come back.
-#[derive(Debug)]
-pub struct Completion {
+pub struct Completion<E> {
     /// Its slot; the buffer is the worker's again.
-    pub slot: Slot,
+    pub slot: Slot<E>,
     /// Bytes transferred (fewer than asked for at the end of the file, 0 beyond it; 0 for the syncs), or the
     /// negated errno.
     pub result: i64,
 }
 
-const _: () = assert!(std::mem::size_of::<Completion>() == 16);
+const _: () = assert!(std::mem::size_of::<Completion<()>>() == 16);
+
+impl<E> fmt::Debug for Completion<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completion").field("slot", &self.slot).field("result", &self.result).finish()
+    }
+}
 
 /// What became of a queued request.
-#[derive(Debug)]
-pub enum Queued {
+pub enum Queued<E> {
     /// It is over already: every request of a synchronous engine, and what other engines cannot hand to the kernel
     /// (discards; syncs where the kernel does not queue them).
-    Done(Completion),
+    Done(Completion<E>),
     /// It waits for [`Engine::submit`] or is already under way.
     Staged,
     /// No room: submit or reap first, then try again with the slot that comes back here.
-    Full(Slot),
+    Full(Slot<E>),
 }
 
 /// Why an engine could not go on at all (a request's own failure is a negative result instead).
@@ -42,7 +47,7 @@ pub struct EngineError {
 }
 
 /// Carries requests to a file and brings them back.
-pub trait Engine {
+pub trait Engine: Sized {
     /// `queue` always answers `Done` or `Full`: the caller need not submit or reap.
     const SYNCHRONOUS: bool;
 
@@ -53,7 +58,7 @@ pub trait Engine {
     fn clock(&self) -> &Self::Clock;
 
     /// Takes a request whose first `done` bytes have been transferred already (0 but for the rest of a short one).
-    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued;
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self>;
 
     /// Hands what is staged to the kernel, first staged first, and says how many requests that were. Fewer than
     /// staged, 0 included, means: reap, then submit again. Retries are bounded.
@@ -67,7 +72,7 @@ pub trait Engine {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        completions: &mut Vec<Completion>,
+        completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError>;
 
     /// The files, in the order of `Op::file`: for cache advice and syncs between the requests. The worker that made
@@ -81,7 +86,7 @@ pub trait Engine {
     }
 
     /// The buffer of a slot that is not in flight.
-    fn buffer(&mut self, slot: &Slot) -> &mut [u8];
+    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8];
 
     /// Asks for the requests in flight to end early; they still come back through `reap`.
     fn cancel(&mut self) -> Result<(), EngineError>;

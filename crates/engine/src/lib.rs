@@ -2,12 +2,14 @@
 //! clocks, and the engines that carry requests.
 //!
 //! A request occupies a [`Slot`]: a token that cannot be copied. [`Engine::queue`] takes it and only a
-//! [`Completion`] gives it back, so a buffer in flight cannot be touched.
+//! [`Completion`] gives it back, so a buffer in flight cannot be touched. An engine comes with its slots, and they are of
+//! its type: there is no second set, and those of another engine do not fit.
 //!
 //! A worker describes what it needs in an [`EngineSetup`] and passes its loop to [`with_engine`] as an
 //! [`EngineVisitor`]: the loop is compiled once per engine and the engine is chosen once per worker.
 
 mod advice;
+pub mod allocation;
 pub mod buffers;
 pub mod clock;
 mod completions;
@@ -31,4 +33,4 @@ compile_error!("no engines for this system yet: they would be a folder beside sr
 pub use advice::explain;
 pub use contract::*;
 pub use setup::{EngineSetup, EngineSetupError, EngineVisitor, availability, io_uring_features, with_engine};
-pub use slot::{Slot, Slots};
+pub use slot::{SelfContained, Slot, Slots};

@@ -2,6 +2,7 @@
 
 pub(crate) mod aio;
 pub(crate) mod beneath;
+mod bus;
 pub(crate) mod clock;
 pub(crate) mod control;
 pub(crate) mod extents;
@@ -11,5 +12,6 @@ pub(crate) mod mmap;
 pub(crate) mod pages;
 pub(crate) mod positioned;
 pub(crate) mod process;
+mod shared;
 pub(crate) mod thread;
 pub(crate) mod uring;

@@ -46,7 +46,7 @@ impl Engine for NullSync<'_> {
     }
 
     #[inline(always)]
-    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         Queued::Done(Completion { slot, result: full_result(op, done) })
     }
 
@@ -61,13 +61,13 @@ impl Engine for NullSync<'_> {
         _min: usize,
         _max: usize,
         _timeout: Option<Duration>,
-        _completions: &mut Vec<Completion>,
+        _completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
         Ok(0)
     }
 
     #[inline]
-    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
         self.arena.buffer(slot)
     }
 
@@ -130,7 +130,7 @@ impl Engine for NullQueued<'_> {
     }
 
     #[inline(always)]
-    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         // There is a place for each slot, so the queue cannot be full.
         debug_assert!(self.staged.wrapping_sub(self.reaped) < self.ring.len() as u32);
         let place = self.place(self.staged);
@@ -152,7 +152,7 @@ impl Engine for NullQueued<'_> {
         _min: usize,
         max: usize,
         _timeout: Option<Duration>,
-        completions: &mut Vec<Completion>,
+        completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
         let ready = self.submitted.wrapping_sub(self.reaped) as usize;
         let count = ready.min(max).min(room(completions));
@@ -165,7 +165,7 @@ impl Engine for NullQueued<'_> {
     }
 
     #[inline]
-    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
         self.arena.buffer(slot)
     }
 

@@ -1,7 +1,9 @@
 //! A second process, for work that may get stuck in the kernel: a process whose thread is stuck there cannot end, but
 //! another one can. And what the process holds of its own program.
 
-pub use crate::system::process::{divide, ignores, let_go_of_code, signal, wait_for, warn_before_processor_limit};
+pub use crate::system::process::{
+    bind_to_parent, divide, ignores, let_go_of_code, signal, wait_for, warn_before_processor_limit,
+};
 
 /// Which of the two processes goes on here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

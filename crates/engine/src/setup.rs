@@ -8,6 +8,7 @@ use crate::contract::Engine;
 use crate::files::{Advice, FileError, OpenFile};
 use crate::null::{NullQueued, NullSync};
 use crate::sim::Sim;
+use crate::slot::Slots;
 use crate::system;
 
 /// What an engine is made from. The engine borrows the files: they outlive it and are closed by their owner.
@@ -89,24 +90,30 @@ pub trait EngineVisitor {
     /// What it yields.
     type Output;
 
-    /// Called once with the engine that was asked for.
-    fn visit<E: Engine>(self, engine: E) -> Self::Output;
+    /// Called once with the engine that was asked for and all of its slots.
+    fn visit<E: Engine>(self, engine: E, slots: Slots<E>) -> Self::Output;
 }
 
 /// Makes the engine on the calling thread (a ring belongs to its thread) and hands it to `visitor`.
 pub fn with_engine<V: EngineVisitor>(setup: &EngineSetup<'_>, visitor: V) -> Result<V::Output, EngineSetupError> {
     assert!(setup.depth > 0, "a worker has at least one slot");
     match setup.name {
-        EngineName::Null if setup.depth == 1 => Ok(visitor.visit(NullSync::new(setup)?)),
-        EngineName::Null => Ok(visitor.visit(NullQueued::new(setup)?)),
+        EngineName::Null if setup.depth == 1 => Ok(equip(setup, visitor, NullSync::new(setup)?)),
+        EngineName::Null => Ok(equip(setup, visitor, NullQueued::new(setup)?)),
         EngineName::Sync | EngineName::Psync | EngineName::Pvsync | EngineName::Pvsync2 | EngineName::Vsync => {
-            Ok(visitor.visit(system::positioned::Positioned::new(setup)?))
+            Ok(equip(setup, visitor, system::positioned::Positioned::new(setup)?))
         }
-        EngineName::Mmap => Ok(visitor.visit(system::mmap::Mmap::new(setup)?)),
-        EngineName::Libaio => Ok(visitor.visit(system::aio::Aio::new(setup)?)),
-        EngineName::Sim => Ok(visitor.visit(Sim::new(setup)?)),
-        EngineName::IoUring => Ok(visitor.visit(system::uring::Uring::new(setup)?)),
+        EngineName::Mmap => Ok(equip(setup, visitor, system::mmap::Mmap::new(setup)?)),
+        EngineName::Libaio => Ok(equip(setup, visitor, system::aio::Aio::new(setup)?)),
+        EngineName::Sim => Ok(equip(setup, visitor, Sim::new(setup)?)),
+        EngineName::IoUring => Ok(equip(setup, visitor, system::uring::Uring::new(setup)?)),
     }
+}
+
+/// Hands the engine over with its slots, the only ones that there will be.
+#[inline(always)]
+fn equip<E: Engine, V: EngineVisitor>(setup: &EngineSetup<'_>, visitor: V, engine: E) -> V::Output {
+    visitor.visit(engine, Slots::new(setup.depth))
 }
 
 /// Whether an engine can be had here and now; the error says why not and what to do.

@@ -120,7 +120,7 @@ impl<'a> Sim<'a> {
         self.in_service.peek().is_some_and(|Reverse(next)| next.end_ns <= time_ns)
     }
 
-    fn pop(&mut self) -> Completion {
+    fn pop(&mut self) -> Completion<Self> {
         let Reverse(Service { slot, result, .. }) = self.in_service.pop().expect("the caller saw one");
         Completion { slot: Slot::returned(slot), result }
     }
@@ -143,7 +143,7 @@ impl Engine for Sim<'_> {
         &self.clock
     }
 
-    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         if self.staged.len() + self.in_service.len() >= self.room {
             return Queued::Full(slot);
         }
@@ -166,7 +166,7 @@ impl Engine for Sim<'_> {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        completions: &mut Vec<Completion>,
+        completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
         let max = max.min(room(completions));
         let min = min.min(max).min(self.in_service.len());
@@ -197,7 +197,7 @@ impl Engine for Sim<'_> {
     }
 
     #[inline]
-    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
         self.arena.buffer(slot)
     }
 

@@ -52,8 +52,7 @@ struct Rounds {
 impl EngineVisitor for Rounds {
     type Output = u64;
 
-    fn visit<E: Engine>(self, mut engine: E) -> u64 {
-        let mut slots = Slots::new(self.depth);
+    fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) -> u64 {
         let mut completions = Vec::with_capacity(self.depth as usize);
         let before = ALLOCATIONS.get();
         let mut transferred = 0;

@@ -31,7 +31,7 @@ struct Nothing;
 impl EngineVisitor for Nothing {
     type Output = ();
 
-    fn visit<E: Engine>(self, _engine: E) {}
+    fn visit<E: Engine>(self, _: E, _: Slots<E>) {}
 }
 
 fn refusal(name: EngineName, files: &[OpenFile], options: EngineOptions) -> String {
@@ -130,9 +130,8 @@ struct Unanswered {
 impl EngineVisitor for Unanswered {
     type Output = ();
 
-    fn visit<E: Engine>(self, mut engine: E) {
+    fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) {
         let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0 };
-        let mut slots = Slots::new(4);
         let mut completions = Vec::with_capacity(4);
         while let Some(slot) = slots.take() {
             assert!(matches!(engine.queue(slot, &op, 0), Queued::Staged));
@@ -184,8 +183,7 @@ struct OneRead;
 impl EngineVisitor for OneRead {
     type Output = i64;
 
-    fn visit<E: Engine>(self, mut engine: E) -> i64 {
-        let mut slots = Slots::new(4);
+    fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) -> i64 {
         let mut completions = Vec::with_capacity(4);
         let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0 };
         assert!(matches!(engine.queue(slots.take().unwrap(), &op, 0), Queued::Staged));
@@ -219,9 +217,9 @@ fn a_request_beyond_the_buffer_is_a_bug_that_stops() {
     struct TooLarge;
     impl EngineVisitor for TooLarge {
         type Output = ();
-        fn visit<E: Engine>(self, mut engine: E) {
+        fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) {
             let op = Op { kind: OpKind::Read, offset: 0, length: 1 << 20, file: 0 };
-            engine.queue(Slots::new(1).take().unwrap(), &op, 0);
+            engine.queue(slots.take().unwrap(), &op, 0);
         }
     }
     let directory = tempfile::tempdir().unwrap();

@@ -48,9 +48,8 @@ struct Outcome {
 impl EngineVisitor for Saturate {
     type Output = Outcome;
 
-    fn visit<E: Engine>(self, mut engine: E) -> Outcome {
+    fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) -> Outcome {
         let clock = engine.clock().clone();
-        let mut slots = Slots::new(self.depth);
         let mut starts_ns = vec![0; self.depth as usize];
         let mut completions = Vec::with_capacity(self.depth as usize);
         let mut queued = 0;
@@ -138,9 +137,8 @@ struct Steps;
 impl EngineVisitor for Steps {
     type Output = ();
 
-    fn visit<E: Engine>(self, mut engine: E) {
+    fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) {
         let clock = engine.clock().clone();
-        let mut slots = Slots::new(4);
         let mut completions = Vec::with_capacity(4);
         // Two fit; the third is refused and its slot comes back.
         for _ in 0..2 {
@@ -183,9 +181,9 @@ struct Poll;
 impl EngineVisitor for Poll {
     type Output = u64;
 
-    fn visit<E: Engine>(self, mut engine: E) -> u64 {
+    fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) -> u64 {
         let mut completions = Vec::with_capacity(1);
-        assert!(matches!(engine.queue(Slots::new(1).take().unwrap(), &READ, 0), Queued::Staged));
+        assert!(matches!(engine.queue(slots.take().unwrap(), &READ, 0), Queued::Staged));
         engine.submit().unwrap();
         for _ in 0..10_000 {
             if engine.reap(0, 1, None, &mut completions).unwrap() == 1 {

@@ -20,10 +20,10 @@ use job::{Action, Eta, Outcome, Rejection, Request, Settings, Warning};
 use probe::HostFacts;
 use results::{Note, RunRecord, Severity, escape};
 use run::plan::Plan;
-use run::{Control, Heading, MachineSources, SignalWatch};
+use run::{Heading, MachineSources, SignalWatch};
 
 use crate::first_look::{Face, FirstLook};
-use crate::supervisor;
+use crate::{patience, supervisor};
 use bandwidth_log::BandwidthLog;
 pub(crate) use formats::Formats;
 use objections::Objections;
@@ -120,7 +120,7 @@ fn touches_files(request: &Request) -> bool {
 fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
     let settings = &request.settings;
     let formats = formats_of(settings);
-    let control = Arc::new(Control::default());
+    let control = Arc::new(patience::control());
     let signals = SignalWatch::begin(Arc::clone(&control)).map_err(|error| {
         complain(&format!("fio: cannot listen to signals: {error}"));
         REJECTED

@@ -8,13 +8,10 @@ use std::time::Duration;
 
 use engine::clock::{Clock, RealClock};
 use guide::{Problem, Watcher};
-use run::Control;
+use run::{Bounds, Control};
 
 use crate::fio::complain;
 use crate::{fio, question, supervisor};
-
-/// A path that says nothing for so long is given up, ns.
-const PATIENCE_NS: u64 = 30_000_000_000;
 
 /// So long a look may go on after a signal, ns: what has begun to make something gets the time to remove it.
 const AFTER_SIGNAL_NS: u64 = 1_000_000_000;
@@ -64,13 +61,13 @@ enum GivenUp {
 
 impl Patience {
     /// One look at the look, `step_ns` after the one before.
-    fn ends(&mut self, step_ns: u64, signal: Option<i32>) -> Option<GivenUp> {
+    fn ends(&mut self, step_ns: u64, signal: Option<i32>, bounds: Bounds) -> Option<GivenUp> {
         let step_ns = step_ns.min(STEP_NS_MAX);
         self.silent_ns += step_ns;
         self.since_signal_ns += if signal.is_some() { step_ns } else { 0 };
         match signal {
             Some(signal) if self.since_signal_ns >= AFTER_SIGNAL_NS => Some(GivenUp::Signal(signal)),
-            _ => (self.silent_ns >= PATIENCE_NS).then_some(GivenUp::Silent),
+            _ => (self.silent_ns >= bounds.patience_ns()).then_some(GivenUp::Silent),
         }
     }
 }
@@ -128,18 +125,18 @@ fn watch(face: Face, state: &Mutex<State>, control: &Control, thread: u32) {
         let Some(path) = state.path.clone() else { return };
         // The kernel may have given the signal to the thread that looks: it waits there for as long as that does.
         let signal = control.signal().or_else(|| probe::pending_signal(&run::STOPS));
-        if let Some(given_up) = state.patience.ends(step_ns, signal) {
+        if let Some(given_up) = state.patience.ends(step_ns, signal, control.bounds()) {
             // Whoever looks cannot go on from here, should it come back now: it would need the state.
-            give_up(face, given_up, &path, thread);
+            give_up(face, given_up, &path, thread, control.bounds());
         }
     }
 }
 
-fn give_up(face: Face, given_up: GivenUp, path: &Path, thread: u32) -> ! {
+fn give_up(face: Face, given_up: GivenUp, path: &Path, thread: u32, bounds: Bounds) -> ! {
     let doing =
         probe::waiting_of(thread).map_or_else(|_| "the first look at it".to_owned(), |waiting| waiting.to_string());
     let problem = match given_up {
-        GivenUp::Silent => no_answer(path, &doing),
+        GivenUp::Silent => no_answer(path, &doing, bounds),
         GivenUp::Signal(signal) => {
             Problem::new(format!("ended by signal {signal}, for {} does not answer", path.display()))
         }
@@ -160,14 +157,14 @@ fn give_up(face: Face, given_up: GivenUp, path: &Path, thread: u32) -> ! {
     supervisor::abandon(status)
 }
 
-fn no_answer(path: &Path, doing: &str) -> Problem {
+fn no_answer(path: &Path, doing: &str, bounds: Bounds) -> Problem {
     let place = match probe::mount_by_name(path) {
         Ok(mount) => {
             format!("it is on {} from {}, mounted at {}", mount.fstype, mount.source, mount.mount_point.display())
         }
         Err(unseen) => format!("its mount is not visible: {unseen}"),
     };
-    let (shown, seconds) = (path.display(), PATIENCE_NS / 1_000_000_000);
+    let (shown, seconds) = (path.display(), bounds.patience_ns() / 1_000_000_000);
     Problem::new(format!("{shown} does not answer: {doing} has waited for {seconds} s (errno {NO_ANSWER}); {place}"))
         .with_next(format!(
             "see with `fsdyno inspect {shown}` what is known of it, and whether its server, daemon or disk is alive"
@@ -207,7 +204,7 @@ mod tests {
 
     /// Looks at the look, of a tenth of a second, until it is given up.
     fn looks_until(patience: &mut Patience, signal: Option<i32>) -> (u64, GivenUp) {
-        (1..10_000).find_map(|look| Some((look, patience.ends(SECOND_NS / 10, signal)?))).unwrap()
+        (1..10_000).find_map(|look| Some((look, patience.ends(SECOND_NS / 10, signal, Bounds::default())?))).unwrap()
     }
 
     #[test]
@@ -220,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_stood_still_hurries_nobody() {
-        assert_eq!(Patience::default().ends(3600 * SECOND_NS, None), None);
+        assert_eq!(Patience::default().ends(3600 * SECOND_NS, None, Bounds::default()), None);
     }
 
     #[test]
@@ -235,7 +232,7 @@ mod tests {
 
     #[test]
     fn who_does_not_answer_is_told_with_its_mount() {
-        let problem = no_answer(Path::new("/proc/1"), "stat");
+        let problem = no_answer(Path::new("/proc/1"), "stat", Bounds::default());
         assert!(
             problem
                 .what

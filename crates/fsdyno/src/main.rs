@@ -9,6 +9,7 @@ mod first_look;
 mod guided;
 mod inspect;
 mod installed;
+mod patience;
 mod question;
 mod report_command;
 mod saver;
@@ -18,10 +19,15 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// What is put by lets a run without memory end with its report.
+#[global_allocator]
+static ALLOCATOR: engine::allocation::Allocator = engine::allocation::Allocator;
+
 /// Version line; tools look for its beginning.
 const VERSION: &str = concat!("fio-3.42-fsdyno-", env!("CARGO_PKG_VERSION"));
 
 fn main() -> ExitCode {
+    engine::allocation::put_by();
     if let Err(error) = run::hear_of_limits() {
         fio::complain(&format!("note: cannot listen to signals: {error}; a limit of this process may end it"));
     }

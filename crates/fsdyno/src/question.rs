@@ -113,7 +113,7 @@ fn try_answer(
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> Result<u8, Problem> {
     let store = if shared.no_store { None } else { store_or_warning(shared) };
-    let control = Arc::new(Control::default());
+    let control = Arc::new(crate::patience::control());
     let signals = SignalWatch::begin(Arc::clone(&control))
         .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
     let mut looks = Looks::new(Arc::clone(&control));

@@ -6,7 +6,7 @@ use std::os::fd::IntoRawFd;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use engine::process::{Ended, Side, divide, wait_for};
+use engine::process::{Ended, Side, bind_to_parent, divide, wait_for};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::fio::complain;
@@ -14,11 +14,16 @@ use crate::fio::complain;
 /// A worker process that has given its status and is not gone after so long is stuck.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// SIGKILL.
+/// SIGKILL, SIGBUS and SIGABRT.
 const KILL: u8 = 9;
+const BUS: u8 = 7;
+const ABORT: u8 = 6;
 
 /// The status of a process that a signal ended: this and the signal's number.
 const BY_SIGNAL: u8 = 128;
+
+/// The status of a process whose parent was killed before it could begin; nobody reads it.
+const ORPHANED: u8 = 1;
 
 /// Where the process that does the work says its farewell; `None`: nobody waits for it.
 static FAREWELL_TO: Mutex<Option<PipeWriter>> = Mutex::new(None);
@@ -29,6 +34,10 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
     match divided {
         Ok(((reader, writer), Side::New)) => {
             drop(reader);
+            if !bind_to_parent(&writer) {
+                // Whoever asked for the work is gone, and nobody would end it.
+                return ORPHANED;
+            }
             *farewell_to() = Some(writer);
             let status = work();
             say_farewell(status);
@@ -88,7 +97,12 @@ fn wait(child: u32, mut reader: PipeReader) -> u8 {
     match wait_for(child) {
         Ok(Ended::Status(status)) => status,
         Ok(Ended::Signal(signal)) => {
-            let why = if signal == KILL { " (by somebody, or by the kernel for want of memory)" } else { "" };
+            let why = match signal {
+                KILL => " (by somebody, or by the kernel for want of memory)",
+                BUS => " (memory that stands for a file, or the program's own, could not be had: its storage failed)",
+                ABORT => " (want of memory, or an error of this program; see above)",
+                _ => "",
+            };
             complain(&format!(
                 "fsdyno: the work was ended by signal {signal}{why}; only what was saved before is kept"
             ));

@@ -1,7 +1,7 @@
 //! From workers to the rows of a report: `group_reporting` and `unified_rw_reporting`.
 
 use crate::direction::merge_all_or_none;
-use crate::record::{DirectionRecord, JobRecord, LatencySlice, RunRecord, SurvivedErrors, SyncRecord};
+use crate::record::{DirectionRecord, JobRecord, LatencySlice, LostRequests, RunRecord, SurvivedErrors, SyncRecord};
 
 impl RunRecord {
     /// One row per worker, or one per group for workers with `group_reporting`; workers with `stats=0` are left out.
@@ -34,6 +34,7 @@ impl JobRecord {
             options,
             started_ms,
             error,
+            lost,
             eta_s,
             read,
             write,
@@ -67,6 +68,7 @@ impl JobRecord {
         options.clone_from(&other.options);
         *started_ms = earliest(*started_ms, other.started_ms);
         *error = error.take().or_else(|| other.error.clone());
+        merge_lost(lost, other.lost.as_ref());
         *eta_s = (*eta_s).max(other.eta_s);
         let ios = read.ios + write.ios + trim.ios;
         let other_ios = other.read.ios + other.write.ios + other.trim.ios;
@@ -145,6 +147,14 @@ fn merge_series(series: &mut Vec<LatencySlice>, others: &[LatencySlice]) {
 
 fn earliest(first: Option<u64>, second: Option<u64>) -> Option<u64> {
     first.into_iter().chain(second).min()
+}
+
+fn merge_lost(lost: &mut Option<LostRequests>, other: Option<&LostRequests>) {
+    let Some(other) = other else { return };
+    let lost = lost.get_or_insert_default();
+    lost.count += other.count;
+    lost.oldest.extend(other.oldest.iter().cloned());
+    lost.oldest.truncate(LostRequests::LISTED_MAX);
 }
 
 fn sum_of_errors(first: Option<SurvivedErrors>, second: Option<SurvivedErrors>) -> Option<SurvivedErrors> {

@@ -49,6 +49,7 @@ impl JobRecord {
             options: Vec::new(),
             started_ms: None,
             error: None,
+            lost: None,
             eta_s: None,
             read: DirectionRecord::default(),
             write: DirectionRecord::default(),

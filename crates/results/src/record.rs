@@ -11,7 +11,7 @@ use crate::moments::Moments;
 use crate::samples::Samples;
 
 /// Version of the record's format.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// One run of one or more jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -134,6 +134,10 @@ pub struct JobRecord {
     pub started_ms: Option<u64>,
     /// The first error.
     pub error: Option<JobError>,
+    /// Requests that never came back, whatever the first error was; `None`: all did. A worker that is itself stuck in
+    /// a call has an error and nothing here.
+    #[serde(default)]
+    pub lost: Option<LostRequests>,
     /// Seconds left when an interim record was made; `None` when unknown or over.
     pub eta_s: Option<u64>,
     /// Transfers, by direction.
@@ -195,6 +199,33 @@ pub struct JobRecord {
     /// Latency through the run, one entry per look (each second); empty: nobody looked.
     #[serde(default)]
     pub latency_series: Vec<LatencySlice>,
+}
+
+/// Requests that were with the kernel or the device when the worker gave them up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostRequests {
+    /// How many.
+    pub count: u64,
+    /// Each of them, oldest first; the first 16 of many.
+    pub oldest: Vec<LostRequest>,
+}
+
+impl LostRequests {
+    /// So many are listed at most.
+    pub const LISTED_MAX: usize = 16;
+}
+
+/// One that never came back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostRequest {
+    /// `read`, `write`, `trim`, `sync`, ...
+    pub kind: String,
+    /// The file's path; `-` where there is none.
+    pub file: String,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub bytes: u64,
 }
 
 /// What the plan said that a worker would do, as far as a reader needs it to judge the numbers.

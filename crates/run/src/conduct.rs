@@ -1,13 +1,14 @@
 //! Runs a plan: layouts first, then stage after stage, watching, collecting, ending in one record.
 
+mod clock_watch;
 mod patience;
+mod roll;
 
-use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::clock::{Clock, RealClock};
+use engine::clock::{Clock, ClockWatch, RealClock};
 use results::evidence::{MachineEvidence, Storage};
 use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_VERSION, Severity};
 
@@ -19,6 +20,8 @@ use crate::logs::{LogSender, LogWriter};
 use crate::overdue::Watched;
 use crate::plan::{Plan, WorkerPlan};
 use crate::worker::{self, Refused, WorkerEnd};
+pub(crate) use roll::Gate;
+use roll::Roll;
 
 /// A worker's stack: the loop keeps its state on the heap.
 const STACK_BYTES: usize = 256 * 1024;
@@ -88,7 +91,9 @@ pub struct Heading {
 
 /// News from the workers.
 pub(crate) enum Event {
-    Ready,
+    /// This worker can begin.
+    Ready(usize),
+    /// This one is over.
     Ended(usize, Box<WorkerEnd>),
 }
 
@@ -107,27 +112,6 @@ impl Shared {
     pub(crate) fn send(&self, event: Event) {
         // The conductor outlives the workers; were it gone, nobody would be there to tell.
         let _ = self.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).send(event);
-    }
-}
-
-/// Holds a stage's workers until all are ready.
-#[derive(Default)]
-pub(crate) struct Gate {
-    open_stages: Mutex<u32>,
-    opened: Condvar,
-}
-
-impl Gate {
-    pub(crate) fn wait(&self, stage: u32) {
-        let mut open = self.open_stages.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        while *open <= stage {
-            open = self.opened.wait(open).unwrap_or_else(|poisoned| poisoned.into_inner());
-        }
-    }
-
-    fn open(&self, stage: u32) {
-        *self.open_stages.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = stage + 1;
-        self.opened.notify_all();
     }
 }
 
@@ -153,6 +137,7 @@ struct Conductor<'run> {
     observer: &'run mut dyn Observer,
     ended: Vec<Option<JobRecord>>,
     clock: RealClock,
+    clock_watch: ClockWatch,
     began_ns: u64,
     started_ms: u64,
     started_ns: Vec<Option<u64>>,
@@ -168,6 +153,8 @@ struct Conductor<'run> {
     watched: Vec<Watched>,
     /// When the workers were last looked at.
     looked_ns: u64,
+    /// An allocation has failed, and it was told.
+    short_of_memory: bool,
     /// When the next interim records are asked for.
     next_snapshots_ns: u64,
 }
@@ -189,6 +176,7 @@ impl<'run> Conductor<'run> {
             ended: (0..workers).map(|_| None).collect(),
             began_ns: clock.now_ns(),
             clock,
+            clock_watch: ClockWatch::begin(clock),
             started_ms: crate::wall::now_ms(),
             started_ns: vec![None; workers],
             disks: None,
@@ -197,6 +185,7 @@ impl<'run> Conductor<'run> {
             machine: MachineEvidence::default(),
             watched: vec![Watched::default(); workers],
             looked_ns: clock.now_ns(),
+            short_of_memory: false,
             next_snapshots_ns: SNAPSHOTS_NS,
         }
     }
@@ -280,66 +269,69 @@ impl<'run> Conductor<'run> {
     /// Starts the stage's workers together and waits until all have ended.
     fn run_stage(&mut self, stage: u32) {
         self.begin_ledger();
-        let mut awaited = 0;
-        let mut waiting_ready = 0;
+        let mut roll = Roll::new(self.ended.len());
         for index in 0..self.shared.plan.workers.len() {
             if self.shared.plan.workers[index].stage == stage && self.ended[index].is_none() && self.start(index) {
-                awaited += 1;
-                waiting_ready += 1;
+                roll.begins(index);
             }
         }
-        let mut early = VecDeque::new();
-        // Everybody is ready, or has ended before it could be.
-        while waiting_ready > 0 {
-            match self.events.recv_timeout(WATCH) {
-                Ok(Event::Ready) => waiting_ready -= 1,
-                Ok(Event::Ended(index, end)) => {
-                    waiting_ready -= 1;
-                    self.shared.cells[index].set_state(WorkerState::Exited);
-                    early.push_back(Event::Ended(index, end));
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    self.observer.idle();
-                    let lost = self.leave_the_lost(stage);
-                    awaited -= lost;
-                    waiting_ready -= lost;
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-        }
+        let early = self.await_readiness(stage, &mut roll);
         if let Some(sampler) = &mut self.sampler {
             sampler.begin_stage(stage);
             sampler.stage_runs(self.clock.now_ns());
         }
-        let now_ns = self.clock.now_ns() - self.began_ns;
+        let now_ns = self.elapsed_ns();
         for (index, worker) in self.shared.plan.workers.iter().enumerate() {
             if worker.stage == stage && self.ended[index].is_none() {
                 self.started_ns[index] = Some(now_ns);
             }
         }
+        self.begin_clock_watch();
         self.shared.gate.open(stage);
-        while awaited > 0 {
-            let event = early.pop_front().map(Ok).unwrap_or_else(|| self.events.recv_timeout(WATCH));
-            match event {
-                // One that was left behind has come back: too late.
-                Ok(Event::Ended(index, _)) if self.ended[index].is_some() => {}
-                Ok(Event::Ended(index, end)) => {
-                    awaited -= 1;
-                    self.end(index, *end);
-                }
-                Ok(Event::Ready) => {}
-                Err(RecvTimeoutError::Timeout) => awaited -= self.leave_the_lost(stage),
+        for (index, end) in early {
+            self.end(index, end);
+        }
+        while roll.is_awaited() {
+            match self.events.recv_timeout(WATCH) {
+                Ok(Event::Ended(index, end)) if roll.ends(index) => self.end(index, *end),
+                // One that was left behind has come back, too late.
+                Ok(Event::Ended(..) | Event::Ready(_)) => {}
+                Err(RecvTimeoutError::Timeout) => self.leave_the_lost(stage, &mut roll),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.watch();
+            self.watch_clock();
             if let Some(sampler) = &mut self.sampler {
                 sampler.watch(self.clock.now_ns(), stage);
             }
         }
+        self.judge_clock(stage);
         // What left somebody behind would not answer the last look either.
         if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.left_behind()) {
             sampler.end_stage(stage);
         }
+    }
+
+    /// Waits until everybody is ready, or has ended before that: these ends are the result.
+    fn await_readiness(&mut self, stage: u32, roll: &mut Roll) -> Vec<(usize, WorkerEnd)> {
+        let mut early = Vec::new();
+        while roll.is_anybody_starting() {
+            match self.events.recv_timeout(WATCH) {
+                Ok(Event::Ready(index)) => roll.is_ready(index),
+                Ok(Event::Ended(index, end)) if roll.ends(index) => {
+                    self.shared.cells[index].set_state(WorkerState::Exited);
+                    early.push((index, *end));
+                }
+                // One that was left behind has come back, too late.
+                Ok(Event::Ended(..)) => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    self.observer.idle();
+                    self.leave_the_lost(stage, roll);
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        early
     }
 
     fn begin_ledger(&mut self) {
@@ -367,9 +359,11 @@ impl<'run> Conductor<'run> {
                 .unwrap_or_else(|_| {
                     let message = format!("{}: internal error, see above", shared.plan.workers[index].job.name);
                     let refused = Refused { code: 14, function: "worker", message };
-                    worker::refused_end(&shared.plan.workers[index], refused)
+                    Some(worker::refused_end(&shared.plan.workers[index], refused))
                 });
-            shared.send(Event::Ended(index, Box::new(end)));
+            if let Some(end) = end {
+                shared.send(Event::Ended(index, Box::new(end)));
+            }
         };
         let spawned =
             std::thread::Builder::new().name(format!("worker-{}", index + 1)).stack_size(STACK_BYTES).spawn(work);
@@ -411,8 +405,13 @@ impl<'run> Conductor<'run> {
         }
     }
 
+    /// Since the first stage began.
+    fn elapsed_ns(&self) -> u64 {
+        self.clock.now_ns().saturating_sub(self.began_ns)
+    }
+
     fn watch(&mut self) {
-        let elapsed_ns = self.clock.now_ns() - self.began_ns;
+        let elapsed_ns = self.elapsed_ns();
         let view =
             View { plan: &self.shared.plan, cells: &self.shared.cells, elapsed_ns, started_ns: &self.started_ns };
         self.observer.watch(&view);
@@ -459,7 +458,7 @@ impl<'run> Conductor<'run> {
     }
 
     fn record(&self, jobs: Vec<JobRecord>, complete: bool) -> RunRecord {
-        let elapsed_ns = self.clock.now_ns() - self.began_ns;
+        let elapsed_ns = self.elapsed_ns();
         RunRecord {
             schema: SCHEMA_VERSION,
             version: self.heading.version.clone(),

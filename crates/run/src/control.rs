@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, O
 
 use results::JobRecord;
 
+use crate::bounds::Bounds;
+use crate::worker::WorkerEnd;
+
 /// What a worker is doing, with the letter that the progress line shows for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -56,9 +59,20 @@ pub struct Control {
     left_behind: AtomicBool,
     /// Grows with each request for an interim record.
     snapshot_epoch: AtomicU32,
+    bounds: Bounds,
 }
 
 impl Control {
+    /// Orders of a run that waits so long for what does not answer.
+    pub fn with_bounds(bounds: Bounds) -> Control {
+        Control { bounds, ..Control::default() }
+    }
+
+    /// How long the run waits for what does not answer.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
     /// Asks every worker to drain and report.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
@@ -133,7 +147,15 @@ pub struct WorkerCell {
     open_files: AtomicU32,
     /// The kernel's number of its thread; 0: it has none yet.
     thread: AtomicU32,
+    /// Grows with each thing done before the first and after the last I/O: a file opened, a part read, a file synced.
+    steps: AtomicU64,
+    /// The file that this was about.
+    file: AtomicU32,
+    /// The conductor has given it up: its end is written, and it may begin nothing any more.
+    left_behind: AtomicBool,
     snapshot: Mutex<Option<(u32, Box<JobRecord>)>>,
+    /// Its end, as far as it is known, while the worker is in a call that may not return.
+    end: Mutex<Option<Box<WorkerEnd>>>,
 }
 
 impl WorkerCell {
@@ -145,7 +167,11 @@ impl WorkerCell {
             ios: Default::default(),
             open_files: AtomicU32::new(0),
             thread: AtomicU32::new(0),
+            steps: AtomicU64::new(0),
+            file: AtomicU32::new(0),
+            left_behind: AtomicBool::new(false),
             snapshot: Mutex::new(None),
+            end: Mutex::new(None),
         }
     }
 
@@ -166,6 +192,47 @@ impl WorkerCell {
     /// The kernel's number of the worker's thread, once it runs.
     pub(crate) fn thread(&self) -> Option<u32> {
         Some(self.thread.load(Ordering::Relaxed)).filter(|thread| *thread != 0)
+    }
+
+    /// One more thing is done that is no I/O of the job.
+    pub(crate) fn step(&self) {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The next thing is about this file of the worker: it is opened, synced, closed.
+    pub(crate) fn turns_to(&self, file: usize) {
+        self.file.store(file as u32, Ordering::Relaxed);
+        self.step();
+    }
+
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps.load(Ordering::Relaxed)
+    }
+
+    /// The file that it turned to last.
+    pub(crate) fn file(&self) -> usize {
+        self.file.load(Ordering::Relaxed) as usize
+    }
+
+    /// Gives the worker up, whatever it does.
+    pub(crate) fn leave_behind(&self) {
+        self.left_behind.store(true, Ordering::Relaxed);
+        self.stop();
+    }
+
+    pub(crate) fn left_behind(&self) -> bool {
+        self.left_behind.load(Ordering::Relaxed)
+    }
+
+    /// Keeps the worker's end here while it is in a call that may not return.
+    pub(crate) fn keep_end(&self, end: WorkerEnd) {
+        *self.end.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(Box::new(end));
+    }
+
+    /// Takes the end back: the worker when its call has returned, or the conductor when it gives the worker up. Who comes
+    /// second gets nothing.
+    pub(crate) fn take_end(&self) -> Option<WorkerEnd> {
+        self.end.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take().map(|end| *end)
     }
 
     /// Asks this worker alone to drain and report (`exitall` of a group).

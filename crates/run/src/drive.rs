@@ -37,6 +37,16 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 /// What failed when requests never came back.
 pub(crate) const DRAIN: &str = "drain";
 
+/// Requests that were still under way when the worker gave them up: a fact of its own, whatever ended the job.
+#[derive(Clone, Debug)]
+pub(crate) struct Lost {
+    pub(crate) count: usize,
+    /// Oldest first, as many as a record lists.
+    pub(crate) oldest: Vec<Op>,
+    /// No answer for so long; `None`: the engine failed, and nothing could be waited for.
+    pub(crate) silent: Option<std::time::Duration>,
+}
+
 /// A request under way.
 #[derive(Clone, Copy)]
 struct Flight {
@@ -117,6 +127,8 @@ pub(crate) trait Account {
 /// What the loop is made of.
 pub(crate) struct Parts<'run, E, A> {
     pub(crate) engine: E,
+    /// All slots of the engine, at the beginning and at the end of a phase.
+    pub(crate) slots: Slots<E>,
     /// Open files, and the range that is used of each.
     pub(crate) files: &'run [OpenFile],
     pub(crate) used: &'run [PlannedFile],
@@ -145,7 +157,7 @@ pub(crate) struct Parts<'run, E, A> {
 impl<E: Engine, A> Parts<'_, E, A> {
     /// Makes the slot's buffer ready for this write.
     #[inline]
-    fn prepare(&mut self, slot: &Slot, op: &Op) {
+    fn prepare(&mut self, slot: &Slot<E>, op: &Op) {
         if let Some(content) = &mut self.content {
             content.prepare(&mut self.engine.buffer(slot)[..op.length as usize], op);
         }
@@ -164,12 +176,11 @@ pub(crate) struct Drive<'run, E: Engine, A> {
     /// Position in the block of the request that is timed when not all are.
     sample: usize,
     blocks_made: u64,
-    slots: Slots,
     flights: Box<[Flight]>,
     /// Slots queued but not yet submitted.
     staged: Vec<u32>,
     /// Reaped, not yet taken note of; their slots still count as in flight.
-    completions: Vec<Completion>,
+    completions: Vec<Completion<E>>,
     /// When they were reaped, or [`UNTIMED`].
     reaped_ns: u64,
     /// Totals at the end of the ramp, which the recorder has forgotten.
@@ -177,6 +188,8 @@ pub(crate) struct Drive<'run, E: Engine, A> {
     snapshots_made: u32,
     /// File and offset of writes that failed and were survived.
     failed_writes: Vec<(u32, u64)>,
+    /// What the draining gave up.
+    lost: Option<Lost>,
 }
 
 impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
@@ -192,7 +205,6 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             latencies_ns: [0; BLOCK_OPS],
             sample: 0,
             blocks_made: 0,
-            slots: Slots::new(depth as u32),
             flights: vec![flight; depth].into_boxed_slice(),
             staged: Vec::with_capacity(depth),
             completions: Vec::with_capacity(depth),
@@ -200,6 +212,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             before_measuring: Published::default(),
             snapshots_made,
             failed_writes: Vec::new(),
+            lost: None,
             parts,
         }
     }
@@ -229,6 +242,11 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             Err(failed @ Ended::Failed(_)) if !matches!(ended, Ended::Failed(_)) => failed,
             Ok(()) | Err(_) => ended,
         }
+    }
+
+    /// Requests that never came back.
+    pub(crate) fn take_lost(&mut self) -> Option<Lost> {
+        self.lost.take()
     }
 
     /// The parts between two phases.

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod bounds;
 mod conduct;
 mod control;
 mod drive;
@@ -25,6 +26,7 @@ mod verification;
 mod wall;
 mod worker;
 
+pub use bounds::Bounds;
 pub use conduct::{Heading, LOGS_INCOMPLETE, Observer, View, conduct};
 pub use control::{Control, Published, WorkerCell, WorkerState};
 pub use foretold::{foretold, storages};

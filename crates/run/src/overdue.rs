@@ -12,29 +12,23 @@ use crate::control::{Control, Published, WorkerCell, WorkerState};
 use crate::plan::WorkerPlan;
 use crate::worker::{Refused, WorkerEnd};
 
-/// A worker that is to end and does not answer for so long is left behind, ns; larger requests have longer.
-pub(crate) const PATIENCE_NS: u64 = 30_000_000_000;
-
-/// So much longer for each MiB that can be in flight, ns.
-const PATIENCE_PER_MIB_NS: u64 = 1_000_000_000;
-
-/// A worker that completes nothing for so long is told of, once, ns.
-pub(crate) const SILENCE_NS: u64 = 30_000_000_000;
-
 /// One look counts at most so much, ns.
 pub(crate) const STEP_NS_MAX: u64 = 200_000_000;
 
 /// ETIMEDOUT.
 pub(crate) const NO_ANSWER: i32 = 110;
 
+const SECOND_NS: u64 = 1_000_000_000;
+
 /// One worker under watch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watched {
     /// How long it has been to end, ns.
     overdue_ns: u64,
-    /// How long its totals have not changed while it ran, ns.
+    /// How long nothing has changed about it, ns.
     silent_ns: u64,
-    seen: Published,
+    /// Its totals, what else it has done, and what it is doing.
+    seen: Option<(Published, u64, WorkerState)>,
     told: bool,
 }
 
@@ -54,11 +48,11 @@ impl WatchedLayout {
     /// One look, `step_ns` after the one before, without any news.
     pub(crate) fn look(&mut self, step_ns: u64, control: &Control) -> Found {
         self.silent_ns += step_ns.min(STEP_NS_MAX);
-        match self.silent_ns >= SILENCE_NS {
+        match self.silent_ns >= control.bounds().patience_ns() {
             true if control.stopped() => Found::Lost(self.silent_ns),
             true if !self.told => {
                 self.told = true;
-                Found::Silent
+                Found::Silent(self.silent_ns)
             }
             _ => Found::Well,
         }
@@ -66,16 +60,16 @@ impl WatchedLayout {
 }
 
 /// The sentence about a layout that makes nothing.
-pub(crate) fn sentence_of_layout(plan: &WorkerPlan, thread: u32) -> String {
+pub(crate) fn sentence_of_layout(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> String {
     let waiting = probe::waiting_of(thread).ok();
-    let seconds = SILENCE_NS / 1_000_000_000;
+    let seconds = silent_ns / SECOND_NS;
     format!("{}: the layout has made nothing for {seconds} s; it is {}", plan.job.name, place(waiting.as_ref()))
 }
 
 /// The end of a worker whose layout is left behind.
 pub(crate) fn layout_left_behind(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> Refused {
     let waiting = probe::waiting_of(thread).ok();
-    let seconds = silent_ns / 1_000_000_000;
+    let seconds = silent_ns / SECOND_NS;
     let message = format!(
         "fio: {}: the layout is stuck {}: no answer for {seconds} s (errno {NO_ANSWER}). It is left behind, and so is \
          its half-made file",
@@ -90,9 +84,9 @@ pub(crate) fn layout_left_behind(plan: &WorkerPlan, thread: u32, silent_ns: u64)
 pub(crate) enum Found {
     /// Nothing to say.
     Well,
-    /// It has completed nothing for long.
-    Silent,
-    /// It was to end and has not, for so many ns.
+    /// It has done nothing for so many ns, and nobody was told yet.
+    Silent(u64),
+    /// It was to begin or to end and has not, for so many ns.
     Lost(u64),
 }
 
@@ -107,35 +101,38 @@ impl Watched {
         ran_ns: u64,
     ) -> Found {
         let step_ns = step_ns.min(STEP_NS_MAX);
+        let bounds = control.bounds();
         let state = cell.state();
+        let totals = cell.published();
+        let at_work = matches!(state, WorkerState::Ramp | WorkerState::Running | WorkerState::Verifying);
+        let at_rest = matches!(state, WorkerState::Created | WorkerState::Syncing);
         let ordered = control.stopped() || cell.stopped();
         let to_end = match state {
-            // A sync of much data may take minutes and looks the same from here: only a person gives up on it.
+            // A sync of much data may take minutes and looks the same from here: only a person has no time for it.
             WorkerState::Syncing => control.signal().is_some(),
-            WorkerState::Ramp | WorkerState::Running | WorkerState::Verifying => ordered || time_is_up(plan, ran_ns),
-            // It opens its files.
             WorkerState::Created => ordered,
-            // It waits for the others, or has ended.
-            _ => false,
+            _ => at_work && (ordered || time_is_up(plan, ran_ns)),
         };
         self.overdue_ns = if to_end { self.overdue_ns + step_ns } else { 0 };
-        if self.overdue_ns >= patience_ns(plan) {
+        if self.overdue_ns >= bounds.patience_with_ns(in_flight_bytes(plan)) {
             return Found::Lost(self.overdue_ns);
         }
-        let seen = cell.published();
-        let at_work =
-            matches!(state, WorkerState::Ramp | WorkerState::Running | WorkerState::Verifying) && !is_paced(plan);
-        // One that is to end is told of when that fails.
-        if seen != self.seen || !at_work || to_end {
+        let seen = Some((totals, cell.steps(), state));
+        // It waits for the others, or is over; a slow schedule is no silence; one that is to end is told of when that
+        // fails.
+        if seen != self.seen || !(at_rest || at_work && !is_paced(plan)) || to_end {
             (self.seen, self.silent_ns) = (seen, 0);
             return Found::Well;
         }
         self.silent_ns += step_ns;
-        if self.silent_ns < SILENCE_NS || self.told {
+        if at_rest && self.silent_ns >= bounds.at_rest_ns(totals.bytes[Direction::Write as usize]) {
+            return Found::Lost(self.silent_ns);
+        }
+        if self.silent_ns < bounds.patience_ns() || self.told {
             return Found::Well;
         }
         self.told = true;
-        Found::Silent
+        Found::Silent(self.silent_ns)
     }
 }
 
@@ -151,55 +148,65 @@ fn is_paced(plan: &WorkerPlan) -> bool {
     pacing.think_ns > 0 || Direction::ALL.into_iter().any(rated)
 }
 
-fn patience_ns(plan: &WorkerPlan) -> u64 {
-    let in_flight_mib = (u64::from(plan.block_bytes_max) * plan.queueing.depth as u64) >> 20;
-    PATIENCE_NS + in_flight_mib.saturating_mul(PATIENCE_PER_MIB_NS)
+fn in_flight_bytes(plan: &WorkerPlan) -> u64 {
+    u64::from(plan.block_bytes_max) * plan.queueing.depth as u64
 }
 
-/// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not say.
-fn waiting(cell: &WorkerCell) -> Option<Waiting> {
-    probe::waiting_of(cell.thread()?).ok()
+/// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not say. Which file is opened or
+/// closed the worker itself knows.
+fn waiting(plan: &WorkerPlan, cell: &WorkerCell) -> Option<Waiting> {
+    let mut waiting = probe::waiting_of(cell.thread()?).ok()?;
+    if ["open", "close"].contains(&waiting.operation.as_str()) {
+        waiting.file = plan.files.get(cell.file()).map(|file| file.path.clone());
+    }
+    Some(waiting)
 }
 
 fn place(waiting: Option<&Waiting>) -> String {
     waiting.map_or_else(|| "in the kernel (the call is not visible)".to_owned(), |waiting| format!("in {waiting}"))
 }
 
-/// The sentence about a worker that completes nothing.
-pub(crate) fn sentence_of_silence(plan: &WorkerPlan, cell: &WorkerCell) -> String {
-    format!(
-        "{}: worker {} has completed nothing for {} s; it is {}",
-        plan.job.name,
-        plan.thread_number,
-        SILENCE_NS / 1_000_000_000,
-        place(waiting(cell).as_ref()),
-    )
+/// The sentence about a worker that does nothing.
+pub(crate) fn sentence_of_silence(plan: &WorkerPlan, cell: &WorkerCell, silent_ns: u64) -> String {
+    let (job, number, seconds) = (&plan.job.name, plan.thread_number, silent_ns / SECOND_NS);
+    let doing = match cell.state() {
+        WorkerState::Created => format!("has been getting ready for {seconds} s"),
+        WorkerState::Syncing => format!("has done its I/O and has been ending for {seconds} s"),
+        _ => format!("has completed nothing for {seconds} s"),
+    };
+    format!("{job}: worker {number} {doing}; it is {}", place(waiting(plan, cell).as_ref()))
 }
 
-/// The end of a worker that is left behind: its last word, with an error that says where it is stuck.
-pub(crate) fn left_behind(
-    plan: &WorkerPlan,
-    cell: &WorkerCell,
-    snapshot: Option<JobRecord>,
-    ran_ms: u64,
-    overdue_ns: u64,
-) -> WorkerEnd {
-    let waiting = waiting(cell);
-    let seconds = overdue_ns / 1_000_000_000;
-    let mut record = snapshot.unwrap_or_else(|| from_totals(plan, cell.published(), ran_ms));
-    record.error = Some(JobError {
-        code: NO_ANSWER,
-        function: waiting.as_ref().map_or_else(|| "stuck".to_owned(), |waiting| waiting.operation.clone()),
-        text: format!("no answer for {seconds} s"),
+/// The end of a worker that is left behind: its last word, with an error that says where it is stuck unless it had one
+/// before.
+pub(crate) fn left_behind(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, overdue_ns: u64) -> WorkerEnd {
+    let waiting = waiting(plan, cell);
+    let seconds = overdue_ns / SECOND_NS;
+    let known = cell.take_end();
+    let whole = known.is_some();
+    let WorkerEnd { mut record, mut messages, .. } = known.unwrap_or_else(|| {
+        let record = cell.snapshot_since(0).unwrap_or_else(|| from_totals(plan, cell.published(), ran_ms));
+        WorkerEnd { record, messages: Vec::new(), failed: None, lost: true }
     });
-    let message = format!(
-        "fio: {}: worker {} is stuck {}: no answer for {seconds} s after it was to end (errno {NO_ANSWER}). It is left \
-         behind; its figures are those of its last sign of life",
+    record.error = record.error.or_else(|| {
+        Some(JobError {
+            code: NO_ANSWER,
+            function: waiting.as_ref().map_or_else(|| "stuck".to_owned(), |waiting| waiting.operation.clone()),
+            text: format!("no answer for {seconds} s"),
+        })
+    });
+    let (when, figures) = match cell.state() {
+        WorkerState::Created => (" before its start", "it has done nothing"),
+        _ if whole => (" after its I/O", "its figures are whole"),
+        _ => (" after it was to end", "its figures are those of its last sign of life"),
+    };
+    messages.push(format!(
+        "fio: {}: worker {} is stuck {}: no answer for {seconds} s{when} (errno {NO_ANSWER}). It is left behind; {figures}",
         plan.job.name,
         plan.thread_number,
         place(waiting.as_ref()),
-    );
-    WorkerEnd { record, messages: vec![message], failed: None, lost: true }
+    ));
+    WorkerEnd { record, messages, failed: None, lost: true }
 }
 
 /// What is known of a worker that never gave an interim record: how much, not how fast each.
@@ -219,6 +226,7 @@ fn from_totals(plan: &WorkerPlan, totals: Published, ran_ms: u64) -> JobRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bounds::Bounds;
     use job::Outcome;
 
     const STEP_NS: u64 = 100_000_000;
@@ -258,14 +266,31 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_is_waited_for_until_somebody_gives_up_on_it() {
+    fn a_sync_has_much_time_until_somebody_gives_up_on_it() {
         let (cell, control) = (WorkerCell::new(), Control::default());
         let plan = plan("--name=a --ioengine=null --size=1m");
         cell.set_state(WorkerState::Syncing);
         control.stop();
-        assert_eq!(seconds_until_lost(&plan, &cell, &control), None);
+        assert_eq!(seconds_until_lost(&plan, &cell, &control), Some(300));
         control.stop_by_signal(2);
         assert_eq!(seconds_until_lost(&plan, &cell, &control), Some(30));
+    }
+
+    #[test]
+    fn who_gets_ready_or_ends_is_told_of_and_given_up_in_the_end() {
+        let plan = plan("--name=a --ioengine=null --size=1m");
+        for (state, doing) in [(WorkerState::Created, "getting ready"), (WorkerState::Syncing, "done its I/O")] {
+            let (cell, control) = (WorkerCell::new(), Control::with_bounds(Bounds::of_seconds(2)));
+            cell.set_state(state);
+            let mut watched = Watched::default();
+            let mut look = |cell: &WorkerCell| watched.look(STEP_NS, &plan, cell, &control, 0);
+            let told = (1..1000).find(|_| look(&cell) == Found::Silent(2_000_000_000));
+            assert_eq!(told, Some(21), "the first look counts nothing");
+            assert!(sentence_of_silence(&plan, &cell, 2_000_000_000).contains(doing));
+            cell.step();
+            let lost = (1..1000).find(|_| matches!(look(&cell), Found::Lost(_)));
+            assert_eq!(lost, Some(201), "counted from the last step");
+        }
     }
 
     #[test]
@@ -284,7 +309,8 @@ mod tests {
         cell.set_state(WorkerState::Running);
         let told = |words: &str| {
             let (plan, mut watched) = (plan(words), Watched::default());
-            (0..1000).filter(|_| watched.look(STEP_NS, &plan, &cell, &control, 0) == Found::Silent).count()
+            let silent = |found| matches!(found, Found::Silent(_));
+            (0..1000).filter(|_| silent(watched.look(STEP_NS, &plan, &cell, &control, 0))).count()
         };
         assert_eq!(told("--name=a --ioengine=null --size=1m"), 1);
         assert_eq!(told("--name=a --ioengine=null --size=1m --rate_iops=1"), 0);
@@ -294,7 +320,7 @@ mod tests {
     fn what_is_known_of_a_lost_worker_is_kept() {
         let (plan, cell) = (plan("--name=a --ioengine=null --size=1m"), WorkerCell::new());
         cell.publish(Published { bytes: [8192, 0, 0], ios: [2, 0, 0], open_files: 1 });
-        let end = left_behind(&plan, &cell, None, 1500, 31_000_000_000);
+        let end = left_behind(&plan, &cell, 1500, 31_000_000_000);
         let read = &end.record.read;
         assert_eq!((read.bytes, read.ios, read.runtime_ms, end.record.write.runtime_ms), (8192, 2, 1500, 0));
         let error = end.record.error.unwrap();

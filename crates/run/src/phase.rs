@@ -107,13 +107,13 @@ impl Phase {
     }
 
     fn close_windows(&mut self, now_ns: u64, recorder: &mut Recorder) {
-        let at_ms = (now_ns - self.begin_ns) / 1_000_000;
+        let at_ms = now_ns.saturating_sub(self.begin_ns) / 1_000_000;
         if now_ns >= self.bandwidth.due_ns() {
-            recorder.sample_bandwidth((now_ns - self.bandwidth.opened_ns) / 1_000_000, at_ms);
+            recorder.sample_bandwidth(now_ns.saturating_sub(self.bandwidth.opened_ns) / 1_000_000, at_ms);
             self.bandwidth.opened_ns = now_ns;
         }
         if now_ns >= self.iops.due_ns() {
-            recorder.sample_iops((now_ns - self.iops.opened_ns) / 1_000_000, at_ms);
+            recorder.sample_iops(now_ns.saturating_sub(self.iops.opened_ns) / 1_000_000, at_ms);
             self.iops.opened_ns = now_ns;
         }
     }

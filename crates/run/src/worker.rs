@@ -1,26 +1,30 @@
 //! One worker from its files to its record.
 
+mod sentences;
+
 use std::sync::Arc;
 
 use engine::clock::{Clock, RealClock};
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
-use engine::{Engine, EngineSetup, EngineVisitor, with_engine};
+use engine::{Engine, EngineSetup, EngineVisitor, Slots, with_engine};
 use job::{Direction, Fadvise, PerDirection};
-use results::JobRecord;
-use workload::{Content, Generator, Op, OpKind};
+use results::{JobError, JobRecord};
+use workload::{Content, Generator, Op};
 
 use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
-use crate::control::{Control, WorkerState};
+use crate::control::{Control, WorkerCell, WorkerState};
 use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Parts, Survival};
 use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::logs::Keeper;
+use crate::overdue::NO_ANSWER;
 use crate::phase::Phase;
-use crate::plan::{WorkerPlan, diskless};
+use crate::plan::{PlannedFile, WorkerPlan, diskless};
 use crate::recorder::{Kept, Recorder};
 use crate::verification::{self, Verification};
 
 /// What a worker leaves behind.
+#[derive(Clone, Debug)]
 pub(crate) struct WorkerEnd {
     pub(crate) record: JobRecord,
     /// Sentences for stderr, fio's words first.
@@ -31,30 +35,47 @@ pub(crate) struct WorkerEnd {
     pub(crate) lost: bool,
 }
 
-/// Runs the worker to its end. `index` counts from 0.
-pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> WorkerEnd {
+/// Runs the worker to its end. `index` counts from 0. `None`: it came back after it had been left behind, and its end is
+/// written.
+pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     let plan = &shared.plan.workers[index];
     let cell = &shared.cells[index];
     cell.set_thread(engine::thread::thread_id());
-    match prepare(plan, &shared.control) {
-        Ok(files) => {
-            let clock = RealClock::shared();
-            let setup = engine_setup(plan, &files, clock);
-            let task = Task { index, shared, plan, files: &files };
-            let mut end = with_engine(&setup, task).unwrap_or_else(|error| {
-                let message = format!("fio: {}: {error}", plan.job.name);
-                refused_end(plan, Refused { code: setup_code(&error), function: "engine", message })
-            });
-            if let Some((op, code)) = end.failed {
-                end.messages.extend(engine::explain(&setup, &op, code));
-            }
-            if end.lost { leave_open(files, end) } else { close(plan, files, end) }
-        }
+    engine::allocation::can_be_left_behind();
+    let files = match prepare(plan, &shared.control, cell) {
+        Ok(files) => files,
         Err(refused) => {
             cell.set_state(WorkerState::Failed);
-            refused_end(plan, refused)
+            return Some(refused_end(plan, refused));
         }
+    };
+    let setup = engine_setup(plan, &files, RealClock::shared());
+    let task = Task { index, shared, plan, files: &files };
+    let ended = with_engine(&setup, task).unwrap_or_else(|error| {
+        let message = format!("fio: {}: {error}", plan.job.name);
+        Some(refused_end(plan, Refused { code: setup_code(&error), function: "engine", message }))
+    });
+    let Some(mut end) = ended else {
+        // Closing might wait once more for what it was stuck in.
+        std::mem::forget(files);
+        return None;
+    };
+    if let Some((op, code)) = end.failed {
+        end.messages.extend(engine::explain(&setup, &op, code));
     }
+    if end.lost {
+        // Closing one may wait for the requests that never came back: left to the end of the process.
+        std::mem::forget(files);
+        return Some(end);
+    }
+    if files.is_empty() {
+        return Some(end);
+    }
+    // A close may never return, and must not take along what is known.
+    cell.set_state(WorkerState::Syncing);
+    cell.keep_end(end);
+    let closed = close(plan, files, cell);
+    cell.take_end().map(|end| closed.added_to(end))
 }
 
 /// Why a worker could not begin.
@@ -82,12 +103,16 @@ fn setup_code(error: &engine::EngineSetupError) -> i32 {
 }
 
 /// Thread attributes and open files.
-fn prepare(plan: &WorkerPlan, control: &Control) -> Result<Vec<OpenFile>, Refused> {
+fn prepare(plan: &WorkerPlan, control: &Control, cell: &WorkerCell) -> Result<Vec<OpenFile>, Refused> {
     apply_process(plan)?;
     if diskless(plan.job.submission.engine) {
         return Ok(Vec::new());
     }
-    plan.files.iter().map(|file| open(plan, file, control)).collect()
+    let open = |(index, file)| {
+        cell.turns_to(index);
+        open(plan, file, control, cell)
+    };
+    plan.files.iter().enumerate().map(open).collect()
 }
 
 fn apply_process(plan: &WorkerPlan) -> Result<(), Refused> {
@@ -111,7 +136,7 @@ fn apply_process(plan: &WorkerPlan) -> Result<(), Refused> {
     Ok(())
 }
 
-fn open(plan: &WorkerPlan, file: &crate::plan::PlannedFile, control: &Control) -> Result<OpenFile, Refused> {
+fn open(plan: &WorkerPlan, file: &PlannedFile, control: &Control, cell: &WorkerCell) -> Result<OpenFile, Refused> {
     let job = &plan.job;
     let writes = job.pattern.access.writes;
     let mode = OpenMode {
@@ -134,7 +159,7 @@ fn open(plan: &WorkerPlan, file: &crate::plan::PlannedFile, control: &Control) -
         let _ = opened.advise(advice, file.start, file.length);
     }
     if job.files.pre_read {
-        pre_read(&opened, file, control)?;
+        pre_read(&opened, file, control, cell)?;
     }
     Ok(opened)
 }
@@ -151,7 +176,7 @@ fn advice(plan: &WorkerPlan) -> Option<Advice> {
 }
 
 /// Reads the used range once, so that it is in the cache. An order to stop cuts it short.
-fn pre_read(opened: &OpenFile, file: &crate::plan::PlannedFile, control: &Control) -> Result<(), Refused> {
+fn pre_read(opened: &OpenFile, file: &PlannedFile, control: &Control, cell: &WorkerCell) -> Result<(), Refused> {
     let mut buffer = vec![0; 1 << 20];
     let mut at = file.start;
     let end = file.start.saturating_add(file.length);
@@ -166,6 +191,7 @@ fn pre_read(opened: &OpenFile, file: &crate::plan::PlannedFile, control: &Contro
             break;
         }
         at += got as u64;
+        cell.step();
     }
     Ok(())
 }
@@ -195,29 +221,32 @@ struct Task<'run> {
 }
 
 impl EngineVisitor for Task<'_> {
-    type Output = WorkerEnd;
+    /// `None`: it was left behind before it could begin.
+    type Output = Option<WorkerEnd>;
 
     // Inlined, all engines would share one frame, and every worker's stack would hold room for the loop of each.
     #[inline(never)]
-    fn visit<E: Engine>(self, mut engine: E) -> WorkerEnd {
+    fn visit<E: Engine>(self, mut engine: E, slots: Slots<E>) -> Option<WorkerEnd> {
         let Task { index, shared, plan, files } = self;
         let job = &plan.job;
         let generator = match Generator::new(&plan.workload) {
             Ok(generator) => generator,
             Err(error) => {
                 let message = format!("{}: {error}", job.name);
-                return refused_end(plan, Refused { code: 22, function: "workload", message });
+                return Some(refused_end(plan, Refused { code: 22, function: "workload", message }));
             }
         };
         let content = job.pattern.access.writes.then(|| {
             let mut content = content(plan);
-            fill_buffers(&mut engine, &mut content, plan);
+            fill_buffers(&mut engine, &slots, &mut content, plan);
             content
         });
         let cell = &shared.cells[index];
         cell.set_state(WorkerState::Initialised);
-        shared.send(Event::Ready);
-        shared.gate.wait(plan.stage);
+        shared.send(Event::Ready(index));
+        if !shared.gate.wait(plan.stage, cell) {
+            return None;
+        }
         let series =
             slices_max(shared.plan.workers.len()).map(|max| LatencySeries::begin(engine.clock().now_ns(), max));
         start_delay(plan, shared, engine.clock());
@@ -252,11 +281,12 @@ impl EngineVisitor for Task<'_> {
             account: ThreadAccount::begin(plan, RealClock::shared()),
             control: &shared.control,
             cell,
+            slots,
             engine,
         };
         let mut drive = Box::new(Drive::new(parts));
         let ended = if verification::only(job) { Ended::Finished } else { drive.run() };
-        finish(plan, drive, ended)
+        Some(finish(plan, drive, ended))
     }
 }
 
@@ -307,13 +337,13 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
 }
 
 /// Every buffer gets its content once; what changes per I/O is changed per I/O.
-fn fill_buffers<E: Engine>(engine: &mut E, content: &mut Content, plan: &WorkerPlan) {
+fn fill_buffers<E: Engine>(engine: &mut E, slots: &Slots<E>, content: &mut Content, plan: &WorkerPlan) {
     if diskless(plan.job.submission.engine) {
         return;
     }
-    let mut slots = engine::Slots::new(plan.queueing.depth as u32);
-    while let Some(slot) = slots.take() {
-        content.fill(engine.buffer(&slot));
+    // In the order in which they are taken.
+    for slot in slots.free().iter().rev() {
+        content.fill(engine.buffer(slot));
     }
 }
 
@@ -340,11 +370,13 @@ fn start_delay(plan: &WorkerPlan, shared: &Shared, clock: &impl Clock) {
 fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, A>>, ended: Ended) -> WorkerEnd {
     let came_to_end = matches!(ended, Ended::Finished | Ended::DeviceFull);
     let mut failure = failure_of(ended);
+    let mut lost = drive.take_lost();
     let parts = drive.parts();
     parts.cell.set_state(WorkerState::Syncing);
     let sync_began_ns = parts.engine.clock().now_ns();
-    // A sync would wait for them too.
-    let syncs = if is_lost(&failure) { Ok(0) } else { final_syncs(plan, parts.files) };
+    // A sync would wait for what was lost too, and after an error there is none, as with fio.
+    let due = failure.is_none() && lost.is_none() && plan.job.pattern.access.writes && ends_with_sync(plan);
+    let syncs = if due { final_syncs(plan, parts, sync_began_ns) } else { Ok(0) };
     let end_ns = parts.engine.clock().now_ns();
     let mut series = parts.series.take();
     if parts.phase.in_ramp() {
@@ -356,11 +388,12 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     let final_sync_ns = syncs.as_ref().is_ok_and(|count| *count > 0).then(|| end_ns.saturating_sub(sync_began_ns));
     failure = failure.or(syncs.err());
     let mut said = Vec::new();
-    if verification::reads_back(&plan.job) && failure.is_none() {
+    if verification::reads_back(&plan.job) && failure.is_none() && lost.is_none() {
         if came_to_end {
             let read_back = verification::read_back(plan, drive, elapsed_ms);
             (drive, failure, elapsed_ms) = (read_back.drive, failure_of(read_back.ended), read_back.elapsed_ms);
             said = read_back.messages;
+            lost = drive.take_lost();
         } else {
             said.push(format!("fio: {}: the writes did not come to their end: nothing was verified", plan.job.name));
         }
@@ -368,7 +401,6 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     said.extend(
         drive.take_verification().map(|verification| verification.into_messages(&plan.files)).unwrap_or_default(),
     );
-    let lost = is_lost(&failure);
     let mut parts = drive.into_parts();
     let over_ns = parts.engine.clock().now_ns();
     said.extend(parts.log.take().and_then(|log| log.finish(&plan.job.name, over_ns)));
@@ -380,14 +412,17 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     if parts.time_all && (!E::SYNCHRONOUS || parts.governor.is_none() && plan.job.pattern.access.reads) {
         record.engine_ways.push("shared-readings".to_owned());
     }
-    said.extend(failure.as_ref().map(|failure| messages(plan, failure)).unwrap_or_default());
+    said.extend(failure.as_ref().map(|failure| sentences::of_failure(plan, failure)).unwrap_or_default());
     let failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
     record.error = failure.map(|failure| job_error(failure.code, failure.function));
-    if lost {
+    if let Some(lost) = &lost {
+        said.extend(sentences::of_lost(plan, lost));
+        record.error = record.error.or_else(|| Some(job_error(NO_ANSWER, DRAIN)));
+        record.lost = Some(sentences::lost_requests(plan, lost));
         // Its end would wait for them once more; what it holds is the kernel's until the process ends.
         std::mem::forget(parts.engine);
     }
-    WorkerEnd { record, messages: said, failed: failed.filter(|_| !lost), lost }
+    WorkerEnd { record, messages: said, failed, lost: lost.is_some() }
 }
 
 fn failure_of(ended: Ended) -> Option<Failure> {
@@ -397,17 +432,26 @@ fn failure_of(ended: Ended) -> Option<Failure> {
     }
 }
 
-/// Requests never came back.
-fn is_lost(failure: &Option<Failure>) -> bool {
-    failure.as_ref().is_some_and(|failure| failure.function == DRAIN)
+fn ends_with_sync(plan: &WorkerPlan) -> bool {
+    let durability = &plan.job.durability;
+    durability.end_fsync || durability.fsync_on_close || durability.end_syncfs
 }
 
-/// `end_fsync`, `fsync_on_close` and `end_syncfs`; how many syncs that were.
-fn final_syncs(plan: &WorkerPlan, files: &[OpenFile]) -> Result<u32, Failure> {
+/// `end_fsync`, `fsync_on_close` and `end_syncfs`; how many syncs that were. One may never return: what is known goes
+/// into the worker's cell before.
+#[cold]
+fn final_syncs<E: Engine, A: Account>(plan: &WorkerPlan, parts: &Parts<'_, E, A>, now_ns: u64) -> Result<u32, Failure> {
+    let elapsed_ms = parts.phase.elapsed_ms(now_ns);
+    let record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
+    parts.cell.keep_end(WorkerEnd { record, messages: Vec::new(), failed: None, lost: false });
+    let synced = sync_all(plan, parts.files, parts.cell);
+    // Whoever has taken it in the meantime has given this worker up, and looks at nothing of it any more.
+    drop(parts.cell.take_end());
+    synced
+}
+
+fn sync_all(plan: &WorkerPlan, files: &[OpenFile], cell: &WorkerCell) -> Result<u32, Failure> {
     let durability = &plan.job.durability;
-    if !plan.job.pattern.access.writes {
-        return Ok(0);
-    }
     let mut count = 0;
     let fail = |error: engine::files::FileError, function| Failure {
         code: error.code,
@@ -415,76 +459,55 @@ fn final_syncs(plan: &WorkerPlan, files: &[OpenFile]) -> Result<u32, Failure> {
         op: None,
         detail: Some(error.to_string()),
     };
-    for file in files {
+    for (index, file) in files.iter().enumerate() {
+        cell.turns_to(index);
         if durability.end_fsync || durability.fsync_on_close {
             file.sync().map_err(|error| fail(error, "fsync"))?;
             count += 1;
         }
         if durability.end_syncfs {
             file.sync_filesystem().map_err(|error| fail(error, "syncfs"))?;
+            cell.step();
             count += 1;
         }
     }
     Ok(count)
 }
 
-/// Leaves the files to the end of the process: closing one may wait for the requests that never came back.
-fn leave_open(files: Vec<OpenFile>, end: WorkerEnd) -> WorkerEnd {
-    std::mem::forget(files);
-    end
+/// What closing the files gave.
+#[derive(Default)]
+struct Closed {
+    messages: Vec<String>,
+    error: Option<JobError>,
+    took_ns: u64,
+}
+
+impl Closed {
+    fn added_to(self, mut end: WorkerEnd) -> WorkerEnd {
+        end.messages.extend(self.messages);
+        end.record.error = end.record.error.or(self.error);
+        end.record.close_ns = Some(self.took_ns);
+        end
+    }
 }
 
 /// Closes the files: an error there is an error of the job. Then `unlink`.
-fn close(plan: &WorkerPlan, files: Vec<OpenFile>, mut end: WorkerEnd) -> WorkerEnd {
-    if files.is_empty() {
-        return end;
-    }
+fn close(plan: &WorkerPlan, files: Vec<OpenFile>, cell: &WorkerCell) -> Closed {
     let clock = RealClock::shared();
     let began_ns = clock.now_ns();
-    for file in files {
+    let mut closed = Closed::default();
+    for (index, file) in files.into_iter().enumerate() {
+        cell.turns_to(index);
         let path = file.path().to_owned();
         if let Err(error) = file.close() {
-            end.messages.push(format!("fio: {error}"));
-            end.record.error = end.record.error.or(Some(job_error(error.code, "close")));
+            closed.messages.push(format!("fio: {error}"));
+            closed.error = closed.error.or(Some(job_error(error.code, "close")));
         }
         let removed = if plan.job.files.unlink { plan.reach.remove(&path) } else { Ok(()) };
         if let Err(error) = removed {
-            end.messages.push(format!("fio: {error}"));
+            closed.messages.push(format!("fio: {error}"));
         }
     }
-    end.record.close_ns = Some(clock.now_ns().saturating_sub(began_ns));
-    end
-}
-
-/// fio's sentence about a failed request.
-fn messages(plan: &WorkerPlan, failure: &Failure) -> Vec<String> {
-    let error = job_error(failure.code, failure.function);
-    let mut lines = Vec::new();
-    if let Some(op) = failure.op {
-        let file = plan.files.get(op.file as usize).map_or("-".into(), |file| file.path.to_string_lossy());
-        let kind = match op.kind {
-            OpKind::Read => "read",
-            OpKind::Write => "write",
-            OpKind::Trim => "trim",
-            OpKind::Sync => "sync",
-            OpKind::DataSync => "datasync",
-            OpKind::SyncRange => "sync_file_range",
-        };
-        let (offset, length) = (op.offset, op.length);
-        match &failure.detail {
-            Some(detail) if failure.function == DRAIN => lines.push(format!(
-                "fio: {job}: {detail}; the oldest is the {kind} of {file} at offset {offset}, {length} bytes (errno {code})",
-                job = plan.job.name,
-                code = failure.code,
-            )),
-            Some(detail) => lines.push(format!("fio: {detail}: {file} {kind} {offset} {length}")),
-            None => lines.push(format!(
-                "fio: io_u error on file {file}: {text}: {kind} offset={offset}, buflen={length}",
-                text = error.text
-            )),
-        }
-    } else if let Some(detail) = &failure.detail {
-        lines.push(format!("{}: {detail}", plan.job.name));
-    }
-    lines
+    closed.took_ns = clock.now_ns().saturating_sub(began_ns);
+    closed
 }

@@ -55,11 +55,13 @@ pub struct ClockError {
     pub reason: &'static str,
 }
 
-/// A clock that all workers share by value. Its origin is the moment when its calibration began.
+/// A clock that all workers share by value. The counter is not counted from the calibration but as it stands: one that
+/// starts anew (a machine that slept, a guest that moved) gives an earlier time, and never one beyond all others.
 #[derive(Clone, Copy, Debug)]
 pub struct RealClock {
     /// Nanoseconds per tick as a fraction of 2^64; 0: ask the system.
     scale: u64,
+    /// When its calibration began.
     origin: Reading,
     cost_ns: f64,
     fallback: Option<&'static str>,
@@ -185,19 +187,65 @@ impl RealClock {
         if self.scale == 0 || system_ns < DRIFT_SPAN_NS_MIN {
             return None;
         }
-        let own_ns = scaled(now.ticks.wrapping_sub(self.origin.ticks), self.scale);
-        Some((own_ns as f64 - system_ns as f64) / system_ns as f64 * 1e6)
+        let own_ns = scaled(now.ticks, self.scale) as f64 - scaled(self.origin.ticks, self.scale) as f64;
+        Some((own_ns - system_ns as f64) / system_ns as f64 * 1e6)
     }
+}
+
+/// Holds a clock against the system's while a run goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct ClockWatch {
+    scale: u64,
+    looked: Reading,
+    stage: Reading,
+}
+
+/// A difference of this much between two looks is a step, ns; beside it [`STEP_PPM`] of the time between them.
+const STEP_NS_MIN: i64 = 2_000_000;
+const STEP_PPM: i64 = 1_000;
+
+impl ClockWatch {
+    /// Begins with a stage.
+    pub fn begin(clock: RealClock) -> ClockWatch {
+        let now = if clock.scale == 0 { clock.origin } else { Reading::take() };
+        ClockWatch { scale: clock.scale, looked: now, stage: now }
+    }
+
+    /// By how much the clock has stepped since the last look, ns (negative: back); `None`: it goes as it should.
+    pub fn look(&mut self) -> Option<i64> {
+        // The system's own clock does not part from itself.
+        if self.scale == 0 { None } else { self.step_to(Reading::take()) }
+    }
+
+    fn step_to(&mut self, now: Reading) -> Option<i64> {
+        let then = std::mem::replace(&mut self.looked, now);
+        let (ahead_ns, system_ns) = ahead(then, now, self.scale);
+        (ahead_ns.abs() > STEP_NS_MIN + system_ns / 1_000_000 * STEP_PPM).then_some(ahead_ns)
+    }
+
+    /// How far the two have parted since the stage began, in parts per million (positive: this clock is fast); `None`:
+    /// both are the same, or too little time has passed to tell. The next stage begins.
+    pub fn stage_ppm(&mut self) -> Option<f64> {
+        if self.scale == 0 {
+            return None;
+        }
+        let now = Reading::take();
+        let (ahead_ns, system_ns) = ahead(std::mem::replace(&mut self.stage, now), now, self.scale);
+        (system_ns as u64 >= DRIFT_SPAN_NS_MIN).then(|| ahead_ns as f64 / system_ns as f64 * 1e6)
+    }
+}
+
+/// How much further the counter has gone than the system's clock, and how far that one has, ns.
+fn ahead(then: Reading, now: Reading, scale: u64) -> (i64, i64) {
+    let own_ns = scaled(now.ticks, scale) as i64 - scaled(then.ticks, scale) as i64;
+    let system_ns = now.monotonic_ns.saturating_sub(then.monotonic_ns) as i64;
+    (own_ns - system_ns, system_ns)
 }
 
 impl Clock for RealClock {
     #[inline(always)]
     fn now_ns(&self) -> u64 {
-        if self.scale != 0 {
-            scaled(counter().wrapping_sub(self.origin.ticks), self.scale)
-        } else {
-            system::clock::monotonic_ns().saturating_sub(self.origin.monotonic_ns)
-        }
+        if self.scale != 0 { scaled(counter(), self.scale) } else { system::clock::monotonic_ns() }
     }
 
     fn sleep_until_ns(&self, deadline_ns: u64) {
@@ -276,6 +324,21 @@ mod tests {
         assert_eq!(scaled(5, scale), 1);
         let clock = RealClock { scale, origin: reading(0, 0), cost_ns: 0.0, fallback: None };
         assert_eq!(clock.frequency_hz(), Some(2_500_000_000));
+    }
+
+    #[test]
+    fn a_counter_that_starts_anew_gives_an_earlier_time_and_is_noticed() {
+        // 2 GHz, and up for a day.
+        let (scale, day) = (1 << 63, 86_400_000_000_000);
+        let before = reading(2 * day, 5_000);
+        let mut watch = ClockWatch { scale, looked: before, stage: before };
+        assert_eq!(watch.step_to(reading(2 * day + 100_000_000, 50_005_000)), None, "50 ms on both");
+        let anew = reading(1_000_000, 100_005_000);
+        assert!(scaled(anew.ticks, scale) < scaled(before.ticks, scale));
+        assert_eq!(watch.step_to(anew), Some(500_000 - (day as i64 + 50_000_000) - 50_000_000));
+        assert_eq!(watch.step_to(reading(101_000_000, 150_005_000)), None, "from here on it goes on");
+        // The machine slept: the system's clock stood still.
+        assert_eq!(watch.step_to(reading(20_101_000_000, 200_005_000)), Some(9_950_000_000));
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl<'a> Aio<'a> {
 
     /// Prepares a request and stages it.
     #[inline]
-    fn stage(&mut self, slot: Slot, op: &Op, done: u32, command: u16) {
+    fn stage(&mut self, slot: Slot<Self>, op: &Op, done: u32, command: u16) {
         let transfer = command <= COMMAND_WRITE;
         assert!(done <= op.length && op.length as usize <= self.arena.stride(), "a request larger than its buffer");
         let index = slot.index();
@@ -167,7 +167,7 @@ impl<'a> Aio<'a> {
 
     /// Hands over what stands in the ring, `max` at most.
     #[inline]
-    fn reap_ring(&mut self, max: usize, completions: &mut Vec<Completion>) -> usize {
+    fn reap_ring(&mut self, max: usize, completions: &mut Vec<Completion<Self>>) -> usize {
         let Some(mut ready) = self.context.peek() else { return 0 };
         let count = ready.count().min(max);
         if count > 0 {
@@ -179,7 +179,7 @@ impl<'a> Aio<'a> {
     }
 
     #[cold]
-    fn reap_refused(&mut self, max: usize, completions: &mut Vec<Completion>) -> usize {
+    fn reap_refused(&mut self, max: usize, completions: &mut Vec<Completion<Self>>) -> usize {
         let count = self.refused.len().min(max);
         for (slot, result) in self.refused.drain(..count) {
             completions.push(Completion { slot: Slot::returned(slot), result });
@@ -194,7 +194,7 @@ impl<'a> Aio<'a> {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        completions: &mut Vec<Completion>,
+        completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
         let max = max.min(self.events.len());
         let count = match self.context.wait(min, &mut self.events[..max], timeout) {
@@ -211,7 +211,7 @@ impl<'a> Aio<'a> {
 }
 
 #[inline(always)]
-fn completion(event: Event) -> Completion {
+fn completion<E>(event: Event) -> Completion<E> {
     Completion { slot: Slot::returned(event.data as u32), result: event.result }
 }
 
@@ -226,7 +226,7 @@ impl Engine for Aio<'_> {
     }
 
     #[inline]
-    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         let command = match op.kind {
             OpKind::Read => COMMAND_READ,
             OpKind::Write => COMMAND_WRITE,
@@ -263,7 +263,7 @@ impl Engine for Aio<'_> {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        completions: &mut Vec<Completion>,
+        completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
         let max = max.min(room(completions));
         let min = min.min(max).min(self.in_flight);
@@ -284,7 +284,7 @@ impl Engine for Aio<'_> {
     }
 
     #[inline]
-    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
         self.arena.buffer(slot)
     }
 
@@ -379,7 +379,7 @@ mod tests {
 
     /// Performs one request of each kind and answers the results in the order of the slots.
     fn perform(engine: &mut Aio<'_>, kinds: &[OpKind]) -> Vec<i64> {
-        let mut slots = crate::slot::Slots::new(8);
+        let mut slots = crate::slot::Slots::<Aio<'_>>::new(8);
         let mut completions = Vec::with_capacity(8);
         for kind in kinds {
             let op = Op { kind: *kind, offset: 0, length: 4096, file: 0 };

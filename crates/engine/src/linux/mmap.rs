@@ -1,8 +1,8 @@
 //! Transfers by copying from and to a mapping of the whole file.
 //!
 //! A read that finds its page in memory is no system call at all; one that does not is a page fault, whose time the
-//! copy includes. If another process shortens the file meanwhile, the next touch beyond its end kills this process
-//! with SIGBUS: no mapping can report that as an error.
+//! copy includes. A page that cannot be had (somebody shortened the file, its storage failed) is an error of the transfer:
+//! see `bus`. Others may map the file as well, so that it is copied by address, and nothing refers into a mapping.
 
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -11,8 +11,9 @@ use job::EngineName;
 use rustix::mm::{Advice as MapAdvice, MapFlags, MsyncFlags, ProtFlags};
 use workload::{Op, OpKind};
 
+use super::bus::Watch;
 use super::control::{self, Target};
-use super::memory;
+use super::{memory, shared};
 use crate::buffers::Arena;
 use crate::clock::RealClock;
 use crate::contract::{Completion, Engine, EngineError, Queued};
@@ -25,6 +26,8 @@ use crate::slot::Slot;
 pub(crate) struct Mmap<'a> {
     files: &'a [OpenFile],
     targets: Box<[Target<'a>]>,
+    /// Goes before the mappings do.
+    watch: Watch,
     maps: Box<[Map]>,
     arena: Arena,
     clock: RealClock,
@@ -39,6 +42,8 @@ struct Map {
     /// Opened with direct=1: each transfer writes its pages back and gives them up, which is as near as a mapping
     /// comes to it (the page cache still serves it).
     direct: bool,
+    /// A page of it could not be had and is not the file's any more.
+    torn: bool,
 }
 
 impl Drop for Map {
@@ -81,7 +86,7 @@ impl Map {
         })?;
         let base = NonNull::new(address.cast()).expect("mmap never maps address 0 unasked");
         let direct = mode.direct;
-        let map = Map { base, length, writable: mode.access == FileAccess::ReadWrite, direct };
+        let map = Map { base, length, writable: mode.access == FileAccess::ReadWrite, direct, torn: false };
         map.advise(advice);
         Ok(map)
     }
@@ -102,6 +107,9 @@ impl Map {
     /// Copies between the mapping and `place`; answers bytes or the negated errno.
     #[inline]
     fn transfer(&self, place: &mut [u8], offset: u64, read: bool) -> i64 {
+        if self.torn {
+            return -i64::from(libc::EIO);
+        }
         if !read && !self.writable {
             return -i64::from(libc::EBADF);
         }
@@ -114,12 +122,12 @@ impl Map {
         // SAFETY: `offset` is below the mapping's length.
         let mapped = unsafe { self.base.add(offset as usize) };
         if read {
-            // SAFETY: `bytes` fit into the mapping behind `offset` and into the place, which is ordinary memory
-            // apart from it.
-            unsafe { std::ptr::copy_nonoverlapping(mapped.as_ptr(), place.as_mut_ptr(), bytes) };
+            // SAFETY: `bytes` fit into the mapping behind `offset`, which nothing refers into, and into the place,
+            // which is this worker's alone.
+            unsafe { shared::copy(mapped.as_ptr(), place.as_mut_ptr(), bytes) };
         } else {
-            // SAFETY: as above, and the mapping is writable. Nobody in this process holds a reference into it.
-            unsafe { std::ptr::copy_nonoverlapping(place.as_ptr(), mapped.as_ptr(), bytes) };
+            // SAFETY: as above, and the mapping is writable.
+            unsafe { shared::copy(place.as_ptr(), mapped.as_ptr(), bytes) };
         }
         if self.direct
             && let Err(code) = self.give_up(offset, bytes as u64, read)
@@ -148,6 +156,23 @@ impl Map {
         outcome.map_err(|error| error.raw_os_error())
     }
 
+    /// A transfer met a page that could not be had: puts the file's pages back in place of what stands there instead, so
+    /// that the next access asks the file again. Answers the errno.
+    #[cold]
+    fn mend(&mut self, file: &OpenFile, offset: u64, length: u64, read: bool) -> i32 {
+        let (start, bytes) = self.pages(offset, length);
+        let mut protection = ProtFlags::READ;
+        protection.set(ProtFlags::WRITE, self.writable);
+        let offset = start.as_ptr().addr() as u64 - self.base.as_ptr().addr() as u64;
+        let flags = MapFlags::SHARED | MapFlags::FIXED;
+        // SAFETY: the range lies within this mapping, which is the engine's alone, and is mapped again as it was before.
+        let mapped = unsafe { rustix::mm::mmap(start.as_ptr().cast(), bytes, protection, flags, file, offset) };
+        self.torn = mapped.is_err();
+        // A write into a hole needs space, and finds out here.
+        let full = || rustix::fs::fstatvfs(file).is_ok_and(|space| space.f_bavail == 0);
+        if !read && full() { libc::ENOSPC } else { libc::EIO }
+    }
+
     /// The pages that hold a range: address and bytes. Ranges are cut at the end of the mapping.
     fn pages(&self, offset: u64, length: u64) -> (NonNull<u8>, usize) {
         let page = memory::page_bytes() as u64;
@@ -161,22 +186,30 @@ impl Map {
 impl<'a> Mmap<'a> {
     pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<Mmap<'a>, EngineSetupError> {
         let maps: Result<Box<[Map]>, _> = setup.files.iter().map(|file| Map::new(file, setup.advice)).collect();
+        let maps = maps?;
         Ok(Mmap {
             files: setup.files,
             targets: Target::all(setup.files),
-            maps: maps?,
+            watch: Watch::begin(maps.iter().map(|map| (map.base.as_ptr().addr(), map.length as usize))),
+            maps,
             arena: setup.arena()?,
             clock: setup.clock,
         })
     }
 
     #[inline]
-    fn perform(&mut self, slot: &Slot, op: &Op, done: u32) -> i64 {
+    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u32) -> i64 {
         let map = &self.maps[op.file as usize];
         let written_back = match op.kind {
             OpKind::Read | OpKind::Write => {
                 let place = &mut self.arena.buffer(slot)[done as usize..op.length as usize];
-                return map.transfer(place, op.offset + u64::from(done), op.kind == OpKind::Read);
+                let (offset, bytes, read) = (op.offset + u64::from(done), place.len() as u64, op.kind == OpKind::Read);
+                let result = map.transfer(place, offset, read);
+                if self.watch.take_in_vain() {
+                    let file = &self.files[op.file as usize];
+                    return -i64::from(self.maps[op.file as usize].mend(file, offset, bytes, read));
+                }
+                return result;
             }
             // A mapping has no cheaper way to make only the data durable.
             OpKind::Sync | OpKind::DataSync => map.write_back(0, map.length),
@@ -198,7 +231,7 @@ impl Engine for Mmap<'_> {
     }
 
     #[inline]
-    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         let result = self.perform(&slot, op, done);
         Queued::Done(Completion { slot, result })
     }
@@ -214,7 +247,7 @@ impl Engine for Mmap<'_> {
         _min: usize,
         _max: usize,
         _timeout: Option<Duration>,
-        _completions: &mut Vec<Completion>,
+        _completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
         Ok(0)
     }
@@ -224,7 +257,7 @@ impl Engine for Mmap<'_> {
     }
 
     #[inline]
-    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
         self.arena.buffer(slot)
     }
 

@@ -101,7 +101,7 @@ impl<'a> Positioned<'a> {
     }
 
     #[inline]
-    fn perform(&mut self, slot: &Slot, op: &Op, done: u32) -> i64 {
+    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u32) -> i64 {
         let target = self.targets[op.file as usize];
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
             return control::perform(target, op, done, self.sync_range_flags);
@@ -189,7 +189,7 @@ impl Engine for Positioned<'_> {
     }
 
     #[inline]
-    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         let result = self.perform(&slot, op, done);
         Queued::Done(Completion { slot, result })
     }
@@ -205,13 +205,13 @@ impl Engine for Positioned<'_> {
         _min: usize,
         _max: usize,
         _timeout: Option<Duration>,
-        _completions: &mut Vec<Completion>,
+        _completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
         Ok(0)
     }
 
     #[inline]
-    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
         self.arena.buffer(slot)
     }
 

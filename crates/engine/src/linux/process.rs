@@ -2,29 +2,35 @@
 
 use std::io;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mm::Advice;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, setrlimit};
 
 use crate::process::{Ended, Side};
 
-/// Divides this process in two. The new one ends with the old one.
+/// Divides this process in two. The new one has to [`bind_to_parent`].
 pub fn divide() -> io::Result<Side> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("other threads are running"));
     }
-    let parent = std::process::id();
     // SAFETY: this is the only thread, as was just seen and only this thread could change. So no lock is held by a
     // thread that the new process will not have, and everything may be done in it.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
-        0 => {
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-            // It may have ended before the line above.
-            let orphaned = rustix::process::getppid().is_none_or(|pid| pid.as_raw_nonzero().get() as u32 != parent);
-            if orphaned { Err(io::Error::other("the first process has ended")) } else { Ok(Side::New) }
-        }
+        0 => Ok(Side::New),
         pid => Ok(Side::Old(pid as u32)),
     }
+}
+
+/// Has this process end with its parent. False: the parent has ended already. `to_parent` is a pipe that the parent
+/// alone reads: the kernel closes it before it tells the children, so one of the two is always seen. (The parent's
+/// number tells nothing where the two live in different namespaces.)
+pub fn bind_to_parent(to_parent: &std::io::PipeWriter) -> bool {
+    // Never refused for a signal that there is.
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    let mut ends = [PollFd::new(to_parent, PollFlags::OUT)];
+    let seen = poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+    seen.is_err() || !ends[0].revents().contains(PollFlags::ERR)
 }
 
 /// Waits until the process, a child of this one, has ended.
@@ -49,16 +55,34 @@ pub fn wait_for(child: u32) -> io::Result<Ended> {
 /// neighbours with each page. Gives the number of ranges.
 pub fn let_go_of_code() -> usize {
     // Memory is all that is won: where the system tells nothing, nothing is lost.
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    let ranges = maps.lines().filter_map(code_range);
-    ranges.filter(|(start, end)| let_go(*start, *end)).count()
+    let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
+    code_ranges(&maps).filter(|(start, end)| let_go(*start, *end)).count()
 }
 
 fn let_go(start: usize, end: usize) -> bool {
     let start = std::ptr::without_provenance_mut(start);
-    // SAFETY: the range is code of a file that nobody may write to, so its pages are what the file holds, and the
-    // kernel brings them back as such whenever one is touched.
+    // SAFETY: the range is code that this process cannot write to, and the kernel has just told that no page of it is
+    // the process's own: each is the page cache's page of its file. Touched again, the same page comes back. (Somebody
+    // who writes into a library's file changes it under every process that runs it, whether its pages are let go of or
+    // not.)
     unsafe { rustix::mm::madvise(start, end - start.addr(), Advice::LinuxDontNeed) }.is_ok()
+}
+
+/// The ranges in `/proc/self/smaps` that are code of a file and have no page of their own.
+fn code_ranges(maps: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let mut range = None;
+    maps.lines().filter_map(move |line| match line.strip_prefix("Anonymous:") {
+        Some(own) => range.take().filter(|_| own.trim() == "0 kB"),
+        None => {
+            // The lines about a range follow the one that names it.
+            range = code_range(line).or(range.filter(|_| !is_heading(line)));
+            None
+        }
+    })
+}
+
+fn is_heading(line: &str) -> bool {
+    line.split_once(' ').is_some_and(|(first, _)| first.contains('-'))
 }
 
 /// The addresses of a line of `/proc/self/maps` if it is about code of a file that is mapped privately.
@@ -140,6 +164,20 @@ mod tests {
         ] {
             assert_eq!(code_range(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn code_with_pages_of_its_own_is_kept() {
+        let range = |start: &str, own: &str| {
+            format!(
+                "{start} r-xp 00001000 fe:00 1234 /usr/bin/program\nSize: 4 kB\nAnonymous:      {own} kB\nVmFlags: rd\n"
+            )
+        };
+        let relocated = range("00400000-0048a000", "8");
+        let plain = range("00500000-0058a000", "0");
+        let data = "00600000-0068a000 rw-p 00001000 fe:00 1234 /usr/bin/program\nAnonymous: 0 kB\n";
+        let maps = format!("{relocated}{data}{plain}{data}");
+        assert_eq!(code_ranges(&maps).collect::<Vec<_>>(), [(0x50_0000, 0x58_a000)]);
     }
 
     #[test]

@@ -217,7 +217,7 @@ impl<'a> Uring<'a> {
 
     /// Hands over what stands in the completion ring, `max` at most.
     #[inline]
-    fn reap_ring(&mut self, max: usize, completions: &mut Vec<Completion>) -> usize {
+    fn reap_ring(&mut self, max: usize, completions: &mut Vec<Completion<Self>>) -> usize {
         let mut ready = self.ring.completion();
         let count = ready.len().min(max);
         append(completions, count, || {
@@ -267,7 +267,7 @@ impl<'a> Uring<'a> {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        completions: &mut Vec<Completion>,
+        completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
         let deadline_ns = timeout.map(|timeout| self.clock.now_ns().saturating_add(timeout.as_nanos() as u64));
         let mut count = count_so_far;
@@ -317,7 +317,7 @@ impl Engine for Uring<'_> {
     }
 
     #[inline]
-    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         let entry = match op.kind {
             OpKind::Read | OpKind::Write => self.transfer_entry(slot.index(), op, done),
             OpKind::Sync | OpKind::DataSync | OpKind::SyncRange if !self.polled => self.sync_entry(op),
@@ -360,7 +360,7 @@ impl Engine for Uring<'_> {
         min: usize,
         max: usize,
         timeout: Option<Duration>,
-        completions: &mut Vec<Completion>,
+        completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
         let max = max.min(room(completions));
         let min = min.min(max).min(self.submitted.saturating_sub(self.reaped) as usize);
@@ -376,7 +376,7 @@ impl Engine for Uring<'_> {
     }
 
     #[inline]
-    fn buffer(&mut self, slot: &Slot) -> &mut [u8] {
+    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
         self.arena.buffer(slot)
     }
 

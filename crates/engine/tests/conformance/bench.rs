@@ -102,8 +102,8 @@ pub(crate) fn op(kind: OpKind, block: u64) -> Op {
 /// A worker at its engine.
 pub(crate) struct Worker<E> {
     pub(crate) engine: E,
-    pub(crate) slots: Slots,
-    pub(crate) completions: Vec<Completion>,
+    pub(crate) slots: Slots<E>,
+    pub(crate) completions: Vec<Completion<E>>,
     staged: usize,
     /// Which slots are with the engine.
     away: Vec<bool>,
@@ -113,13 +113,13 @@ pub(crate) struct Worker<E> {
 pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(60));
 
 impl<E: Engine> Worker<E> {
-    pub(crate) fn new(engine: E, depth: u32) -> Worker<E> {
+    pub(crate) fn new(engine: E, slots: Slots<E>, depth: u32) -> Worker<E> {
         let completions = Vec::with_capacity(depth as usize);
-        Worker { engine, slots: Slots::new(depth), completions, staged: 0, away: vec![false; depth as usize] }
+        Worker { engine, slots, completions, staged: 0, away: vec![false; depth as usize] }
     }
 
     /// Queues a request. `Err` brings the slot back: the engine is full.
-    pub(crate) fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Result<(), Slot> {
+    pub(crate) fn queue(&mut self, slot: Slot<E>, op: &Op, done: u32) -> Result<(), Slot<E>> {
         let index = slot.index();
         self.away[index] = true;
         match self.engine.queue(slot, op, done) {
@@ -144,7 +144,7 @@ impl<E: Engine> Worker<E> {
     }
 
     /// Takes what has come back, each slot once.
-    pub(crate) fn take(&mut self) -> Vec<(Slot, i64)> {
+    pub(crate) fn take(&mut self) -> Vec<(Slot<E>, i64)> {
         let away = &mut self.away;
         let completions = self.completions.drain(..);
         completions
@@ -156,7 +156,7 @@ impl<E: Engine> Worker<E> {
     }
 
     /// Brings everything back.
-    pub(crate) fn drain(&mut self) -> Vec<(Slot, i64)> {
+    pub(crate) fn drain(&mut self) -> Vec<(Slot<E>, i64)> {
         self.submit();
         let mut back = self.take();
         while self.away.contains(&true) {
@@ -176,7 +176,7 @@ impl<E: Engine> Worker<E> {
     }
 
     /// The same in a slot of the caller's choice.
-    pub(crate) fn perform_in(&mut self, slot: Slot, op: &Op, done: u32) -> (Slot, i64) {
+    pub(crate) fn perform_in(&mut self, slot: Slot<E>, op: &Op, done: u32) -> (Slot<E>, i64) {
         self.queue(slot, op, done).expect("an idle engine has room");
         let mut back = self.drain();
         assert_eq!(back.len(), 1);

@@ -1,7 +1,7 @@
 //! What every engine must do.
 
 use engine::clock::Clock;
-use engine::{Engine, EngineVisitor, Slot};
+use engine::{Engine, EngineVisitor, Slot, Slots};
 use workload::{Op, OpKind};
 
 use super::bench::{BLOCK, BLOCKS, Ground, PATIENCE, READ_ONLY, Spec, TAIL, Worker, fresh, op};
@@ -54,10 +54,10 @@ pub(crate) struct Run<'a> {
 impl EngineVisitor for Run<'_> {
     type Output = ();
 
-    fn visit<E: Engine>(self, engine: E) {
+    fn visit<E: Engine>(self, engine: E, slots: Slots<E>) {
         let Run { check, spec, ground } = self;
         assert_eq!(engine.files().len(), ground.files.len());
-        let worker = Worker::new(engine, spec.depth);
+        let worker = Worker::new(engine, slots, spec.depth);
         match check {
             Check::WhatIsWrittenIsRead => what_is_written_is_read(worker, spec, ground),
             Check::EndOfFile => end_of_file(worker, spec),
@@ -77,7 +77,7 @@ impl EngineVisitor for Run<'_> {
     }
 }
 
-fn stamp(slot: &Slot, round: u64) -> u8 {
+fn stamp<E>(slot: &Slot<E>, round: u64) -> u8 {
     (slot.index() as u64 * 17 + round * 5 + 1) as u8
 }
 

@@ -9,7 +9,7 @@ use guide::Problem;
 use guide::store::Store;
 use guide::workplace::{CleanOptions, Outcome, clean};
 use results::escape;
-use run::{Control, SignalWatch};
+use run::SignalWatch;
 
 use super::{UNUSABLE, shown_as, tell};
 use crate::fio::{complain, print};
@@ -109,7 +109,7 @@ impl Clean {
     }
 
     fn clean(self) -> Result<u8, Problem> {
-        let control = Arc::new(Control::default());
+        let control = Arc::new(crate::patience::control());
         let signals = SignalWatch::begin(Arc::clone(&control))
             .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
         let mut looks = Looks::new(control);

@@ -30,12 +30,12 @@ impl Row {
 
     /// For the way out of a stack.
     pub(crate) fn to_line(&self) -> String {
-        self.fields().join("\x02")
+        self.fields().join("\x02").replace('\n', "\x03")
     }
 
     /// The way back.
     pub(crate) fn from_line(line: &str) -> Row {
-        let mut fields = line.split('\x02').map(str::to_owned);
+        let mut fields = line.split('\x02').map(|field| field.replace('\x03', "\n"));
         let mut field = || fields.next().unwrap_or_default();
         let (fault, asked, status, told, kept, left) = (field(), field(), field(), field(), field(), field());
         Row { fault, asked, status, told, kept, left }

@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "what is skipped says why, and the rows of a guest come back on its stdout")]
 
 mod document;
+mod ends;
 mod fuse;
 mod hangs;
 mod lab;

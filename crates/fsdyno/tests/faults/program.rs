@@ -11,6 +11,9 @@ use serde_json::Value;
 /// Longer than anything may take: the stated bound is a minute and a half.
 const HANG_NS: u64 = 120_000_000_000;
 
+/// Bounds of runs that have no half minutes, s.
+pub(crate) const HURRIED: u64 = 3;
+
 /// A run of the binary. Its words are on disk, so that nobody has to read pipes.
 pub(crate) struct Running {
     child: Child,
@@ -39,6 +42,15 @@ pub(crate) fn fio(place: &Path, words: &str) -> Running {
     })
 }
 
+/// The same with bounds of [`HURRIED`] seconds instead of thirty.
+pub(crate) fn hurried(place: &Path, words: &str) -> Running {
+    let folder = folder();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
+    command.args(words.split_whitespace()).arg(format!("--record={}", folder.path().join("record").display()));
+    command.env("FSDYNO_PATIENCE", HURRIED.to_string());
+    start_command(place, folder, command)
+}
+
 /// `measure`, quickly and on little; the study is kept elsewhere.
 pub(crate) fn measure(place: &Path) -> Running {
     ask(place, "measure . --quick --size=16m")
@@ -58,10 +70,14 @@ pub(crate) fn clean(place: &Path) -> Ran {
 }
 
 fn start(place: &Path, words: impl FnOnce(&Path) -> Vec<String>) -> Running {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+    let folder = folder();
     let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
     command.args(words(folder.path()));
     start_command(place, folder, command)
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable")
 }
 
 /// Any command that runs the binary in the end.

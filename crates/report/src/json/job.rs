@@ -23,6 +23,7 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
         options: own_options,
         started_ms,
         error: _,
+        lost: _,
         eta_s: _,
         read: _,
         write: _,

@@ -29,6 +29,7 @@ pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: 
         options: _,
         started_ms: _,
         error: _,
+        lost: _,
         eta_s: _,
         read,
         write,

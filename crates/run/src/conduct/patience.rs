@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 
 use engine::clock::Clock;
+use results::{Note, Severity};
 
+use super::roll::Roll;
 use super::{Conductor, WATCH};
 use crate::layout_steps::{self, News};
 use crate::overdue::{self, Found, WatchedLayout};
@@ -46,8 +48,8 @@ impl Conductor<'_> {
         let plan = &self.shared.plan.workers[index];
         match found {
             Found::Well => false,
-            Found::Silent => {
-                self.observer.message(&overdue::sentence_of_layout(plan, thread));
+            Found::Silent(silent_ns) => {
+                self.observer.message(&overdue::sentence_of_layout(plan, thread, silent_ns));
                 false
             }
             Found::Lost(silent_ns) => {
@@ -85,19 +87,32 @@ impl Conductor<'_> {
         }
     }
 
+    /// After an allocation that failed there is enough to report with, and no more.
+    fn notice_want_of_memory(&mut self) {
+        let Some(bytes) = engine::allocation::failed_bytes().filter(|_| !self.short_of_memory) else { return };
+        self.short_of_memory = true;
+        self.shared.control.stop();
+        let text = format!(
+            "an allocation of {bytes} bytes failed: the run ends with what it has; lower iodepth, numjobs or nrfiles, or \
+             raise the memory limit (ulimit -v, cgroup)"
+        );
+        self.observer.message(&format!("fio: {text}"));
+        self.heading.notes.push(Note { id: "out-of-memory".to_owned(), severity: Severity::Invalid, job: None, text });
+    }
+
     /// ns since the last call.
     fn step_ns(&mut self) -> u64 {
         let now_ns = self.clock.now_ns();
         now_ns.saturating_sub(std::mem::replace(&mut self.looked_ns, now_ns))
     }
 
-    /// Ends those workers of the stage that were to end long ago and do not answer, and tells of those that complete
-    /// nothing; how many were ended.
-    pub(super) fn leave_the_lost(&mut self, stage: u32) -> usize {
+    /// Ends those workers of the stage that were to begin or to end long ago and do not answer, and tells of those that
+    /// do nothing.
+    pub(super) fn leave_the_lost(&mut self, stage: u32, roll: &mut Roll) {
+        self.notice_want_of_memory();
         let step_ns = self.step_ns();
-        let now_ns = self.looked_ns - self.began_ns;
+        let now_ns = self.looked_ns.saturating_sub(self.began_ns);
         let shared = Arc::clone(&self.shared);
-        let mut lost = 0;
         for (index, (plan, cell)) in shared.plan.workers.iter().zip(&shared.cells).enumerate() {
             if plan.stage != stage || self.ended[index].is_some() {
                 continue;
@@ -105,15 +120,15 @@ impl Conductor<'_> {
             let ran_ns = self.started_ns[index].map_or(0, |started_ns| now_ns.saturating_sub(started_ns));
             match self.watched[index].look(step_ns, plan, cell, &shared.control, ran_ns) {
                 Found::Well => {}
-                Found::Silent => self.observer.message(&overdue::sentence_of_silence(plan, cell)),
-                Found::Lost(overdue_ns) => {
-                    let end = overdue::left_behind(plan, cell, cell.snapshot_since(0), ran_ns / 1_000_000, overdue_ns);
-                    cell.stop();
-                    self.end(index, end);
-                    lost += 1;
+                Found::Silent(silent_ns) => {
+                    self.observer.message(&overdue::sentence_of_silence(plan, cell, silent_ns));
                 }
+                Found::Lost(overdue_ns) if roll.ends(index) => {
+                    cell.leave_behind();
+                    self.end(index, overdue::left_behind(plan, cell, ran_ns / 1_000_000, overdue_ns));
+                }
+                Found::Lost(_) => {}
             }
         }
-        lost
     }
 }

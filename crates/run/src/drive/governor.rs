@@ -150,7 +150,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 return Ok(due_ns);
             }
             let wake_ns = due_ns.min(self.parts.phase.next_ns);
-            if !E::SYNCHRONOUS && self.slots.in_flight() > 0 {
+            if !E::SYNCHRONOUS && self.parts.slots.in_flight() > 0 {
                 self.submit::<TIMED, true>()?;
                 let patience = std::time::Duration::from_nanos(wake_ns.saturating_sub(now_ns));
                 self.reap::<TIMED, true>(1, patience)?;
@@ -182,7 +182,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     /// After a transfer: its check, response time, think count, latency limit.
     pub(super) fn governed(
         &mut self,
-        slot: &Slot,
+        slot: &Slot<E>,
         op: &Op,
         direction: Direction,
         lat_ns: u64,

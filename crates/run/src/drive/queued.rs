@@ -5,18 +5,11 @@ use std::time::Duration;
 
 use engine::clock::Clock;
 use engine::{Completion, Engine, Queued};
+use results::LostRequests;
 use workload::{Op, OpKind};
 
-use super::{Account, DRAIN, Drive, Ended, Failure, PATIENCE, UNTIMED};
-use crate::overdue::NO_ANSWER;
+use super::{Account, Drive, Ended, Failure, Flight, Lost, PATIENCE, UNTIMED};
 use crate::recorder::Stamps;
-
-/// Waits for stuck requests after the end this often before giving up on them ([`PATIENCE`] each): less than the
-/// conductor waits for a worker, so that it is the worker who tells which requests they are.
-const DRAIN_WAITS_MAX: u32 = 250;
-
-/// A submission may be refused this often in a row, with a wait of up to [`PATIENCE`] after each.
-const REFUSALS_MAX: u32 = 300;
 
 const EAGAIN: i32 = 11;
 const ECANCELED: i64 = 125;
@@ -29,7 +22,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let replace_each = queueing.batch == 1 && queueing.depth_low >= queueing.depth;
         self.next_block()?;
         loop {
-            while self.slots.in_flight() < queueing.depth {
+            while self.parts.slots.in_flight() < queueing.depth {
                 if self.cursor == self.block.len {
                     self.next_block()?;
                     if !TIMED {
@@ -41,7 +34,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                     }
                 }
                 let intended_ns = if GOVERNED { self.await_turn::<TIMED>(self.cursor)? } else { 0 };
-                let slot = self.slots.take().expect("in flight is below the depth, so a slot is free");
+                let slot = self.parts.slots.take().expect("in flight is below the depth, so a slot is free");
                 self.issue_next::<TIMED, GOVERNED>(slot, intended_ns)?;
             }
             self.submit::<TIMED, GOVERNED>()?;
@@ -57,7 +50,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? else {
                     // A sync or a survived error: its slot is free. The rest of a short transfer is staged, and
                     // would wait for ever behind requests that do not come.
-                    if self.slots.in_flight() < queueing.depth || !self.staged.is_empty() {
+                    if self.parts.slots.in_flight() < queueing.depth || !self.staged.is_empty() {
                         break;
                     }
                     continue;
@@ -66,9 +59,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                     self.issue_next::<TIMED, GOVERNED>(slot, 0)?;
                     continue;
                 }
-                self.slots.give(slot);
+                self.parts.slots.give(slot);
                 if replace_each
-                    || self.slots.in_flight() <= queueing.depth_low.min(queueing.depth - 1)
+                    || self.parts.slots.in_flight() <= queueing.depth_low.min(queueing.depth - 1)
                         && self.completions.is_empty()
                 {
                     break;
@@ -99,7 +92,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[inline(always)]
     fn issue_next<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        slot: engine::Slot,
+        slot: engine::Slot<E>,
         intended_ns: u64,
     ) -> Result<(), Ended> {
         let timed = TIMED || self.cursor == self.sample;
@@ -116,13 +109,13 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[inline(always)]
     fn queue_next<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        slot: engine::Slot,
+        slot: engine::Slot<E>,
         intended_ns: u64,
         timed: bool,
     ) -> Result<Option<u32>, Ended> {
         let cursor = self.cursor;
         self.cursor = cursor + 1;
-        let in_flight = self.slots.in_flight();
+        let in_flight = self.parts.slots.in_flight();
         let index = slot.index();
         let Drive { parts, flights, block, .. } = self;
         let flight = &mut flights[index];
@@ -183,7 +176,10 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
 
     /// A request that the engine completed while queueing it (a sync that the kernel does not queue).
     #[cold]
-    fn done_at_once<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion) -> Result<(), Ended> {
+    fn done_at_once<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        completion: Completion<E>,
+    ) -> Result<(), Ended> {
         let end_ns = self.now_ns();
         self.flights[completion.slot.index()].issue_ns = end_ns;
         self.reaped_ns = end_ns;
@@ -194,7 +190,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[cold]
     fn make_room<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        refused: engine::Slot,
+        refused: engine::Slot<E>,
         op: Op,
         done: u32,
     ) -> Result<(), Ended> {
@@ -203,7 +199,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             let room = self.submit::<TIMED, GOVERNED>().and_then(|()| self.reap::<TIMED, GOVERNED>(1, PATIENCE));
             if let Err(ended) = room {
                 // The request was never queued: its slot is free, and draining must not wait for it.
-                self.slots.give(slot);
+                self.parts.slots.give(slot);
                 return Err(ended);
             }
             let index = slot.index();
@@ -226,7 +222,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             let taken = self.parts.engine.submit().map_err(|error| Failure::of_engine(&error))?;
             self.note_submitted::<TIMED>(taken);
             refusals = if taken == 0 { refusals + 1 } else { 0 };
-            if refusals > REFUSALS_MAX {
+            if refusals > self.waits_max() {
                 let detail = Some("the kernel takes no more requests although none is under way".to_string());
                 return Err(Ended::Failed(Failure { code: EAGAIN, function: "submit", op: None, detail }));
             }
@@ -287,9 +283,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Ok(())
     }
 
-    fn complete<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion) -> Result<(), Ended> {
+    fn complete<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Result<(), Ended> {
         if let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? {
-            self.slots.give(slot);
+            self.parts.slots.give(slot);
         }
         Ok(())
     }
@@ -299,8 +295,8 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[inline(always)]
     fn complete_inline<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        completion: Completion,
-    ) -> Result<Option<engine::Slot>, Ended> {
+        completion: Completion<E>,
+    ) -> Result<Option<engine::Slot<E>>, Ended> {
         let end_ns = self.reaped_ns;
         let flight = &self.flights[completion.slot.index()];
         let expected = i64::from(flight.op.length - flight.done);
@@ -322,7 +318,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             if let Err(ended) =
                 self.governed(&completion.slot, &flight.op, direction, lat_ns, flight.intended_ns, end_ns)
             {
-                self.slots.give(completion.slot);
+                self.parts.slots.give(completion.slot);
                 return Err(ended);
             }
         }
@@ -333,13 +329,13 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[cold]
     fn complete_unusual<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        completion: Completion,
+        completion: Completion<E>,
     ) -> Result<(), Ended> {
         let end_ns = self.reaped_ns;
         let index = completion.slot.index();
         let flight = self.flights[index];
         if completion.result < 0 {
-            self.slots.give(completion.slot);
+            self.parts.slots.give(completion.slot);
             if completion.result == -ECANCELED && self.parts.control.stopped() {
                 // Called back by `drain`: issued, but never carried out.
                 return Ok(());
@@ -347,13 +343,13 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             return self.failed(&flight.op, -completion.result as i32, "io_u error");
         }
         let Some(direction) = flight.op.kind.direction() else {
-            self.slots.give(completion.slot);
+            self.parts.slots.give(completion.slot);
             let end_ns = if end_ns != UNTIMED { end_ns } else { self.now_ns() };
             self.parts.recorder.synced(end_ns.saturating_sub(flight.start_ns));
             return Ok(());
         };
         if completion.result == 0 {
-            self.slots.give(completion.slot);
+            self.parts.slots.give(completion.slot);
             return self.failed(&flight.op, 5, "full resid");
         }
         self.parts.recorder.shortened(direction);
@@ -369,48 +365,61 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
     }
 
-    /// The end of a worker whose requests never came back, with the oldest of them.
+    /// So many waits of [`PATIENCE`] in a row may bring nothing.
+    fn waits_max(&self) -> u128 {
+        self.parts.control.bounds().drain().as_nanos().div_ceil(PATIENCE.as_nanos())
+    }
+
+    /// The requests that are still under way, given up.
     #[cold]
-    fn lost(&self) -> Ended {
-        let flights = self.slots.in_flight_indices().map(|index| &self.flights[index]);
-        let op = flights.min_by_key(|flight| flight.start_ns).map(|flight| flight.op);
-        let seconds = DRAIN_WAITS_MAX * PATIENCE.as_millis() as u32 / 1000;
-        let count = match self.slots.in_flight() {
-            1 => "a request".to_owned(),
-            count => format!("{count} requests"),
-        };
-        let detail = format!("{count} never came back, no answer for {seconds} s");
-        Ended::Failed(Failure { code: NO_ANSWER, function: DRAIN, op, detail: Some(detail) })
+    fn lost(&self, silent: Option<Duration>) -> Option<Lost> {
+        // What was never submitted is nobody's but the worker's.
+        let away = self.parts.slots.in_flight_indices().filter(|index| !self.staged.contains(&(*index as u32)));
+        let mut away: Vec<&Flight> = away.map(|index| &self.flights[index]).collect();
+        away.sort_by_key(|flight| flight.start_ns);
+        let oldest = away.iter().take(LostRequests::LISTED_MAX).map(|flight| flight.op).collect();
+        if away.is_empty() { None } else { Some(Lost { count: away.len(), oldest, silent }) }
     }
 
     /// Brings back everything in flight. The requests are the kernel's until they come: waiting is bounded, and
     /// what never comes is an error, not a hang.
     pub(super) fn drain<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
+        // The first failure is the one to report; the other requests must come back all the same.
         let mut outcome = Ok(());
+        let mut takes_more = true;
         let mut waits = 0;
         loop {
-            let before = self.slots.in_flight();
+            let before = self.parts.slots.in_flight();
             while let Some(completion) = self.completions.pop() {
-                // The first failure is the one to report; the other requests must come back all the same.
                 outcome = outcome.and(self.complete::<TIMED, GOVERNED>(completion));
             }
-            if self.slots.in_flight() == 0 {
+            // What the kernel does not take will not come back.
+            let untaken = if takes_more { 0 } else { self.staged.len() };
+            if self.parts.slots.in_flight() <= untaken {
                 return outcome;
             }
-            match self.submit::<TIMED, GOVERNED>() {
-                // A stop order or the end of the runtime does not end the draining.
-                Ok(()) | Err(Ended::Stopped | Ended::TimeUp) => {}
-                // What the kernel does not take will not come back; the engine keeps the buffers of the rest.
-                failed => return outcome.and(failed),
+            if takes_more {
+                match self.submit::<TIMED, GOVERNED>() {
+                    // A stop order or the end of the runtime does not end the draining.
+                    Ok(()) | Err(Ended::Stopped | Ended::TimeUp) => {}
+                    failed => {
+                        takes_more = false;
+                        outcome = outcome.and(failed);
+                    }
+                }
             }
-            self.reap_more::<TIMED, GOVERNED>(1, PATIENCE)?;
-            waits = if self.slots.in_flight() < before || !self.completions.is_empty() { 0 } else { waits + 1 };
+            if let Err(failed) = self.reap_more::<TIMED, GOVERNED>(1, PATIENCE) {
+                self.lost = self.lost(None);
+                return outcome.and(Err(failed));
+            }
+            waits = if self.parts.slots.in_flight() < before || !self.completions.is_empty() { 0 } else { waits + 1 };
             if waits == 1 && self.parts.control.stopped() {
                 // Best effort: an engine that cannot cancel lets its requests run out.
                 let _ = self.parts.engine.cancel();
             }
-            if waits > DRAIN_WAITS_MAX {
-                return Err(self.lost());
+            if waits > self.waits_max() {
+                self.lost = self.lost(Some(self.parts.control.bounds().drain()));
+                return outcome;
             }
         }
     }

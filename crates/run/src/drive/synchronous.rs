@@ -14,7 +14,7 @@ const PARTS_MAX: u32 = 1_000_000;
 
 impl<E: Engine, A: Account> Drive<'_, E, A> {
     pub(super) fn work_synchronously<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<Infallible, Ended> {
-        let mut slot = self.slots.take().expect("a synchronous worker has one slot");
+        let mut slot = self.parts.slots.take().expect("a synchronous worker has one slot");
         loop {
             self.next_block()?;
             if TIMED {
@@ -33,7 +33,11 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     }
 
     /// The requests of the block up to `to`, their calls counted together.
-    fn block_part<const TIMED: bool, const GOVERNED: bool>(&mut self, slot: Slot, to: usize) -> Result<Slot, Ended> {
+    fn block_part<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        slot: Slot<E>,
+        to: usize,
+    ) -> Result<Slot<E>, Ended> {
         let outcome = self.each_of_part::<TIMED, GOVERNED>(slot, to);
         self.count_calls();
         outcome
@@ -48,9 +52,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[inline(always)]
     fn each_of_part<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        mut slot: Slot,
+        mut slot: Slot<E>,
         to: usize,
-    ) -> Result<Slot, Ended> {
+    ) -> Result<Slot<E>, Ended> {
         while self.cursor < to {
             if TIMED && !GOVERNED {
                 slot = self.chain(slot, to)?;
@@ -101,7 +105,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     /// one, as nothing lies between them but taking it from the block. They are written down together afterwards,
     /// outside of every request's time. A write starts with a reading of its own, since its buffer is filled before.
     #[inline(always)]
-    fn chain(&mut self, mut slot: Slot, to: usize) -> Result<Slot, Ended> {
+    fn chain(&mut self, mut slot: Slot<E>, to: usize) -> Result<Slot<E>, Ended> {
         let from = self.cursor;
         let mut now_ns = self.now_ns();
         while self.cursor < to {
@@ -146,11 +150,11 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[cold]
     fn broken_link(
         &mut self,
-        completion: Completion,
+        completion: Completion<E>,
         op: &Op,
         direction: Direction,
         start_ns: u64,
-    ) -> Result<Slot, Ended> {
+    ) -> Result<Slot<E>, Ended> {
         self.cursor += 1;
         let (completion, complete) = self.settle(completion, op, direction)?;
         let now_ns = self.now_ns();
@@ -166,7 +170,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
 
     /// Continues a short transfer, or decides about an error; false: it failed and the job goes on.
     #[cold]
-    fn settle(&mut self, first: Completion, op: &Op, direction: Direction) -> Result<(Completion, bool), Ended> {
+    fn settle(&mut self, first: Completion<E>, op: &Op, direction: Direction) -> Result<(Completion<E>, bool), Ended> {
         let mut completion = first;
         let mut done: u32 = 0;
         for _ in 0..PARTS_MAX {
@@ -195,7 +199,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
 
     /// fsync and its kin: always timed, they are what the reader waits for.
     #[cold]
-    fn sync_call(&mut self, slot: Slot, op: &Op) -> Result<Slot, Ended> {
+    fn sync_call(&mut self, slot: Slot<E>, op: &Op) -> Result<Slot<E>, Ended> {
         let start_ns = self.now_ns();
         self.parts.recorder.sync_issued();
         let Queued::Done(completion) = self.parts.engine.queue(slot, op, 0) else {

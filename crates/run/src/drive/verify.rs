@@ -17,7 +17,7 @@ const FAILED_MAX: usize = 1 << 20;
 impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
     /// Checks a block that was read. `number`: of the write that it reads back.
     #[cold]
-    pub(super) fn verify(&mut self, slot: &Slot, op: &Op, number: u64) -> Result<(), Ended> {
+    pub(super) fn verify(&mut self, slot: &Slot<E>, op: &Op, number: u64) -> Result<(), Ended> {
         let Parts { engine, governor, survival, used, .. } = &mut self.parts;
         let Some(verification) = governor.as_mut().and_then(|governor| governor.verification.as_mut()) else {
             return Ok(());
@@ -81,6 +81,10 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
     pub(crate) fn next_phase(self, change: impl FnOnce(&mut Parts<'run, E, A>)) -> Self {
         let before_measuring = self.before_measuring;
         let mut parts = self.into_parts();
+        if E::SYNCHRONOUS {
+            // Its only one went with the request that ended the phase.
+            parts.slots.recall();
+        }
         change(&mut parts);
         Drive { before_measuring, ..Drive::new(parts) }
     }

@@ -71,7 +71,7 @@ impl LatencySeries {
                 return;
             }
         }
-        let whole = (now_ns - self.origin_ns) / self.interval_ns * self.interval_ns;
+        let whole = now_ns.saturating_sub(self.origin_ns) / self.interval_ns * self.interval_ns;
         self.next_ns = self.origin_ns.saturating_add(whole).saturating_add(self.interval_ns);
         let slice = self.grown(whole / 1_000_000, recorder);
         self.slices.extend(slice);

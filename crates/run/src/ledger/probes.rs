@@ -108,7 +108,7 @@ impl Probes {
         let cache = self.pages(stage, moment);
         let reading = self.meters.read();
         let sample = LedgerSample {
-            at_ms: (now_ns - origin_ns) / 1_000_000,
+            at_ms: now_ns.saturating_sub(origin_ns) / 1_000_000,
             stage,
             moment,
             application,
@@ -146,7 +146,7 @@ impl Probes {
         }
         let began_ns = self.clock.now_ns();
         let pages = self.files.pages(stage);
-        self.pages_ns = self.clock.now_ns() - began_ns;
+        self.pages_ns = self.clock.now_ns().saturating_sub(began_ns);
         pages.into()
     }
 

@@ -49,7 +49,7 @@ impl Rate {
 
     fn close(&mut self, at_ns: u64, recorder: &Recorder, put: &mut impl FnMut(Row)) {
         let at_ms = at_ns / 1_000_000;
-        let spent_ms = (at_ns - self.opened_ns) / 1_000_000;
+        let spent_ms = at_ns.saturating_sub(self.opened_ns) / 1_000_000;
         self.opened_ns = at_ns;
         for direction in Direction::ALL {
             let (counter, unit) = match self.subject {

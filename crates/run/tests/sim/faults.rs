@@ -121,3 +121,28 @@ fn a_failed_sync_ends_the_job() {
     assert_eq!(ran.job().error.as_ref().unwrap().code, EIO);
     assert_eq!((ran.job().write.bytes, ran.job().sync.ios), (4 * 4096, 1));
 }
+
+#[test]
+fn an_error_does_not_hide_a_request_that_never_comes_back() {
+    // The third never ends and is noticed in the draining; the fifth failed before.
+    let ran = simulate("--rw=write --iodepth=8 --sim_channels=8 --sim_faults=stall:10000d@3,error:EIO@5 --end_fsync=1");
+    let job = ran.job();
+    assert_eq!(job.error.as_ref().unwrap().code, EIO, "the first failure is the job's");
+    let lost = job.lost.as_ref().expect("one is missing");
+    assert_eq!((lost.count, lost.oldest.len()), (1, 1));
+    assert_eq!((lost.oldest[0].kind.as_str(), lost.oldest[0].offset, lost.oldest[0].bytes), ("write", 2 * 4096, 4096));
+    assert_eq!(job.final_sync_ns, None, "a sync would wait for it");
+    assert!(ran.messages.iter().any(|text| text.contains("Input/output error")), "{:?}", ran.messages);
+    assert!(ran.messages.iter().any(|text| text.contains("a request never came back")), "{:?}", ran.messages);
+}
+
+#[test]
+fn all_that_was_lost_is_told() {
+    let stalls: Vec<String> = (3..=22).map(|number| format!("stall:10000d@{number}")).collect();
+    let ran = simulate(&format!("--iodepth=32 --sim_channels=32 --sim_faults={}", stalls.join(",")));
+    let lost = ran.job().lost.as_ref().expect("twenty are missing");
+    assert_eq!((lost.count, lost.oldest.len()), (20, 16));
+    assert_eq!(ran.job().error.as_ref().unwrap().code, 110);
+    assert!(ran.messages.iter().any(|text| text.contains("20 requests never came back")), "{:?}", ran.messages);
+    assert!(ran.messages.iter().any(|text| text.contains("and 4 more")), "{:?}", ran.messages);
+}

@@ -1,6 +1,7 @@
 //! The kernel's interface for asynchronous I/O as `linux/aio_abi.h` lays it down: five system calls and the ring
 //! of completions that the kernel maps into the process.
 
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -94,21 +95,21 @@ impl Context {
         // SAFETY: the call writes the handle, one machine word, to where `id` stands.
         outcome(unsafe { libc::syscall(libc::SYS_io_setup, depth as libc::c_ulong, &raw mut id) })?;
         let mut context = Context { id, ring_count: 0 };
+        let ring = context.ring();
         // SAFETY: the handle is the address of the ring's header, which the kernel mapped into this process and
-        // which stays until io_destroy.
-        let header = unsafe { &*context.header() };
-        let known = header.magic == RING_MAGIC
-            && header.incompatible == 0
-            && header.header_bytes as usize == std::mem::size_of::<Header>();
-        if known {
-            context.ring_count = header.count;
+        // which stays until io_destroy. These fields never change.
+        let (magic, incompatible, header_bytes, count) =
+            unsafe { ((*ring).magic, (*ring).incompatible, (*ring).header_bytes, (*ring).count) };
+        if magic == RING_MAGIC && incompatible == 0 && header_bytes as usize == std::mem::size_of::<Header>() {
+            context.ring_count = count;
         }
         Ok(context)
     }
 
+    /// The whole ring, the header and the events behind it: memory that the kernel made, known by its address.
     #[inline(always)]
-    fn header(&self) -> *const Header {
-        self.id as *const Header
+    fn ring(&self) -> *const Header {
+        std::ptr::with_exposed_provenance(self.id)
     }
 
     /// io_submit: how many of the requests that `requests` points to were taken.
@@ -129,14 +130,12 @@ impl Context {
         if self.ring_count == 0 {
             return None;
         }
-        // SAFETY: as in `new`.
-        let header = unsafe { &*self.header() };
-        let head = header.head.load(Ordering::Relaxed);
-        // The kernel writes the events before it moves the tail.
-        let tail = header.tail.load(Ordering::Acquire);
+        let ring = self.ring();
+        // SAFETY: as in `new`. The kernel writes the events before it moves the tail.
+        let (head, tail) = unsafe { ((*ring).head.load(Ordering::Relaxed), (*ring).tail.load(Ordering::Acquire)) };
         let (head, tail) = (head % self.ring_count, tail % self.ring_count);
         let available = if tail >= head { tail - head } else { tail + self.ring_count - head };
-        Some(Ready { header, ring_count: self.ring_count, head, available })
+        Some(Ready { ring, ring_count: self.ring_count, head, available, context: PhantomData })
     }
 
     /// io_getevents: waits for at least `min` completions and fills in as many as there is room for.
@@ -183,10 +182,13 @@ impl Context {
 
 /// Completions that stand in the ring.
 pub(super) struct Ready<'a> {
-    header: &'a Header,
+    /// Points to the whole ring: a reference to the header would not reach the events.
+    ring: *const Header,
     ring_count: u32,
     head: u32,
     available: u32,
+    /// The ring stays as long as its context.
+    context: PhantomData<&'a Context>,
 }
 
 impl Ready<'_> {
@@ -201,7 +203,7 @@ impl Ready<'_> {
         debug_assert!(self.available > 0);
         // SAFETY: the events follow the header, `head` is below their number, and the tail said that this one is
         // written. It stays so until `finish` moves the head.
-        let event = unsafe { *std::ptr::from_ref(self.header).add(1).cast::<Event>().add(self.head as usize) };
+        let event = unsafe { *self.ring.add(1).cast::<Event>().add(self.head as usize) };
         self.head = if self.head + 1 == self.ring_count { 0 } else { self.head + 1 };
         self.available -= 1;
         event
@@ -210,6 +212,7 @@ impl Ready<'_> {
     /// Gives the places of what was popped back to the kernel.
     #[inline(always)]
     pub(super) fn finish(self) {
-        self.header.head.store(self.head, Ordering::Release);
+        // SAFETY: as in `Context::new`; `head` is an atomic, so the kernel may look at it meanwhile.
+        unsafe { (*self.ring).head.store(self.head, Ordering::Release) };
     }
 }

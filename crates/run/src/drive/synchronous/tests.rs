@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engine::clock::Clock;
 use engine::files::OpenFile;
-use engine::{Completion, Engine, EngineError, Queued, Slot};
+use engine::{Completion, Engine, EngineError, Queued, SelfContained, Slot, Slots};
 use job::{Access, BlockSize, Distribution, Durability, FileService, Pacing, Pattern, PerDirection, Seed};
 use results::{JobRecord, JobSetup, Moments};
 use workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
@@ -64,7 +64,7 @@ impl Engine for Slow {
         &self.clock
     }
 
-    fn queue(&mut self, slot: Slot, op: &Op, done: u32) -> Queued {
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         self.clock.pass(CALL_NS + op.offset / 4096);
         self.calls += 1;
         let length = if self.short == Some(self.calls) { op.length / 2 } else { op.length - done };
@@ -75,7 +75,13 @@ impl Engine for Slow {
         Ok(0)
     }
 
-    fn reap(&mut self, _: usize, _: usize, _: Option<Duration>, _: &mut Vec<Completion>) -> Result<usize, EngineError> {
+    fn reap(
+        &mut self,
+        _: usize,
+        _: usize,
+        _: Option<Duration>,
+        _: &mut Vec<Completion<Self>>,
+    ) -> Result<usize, EngineError> {
         Ok(0)
     }
 
@@ -83,7 +89,7 @@ impl Engine for Slow {
         &[]
     }
 
-    fn buffer(&mut self, _: &Slot) -> &mut [u8] {
+    fn buffer(&mut self, _: &Slot<Self>) -> &mut [u8] {
         self.clock.pass(FILLING_NS);
         &mut self.buffer
     }
@@ -151,6 +157,8 @@ fn plain() -> job::Job {
     request.jobs.remove(0)
 }
 
+impl SelfContained for Slow {}
+
 /// The latencies' sums, and how often the clock was read.
 fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
     let clock = Costly::default();
@@ -161,6 +169,7 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
     let job = plain();
     let parts = Parts {
         engine: Slow { clock: clock.clone(), buffer: vec![0; 4096], short, calls: 0 },
+        slots: Slots::of_self_contained(1),
         files: &[],
         used: &[],
         generator: Generator::new(&workload(writes)).unwrap(),

@@ -1,0 +1,97 @@
+//! The program's allocator: the system's, with something put by. An allocation that fails ends a program before it can say
+//! anything. Here what was put by goes first, so that the rest of a run is its report; a worker that even then gets nothing
+//! waits to be left behind.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::system;
+
+/// Enough for a record and its report.
+const PUT_BY_BYTES: usize = 8 << 20;
+
+static PUT_BY: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Bytes of the first allocation that failed; 0: none has.
+static FAILED_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static CAN_BE_LEFT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// For `#[global_allocator]`.
+#[derive(Debug)]
+pub struct Allocator;
+
+// SAFETY: every call goes to the system's allocator, whose promises these are, with the arguments as they came; a second
+// call with the same arguments is a new one.
+unsafe impl GlobalAlloc for Allocator {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise is the system's.
+        let allocate = || unsafe { System.alloc(layout) };
+        or_from_put_by(layout.size(), allocate(), allocate)
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise is the system's.
+        let allocate = || unsafe { System.alloc_zeroed(layout) };
+        or_from_put_by(layout.size(), allocate(), allocate)
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller's promise is the system's; one that fails leaves the block as it is.
+        let allocate = || unsafe { System.realloc(block, layout, size) };
+        or_from_put_by(size, allocate(), allocate)
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is the system's.
+        unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[inline(always)]
+fn or_from_put_by(bytes: usize, block: *mut u8, again: impl Fn() -> *mut u8) -> *mut u8 {
+    if block.is_null() { from_put_by(bytes, &again) } else { block }
+}
+
+#[cold]
+#[inline(never)]
+fn from_put_by(bytes: usize, again: &dyn Fn() -> *mut u8) -> *mut u8 {
+    // The first is told; that another one came before is no failure.
+    let _ = FAILED_BYTES.compare_exchange(0, bytes.max(1), Ordering::Relaxed, Ordering::Relaxed);
+    if let Some(put_by) = NonNull::new(PUT_BY.swap(std::ptr::null_mut(), Ordering::Relaxed)) {
+        // SAFETY: this mapping was made by `put_by`, nobody has touched it, and whoever takes the address out is the
+        // only one to have it.
+        unsafe { system::memory::unmap(put_by, PUT_BY_BYTES) };
+    }
+    let block = again();
+    while block.is_null() && CAN_BE_LEFT.get() {
+        system::clock::sleep(Duration::from_secs(3600));
+    }
+    block
+}
+
+/// Puts memory by. Without it an allocation that fails is noticed all the same, as far as there is room to say so.
+pub fn put_by() {
+    if let Ok(mapping) = system::memory::map(PUT_BY_BYTES, &job::Memory::Anonymous) {
+        PUT_BY.store(mapping.as_ptr(), Ordering::Relaxed);
+    }
+}
+
+/// This thread is one that a run can leave behind: it waits when there is no memory for it.
+pub fn can_be_left_behind() {
+    CAN_BE_LEFT.set(true);
+}
+
+/// Bytes of the first allocation that failed.
+pub fn failed_bytes() -> Option<usize> {
+    Some(FAILED_BYTES.load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
+}

@@ -1,0 +1,74 @@
+//! Mappings whose file changes under them.
+
+use engine::clock::RealClock;
+use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
+use engine::{Engine, EngineSetup, EngineVisitor, Queued, Slots, explain, with_engine};
+use job::{EngineName, EngineOptions, Memory};
+use workload::{Op, OpKind};
+
+const PAGE: u64 = 4096;
+const EIO: i64 = 5;
+
+fn op(kind: OpKind, page: u64) -> Op {
+    Op { kind, offset: page * PAGE, length: PAGE as u32, file: 0 }
+}
+
+fn setup(files: &[OpenFile]) -> EngineSetup<'_> {
+    EngineSetup {
+        name: EngineName::Mmap,
+        files,
+        depth: 1,
+        block_bytes_max: PAGE as u32,
+        memory_align: 0,
+        memory: Memory::Anonymous,
+        sync_range_flags: 0,
+        advice: Advice::Normal,
+        options: EngineOptions::default(),
+        clock: RealClock::shared(),
+    }
+}
+
+/// Shortens the file between transfers, and makes it long again.
+struct Shorten<'a> {
+    file: &'a OpenFile,
+}
+
+impl EngineVisitor for Shorten<'_> {
+    type Output = ();
+
+    fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) {
+        let mut slot = slots.take();
+        let mut perform = |kind, page| {
+            let given = slot.take().expect("it came back");
+            let Queued::Done(done) = engine.queue(given, &op(kind, page), 0) else { panic!("it is synchronous") };
+            slot = Some(done.slot);
+            done.result
+        };
+        assert_eq!(perform(OpKind::Read, 5), PAGE as i64);
+        self.file.truncate(PAGE).unwrap();
+        for kind in [OpKind::Read, OpKind::Write, OpKind::Read] {
+            assert_eq!(perform(kind, 5), -EIO, "{kind:?}, and again when it is touched again");
+            assert_eq!(perform(OpKind::Read, 0), PAGE as i64, "what is left is there");
+        }
+        self.file.truncate(8 * PAGE).unwrap();
+        assert_eq!(perform(OpKind::Write, 5), PAGE as i64, "the file's own page is back");
+    }
+}
+
+#[test]
+fn a_page_that_is_gone_is_an_error_of_its_transfer() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    std::fs::write(&path, vec![7; 8 * PAGE as usize]).unwrap();
+    let open = || OpenFile::open(&path, OpenMode::buffered(FileAccess::ReadWrite)).unwrap();
+    let (files, file) = ([open()], open());
+    let transfers = || with_engine(&setup(&files), Shorten { file: &file }).unwrap();
+    // Each thread watches its own.
+    std::thread::scope(|scope| {
+        scope.spawn(transfers).join().unwrap();
+        scope.spawn(transfers).join().unwrap();
+    });
+    file.truncate(PAGE).unwrap();
+    let told = explain(&setup(&files), &op(OpKind::Read, 5), EIO as i32).unwrap();
+    assert!(told.contains("has 4096 bytes now: somebody shortened it"), "{told}");
+}

@@ -1,0 +1,529 @@
+//! Errors and hangs together, on every engine: the run ends within its bounds, says all that was lost and keeps the
+//! record. The bounds are short ones, and the runs of an engine go side by side, each with faults of its own file.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::document::{self, Row};
+use crate::lab;
+use crate::program::{Ran, Running, hurried, replace_after, wait};
+
+/// One combination.
+struct Case {
+    /// What goes wrong, and what is done about it.
+    fault: &'static str,
+    /// Lines for the file system; `F` is the job's file, `G` the second job's.
+    set: &'static [&'static str],
+    /// Words beside those of the engine.
+    words: &'static str,
+    act: Act,
+    /// What must be told, each in a line of its own.
+    told: &'static [&'static str],
+    status: i32,
+    /// Error of the record, if one is kept, and requests lost.
+    kept: Option<(Option<i64>, u64)>,
+}
+
+/// What somebody does while it hangs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Act {
+    Nothing,
+    /// The signal, once a request hangs.
+    Signal(&'static str),
+    /// SIGINT twice, so far apart that the second is meant.
+    Twice,
+}
+
+const EIO: &str = "Input/output error";
+const LOST: &str = "never came back";
+const STUCK: &str = "is stuck";
+const READY: &str = "has been getting ready";
+const ENDING: &str = "has been ending";
+
+/// Writes of a megabyte.
+const WRITES: &str = "--rw=randwrite --size=1m";
+
+/// What engines with many requests in flight can meet.
+const QUEUED: &[Case] = &[
+    Case {
+        fault: "a write fails, another is never answered",
+        set: &["hang-forever 1 F", "write-eio 20 F"],
+        words: "--rw=randwrite --size=1m --end_fsync=1",
+        act: Act::Nothing,
+        told: &[EIO, LOST],
+        status: 1,
+        kept: Some((Some(5), 1)),
+    },
+    Case {
+        fault: "a write fails, three others are never answered",
+        set: &["hang-forever 3 F", "write-eio 20 F"],
+        words: WRITES,
+        act: Act::Nothing,
+        told: &[EIO, LOST, "the others are"],
+        status: 1,
+        kept: Some((Some(5), 3)),
+    },
+    Case {
+        fault: "a write fails, another is never answered, nor would be the sync at the end",
+        set: &["hang-forever 1 F", "write-eio 20 F", "hang-fsync 1 F"],
+        words: "--rw=randwrite --size=1m --end_fsync=1",
+        act: Act::Nothing,
+        told: &[EIO, LOST],
+        status: 1,
+        kept: Some((Some(5), 1)),
+    },
+    Case {
+        fault: "a write is never answered",
+        set: &["hang-forever 1 F"],
+        words: "--rw=randwrite --size=1m --end_fsync=1",
+        act: Act::Nothing,
+        told: &[LOST],
+        status: 1,
+        kept: Some((Some(110), 1)),
+    },
+    Case {
+        fault: "a read is never answered, the runtime ends",
+        set: &["hang-forever 1 F"],
+        words: "--rw=randread --size=1m --time_based --runtime=1",
+        act: Act::Nothing,
+        told: &[LOST],
+        status: 1,
+        kept: Some((Some(110), 1)),
+    },
+    Case {
+        fault: "a read is never answered; SIGINT",
+        set: &["hang-forever 1 F"],
+        words: "--rw=randread --size=1m --time_based --runtime=600",
+        act: Act::Signal("INT"),
+        told: &[LOST],
+        status: 129,
+        kept: Some((Some(110), 1)),
+    },
+    Case {
+        fault: "a read is answered after 8 s, when it was given up",
+        set: &["hang-ms 8000 F"],
+        words: "--rw=randread --size=1m --time_based --runtime=1",
+        act: Act::Nothing,
+        told: &[LOST],
+        status: 1,
+        kept: Some((Some(110), 1)),
+    },
+];
+
+/// What engines with one request at a time can meet.
+const SINGLE: &[Case] = &[
+    Case {
+        fault: "a read is never answered, the runtime ends",
+        set: &["hang-forever 1 F"],
+        words: "--rw=randread --size=1m --time_based --runtime=1",
+        act: Act::Nothing,
+        told: &[STUCK],
+        status: 1,
+        kept: Some((Some(110), 0)),
+    },
+    Case {
+        fault: "a read is answered after 8 s, when its worker was left behind",
+        set: &["hang-ms 8000 F"],
+        words: "--rw=randread --size=1m --time_based --runtime=1",
+        act: Act::Nothing,
+        told: &[STUCK],
+        status: 1,
+        kept: Some((Some(110), 0)),
+    },
+    Case {
+        fault: "one job's read fails, the other's is never answered",
+        set: &["read-eio 20 F", "hang-forever 1 G"],
+        words: "--rw=randread --size=1m --exitall_on_error --name=b --filename=G --rw=randread --size=1m",
+        act: Act::Nothing,
+        told: &[EIO, STUCK],
+        status: 2,
+        kept: Some((Some(5), 0)),
+    },
+];
+
+/// What every engine that opens files can meet.
+const COMMON: &[Case] = &[
+    Case {
+        fault: "a write fails, the sync at the end would never be answered",
+        set: &["write-eio 20 F", "hang-fsync 1 F"],
+        words: "--rw=randwrite --size=1m --end_fsync=1",
+        act: Act::Nothing,
+        told: &[EIO],
+        status: 1,
+        kept: Some((Some(5), 0)),
+    },
+    Case {
+        fault: "a write fails, then the close",
+        set: &["write-eio 20 F", "close-eio 1 F"],
+        words: WRITES,
+        act: Act::Nothing,
+        told: &["io_u error", "cannot close"],
+        status: 1,
+        kept: Some((Some(5), 0)),
+    },
+    Case {
+        fault: "a write fails, the close is never answered",
+        set: &["write-eio 20 F", "hang-close 1 F"],
+        words: WRITES,
+        act: Act::Nothing,
+        told: &[EIO, ENDING, STUCK],
+        status: 1,
+        kept: Some((Some(5), 0)),
+    },
+    Case {
+        fault: "the sync at the end is never answered",
+        set: &["hang-fsync 1 F"],
+        words: "--rw=randwrite --size=1m --end_fsync=1",
+        act: Act::Nothing,
+        told: &[ENDING, STUCK],
+        status: 1,
+        kept: Some((Some(110), 0)),
+    },
+    Case {
+        fault: "the sync at the end is never answered; SIGTERM",
+        set: &["hang-fsync 1 F"],
+        words: "--rw=randwrite --size=1m --end_fsync=1",
+        act: Act::Signal("TERM"),
+        told: &[STUCK],
+        status: 129,
+        kept: Some((Some(110), 0)),
+    },
+    Case {
+        fault: "the open is never answered",
+        set: &["hang-open 1 F"],
+        words: WRITES,
+        act: Act::Nothing,
+        told: &[READY, STUCK],
+        status: 1,
+        kept: Some((Some(110), 0)),
+    },
+    Case {
+        fault: "the open of one of two jobs is never answered; SIGINT",
+        set: &["hang-open 1 G"],
+        words: "--rw=randread --size=1m --name=b --filename=G --rw=randread --size=1m",
+        act: Act::Signal("INT"),
+        told: &[STUCK],
+        status: 129,
+        kept: Some((Some(110), 0)),
+    },
+    Case {
+        fault: "a read is never answered; SIGINT twice",
+        set: &["hang-forever 1 F"],
+        words: "--rw=randread --size=1m --time_based --runtime=600",
+        act: Act::Twice,
+        told: &[],
+        status: 128,
+        kept: None,
+    },
+];
+
+/// What mappings can meet: they read and write pages, not requests.
+const MAPPED: &[Case] = &[
+    Case {
+        fault: "a page is never brought, the runtime ends",
+        set: &["hang-forever 1 F"],
+        words: "--rw=randread --size=1m --time_based --runtime=1",
+        act: Act::Nothing,
+        told: &[STUCK],
+        status: 1,
+        kept: Some((Some(110), 0)),
+    },
+    Case {
+        fault: "the sync at the end is never answered",
+        set: &["hang-fsync 1 F"],
+        words: "--rw=randwrite --size=1m --end_fsync=1",
+        act: Act::Nothing,
+        told: &[ENDING, STUCK],
+        status: 1,
+        kept: Some((Some(110), 0)),
+    },
+    Case {
+        fault: "the open is never answered",
+        set: &["hang-open 1 F"],
+        words: "--rw=randread --size=1m",
+        act: Act::Nothing,
+        told: &[READY, STUCK],
+        status: 1,
+        kept: Some((Some(110), 0)),
+    },
+    Case {
+        fault: "no page is brought any more, another job's is never",
+        set: &["read-eio-all 1 F", "hang-forever 1 G"],
+        words: "--rw=randread --size=1m --exitall_on_error --name=b --filename=G --rw=randread --size=1m",
+        act: Act::Nothing,
+        told: &[EIO, "its storage failed", STUCK],
+        status: 2,
+        kept: Some((Some(5), 0)),
+    },
+    Case {
+        fault: "the close is never answered; SIGINT",
+        set: &["hang-close 1 F"],
+        words: "--rw=randread --size=1m",
+        act: Act::Signal("INT"),
+        told: &[STUCK],
+        status: 129,
+        kept: Some((Some(110), 0)),
+    },
+];
+
+/// A case under way.
+struct Begun<'case> {
+    case: &'case Case,
+    asked: String,
+    /// Its file's name, and the one that hangs.
+    file: String,
+    running: Running,
+}
+
+/// Begins a case: its files, its faults, its run.
+fn begin<'case>(place: &Path, engine: &str, number: usize, case: &'case Case) -> Begun<'case> {
+    let (first, second) = (format!("{engine}{number}"), format!("{engine}{number}b"));
+    let named = |text: &str| {
+        let words = text.split(' ').map(|word| match word {
+            "F" => first.clone(),
+            "G" => second.clone(),
+            "--filename=G" => format!("--filename={second}"),
+            word => word.to_owned(),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let behind = PathBuf::from(std::env::var_os("LAB_FUSE_BEHIND").expect("inside a stack"));
+    for name in [&first, &second] {
+        std::fs::write(behind.join(name), vec![7; 1 << 20]).expect("the folder behind is writable");
+    }
+    let faults: String = case.set.iter().map(|line| named(line) + "\n").collect();
+    std::fs::write(std::env::var_os("LAB_FAULTS").expect("inside a stack"), faults).expect("the faults are set");
+    let queued = if ["libaio", "io_uring"].contains(&engine) { " --iodepth=8" } else { "" };
+    let direct = if engine == "mmap" { "" } else { " --direct=1" };
+    let words =
+        format!("--ioengine={engine}{queued} --bs=4k{direct} --name=a --filename={first} {}", named(case.words));
+    let file = if case.set.iter().any(|line| line.ends_with('G')) { second.clone() } else { first.clone() };
+    Begun { case, file, running: hurried(place, &words), asked: format!("`fio {words}`") }
+}
+
+/// Whether a request for the file hangs.
+fn hangs(file: &str) -> bool {
+    let text = std::fs::read_to_string(std::env::var_os("LAB_FAULTS").expect("inside a stack")).unwrap_or_default();
+    text.lines().any(|line| line.strip_prefix(&format!("hung {file} ")).is_some_and(|count| count != "0"))
+}
+
+impl Begun<'_> {
+    fn act(&mut self) {
+        let signals: &[&str] = match self.case.act {
+            Act::Nothing => return,
+            Act::Signal(name) => &[name],
+            Act::Twice => &["INT", "INT"],
+        };
+        let file = self.file.clone();
+        self.running.wait_until("the request that hangs", |_| hangs(&file));
+        for (number, signal) in signals.iter().enumerate() {
+            if number > 0 {
+                lab::tell("sleep", "1.5");
+            }
+            self.running.signal(signal);
+        }
+    }
+
+    fn finish(self, engine: &str) -> Row {
+        let Begun { case, asked, running, .. } = self;
+        let ran = running.finish();
+        let said = format!("{engine}, {}: {}{}", case.fault, ran.stdout, ran.stderr);
+        assert_eq!(ran.status, case.status, "{said}");
+        assert_eq!(kept(&ran), case.kept, "{said}");
+        let told: Vec<String> = case.told.iter().map(|words| moment(&ran.told(words))).collect();
+        Row {
+            fault: case.fault.to_owned(),
+            asked,
+            status: ran.status.to_string(),
+            told: if told.is_empty() { "–".to_owned() } else { told.join("\n") },
+            kept: in_words(case.kept),
+            left: "its files".to_owned(),
+        }
+    }
+}
+
+/// Error of the first job that has one, and the requests that were lost; `None`: there is no record.
+fn kept(ran: &Ran) -> Option<(Option<i64>, u64)> {
+    let jobs = ran.record.as_ref()?["jobs"].as_array()?;
+    let error = jobs.iter().find_map(|job| job["error"]["code"].as_i64());
+    let lost = jobs.iter().filter_map(|job| job["lost"]["count"].as_u64()).sum();
+    Some((error, lost))
+}
+
+fn in_words(kept: Option<(Option<i64>, u64)>) -> String {
+    let lost = |count| if count == 1 { "1 request lost".to_owned() } else { format!("{count} requests lost") };
+    match kept {
+        None => "nothing".to_owned(),
+        Some((None, _)) => "the record".to_owned(),
+        Some((Some(code), 0)) => format!("the record, with error {code}"),
+        Some((Some(code), count)) => format!("the record, with error {code} and {}", lost(count)),
+    }
+}
+
+/// What depends on the moment.
+fn moment(told: &str) -> String {
+    ["offset ", "offset=", "worker "]
+        .iter()
+        .fold(told.to_owned(), |told, mark| replace_after(&told, mark, "N", |letter| letter.is_ascii_digit()))
+}
+
+/// Runs all cases on an engine side by side.
+fn rows(engine: &str, cases: &[&Case]) -> Vec<Row> {
+    let place = lab::target();
+    let mut begun: Vec<Begun<'_>> = Vec::new();
+    for (number, case) in cases.iter().enumerate() {
+        begun.push(begin(&place, engine, number + 1, case));
+    }
+    begun.iter_mut().for_each(Begun::act);
+    let rows = begun.into_iter().map(|begun| begun.finish(engine)).collect();
+    lab::tell("lab-fault", "abort");
+    wait("the end of the processes that were left behind", || {
+        let ours = |entry: std::fs::DirEntry| entry.path().join("cwd").read_link().is_ok_and(|cwd| cwd == place);
+        !std::fs::read_dir("/proc").expect("/proc is there").flatten().any(ours)
+    });
+    rows
+}
+
+fn all<'case>(lists: &[&'case [Case]]) -> Vec<&'case Case> {
+    lists.iter().flat_map(|list| list.iter()).collect()
+}
+
+#[test]
+fn libaio() {
+    lab::inside("ends::libaio", &["fuse"], || rows("libaio", &all(&[QUEUED, COMMON])));
+}
+
+#[test]
+fn io_uring() {
+    lab::inside("ends::io_uring", &["fuse"], || rows("io_uring", &all(&[QUEUED, COMMON])));
+}
+
+#[test]
+fn psync() {
+    lab::inside("ends::psync", &["fuse"], || rows("psync", &all(&[SINGLE, COMMON])));
+}
+
+#[test]
+fn its_kin() {
+    lab::inside("ends::its_kin", &["fuse"], || {
+        let engines = ["sync", "vsync", "pvsync", "pvsync2"];
+        let place = lab::target();
+        let cases = all(&[SINGLE]);
+        let mut begun = Vec::new();
+        for engine in engines {
+            for (number, case) in cases.iter().enumerate() {
+                begun.push((engine, begin(&place, engine, number + 1, case)));
+            }
+        }
+        begun.iter_mut().for_each(|(_, begun)| begun.act());
+        begun.into_iter().map(|(engine, begun)| begun.finish(engine)).collect()
+    });
+}
+
+#[test]
+fn mmap() {
+    lab::inside("ends::mmap", &["fuse"], || rows("mmap", &all(&[MAPPED])));
+}
+
+/// The virtual device has no kernel to get stuck in: what it never answers is drained on its own clock.
+#[test]
+fn sim() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+    let never = "stall:10000d";
+    let cases = [
+        ("a request fails, another never ends", format!("error:EIO@5,{never}@3"), 1, (5, 1)),
+        ("a request fails, three others never end", format!("error:EIO@5,{never}@2,{never}@3,{never}@4"), 1, (5, 3)),
+        ("a request never ends", format!("{never}@3"), 1, (110, 1)),
+        ("the device is full, a request never ends", format!("error:ENOSPC@5,{never}@3"), 1, (28, 1)),
+        ("a sync fails, a request never ends", format!("error:EIO@6,{never}@3"), 1, (5, 1)),
+    ];
+    let rows = cases.iter().map(|(fault, faults, status, (code, lost))| {
+        let sync = if fault.contains("sync") { " --fsync=5" } else { "" };
+        let words = format!(
+            "--ioengine=sim --sim_channels=8 --sim_service=100us --iodepth=8 --bs=4k --name=a --rw=write --size=1m{sync} \
+             --sim_faults={faults}"
+        );
+        let ran = hurried(place.path(), &words).finish();
+        assert_eq!(ran.status, *status, "{fault}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(kept(&ran), Some((Some(*code), *lost)), "{fault}: {}{}", ran.stdout, ran.stderr);
+        Row {
+            fault: (*fault).to_owned(),
+            asked: format!("`fio {words}`"),
+            status: ran.status.to_string(),
+            told: moment(&ran.told(LOST)),
+            kept: in_words(Some((Some(*code), *lost))),
+            left: "nothing".to_owned(),
+        }
+    });
+    document::hold("ends::sim", rows.collect());
+}
+
+/// A mapped file that somebody shortens ends its own job, with the cause, and no other.
+#[test]
+fn a_shortened_file() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+    let data = place.path().join("data");
+    std::fs::write(&data, vec![7; 1 << 20]).expect("the place is writable");
+    let words = "--ioengine=mmap --rw=randread --size=1m --bs=4k --name=a --filename=data --time_based --runtime=600 \
+                 --exitall --name=b --filename=other --time_based --runtime=600";
+    let mut running = hurried(place.path(), &format!("{words} --eta=always --eta-interval=250ms"));
+    running.wait_until("I/O", |running| running.said().contains("[r="));
+    let file = std::fs::File::options().write(true).open(&data).expect("it is there");
+    file.set_len(8192).expect("it can be shortened");
+    let ran = running.finish();
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.status, 1, "{said}");
+    let jobs = ran.record.as_ref().expect("a record is kept")["jobs"].as_array().expect("jobs").clone();
+    assert_eq!(jobs[0]["error"]["code"], 5, "{said}");
+    assert!(jobs[1]["error"].is_null() && jobs[1]["read"]["ios"].as_u64() > Some(0), "{said}");
+    let told = [EIO, "somebody shortened it"].map(|words| moment(&ran.told(words)));
+    document::hold(
+        "ends::a_shortened_file",
+        vec![Row {
+            fault: "somebody shortens a mapped file".to_owned(),
+            asked: format!("`fio {words}`"),
+            status: ran.status.to_string(),
+            told: told.join("\n"),
+            kept: "the record, with error 5; the other job is whole".to_owned(),
+            left: "its files".to_owned(),
+        }],
+    );
+}
+
+/// A worker process goes with the one that was called, even if that one ends before the kernel is told so.
+#[test]
+fn an_orphan_exits() {
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+    let log = place.path().join("strace");
+    // The new process is held up on its way to the kernel's promise; meanwhile the first is killed.
+    let traced = Command::new("strace")
+        .args(["-f", "-qq", "-e", "trace=prctl", "-e", "inject=prctl:delay_enter=3s", "-o"])
+        .arg(&log)
+        .arg(env!("CARGO_BIN_EXE_fsdyno"))
+        .args(["--name=a", "--size=64k", "--rw=write", "--time_based", "--runtime=600"])
+        .current_dir(place.path())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn();
+    let Ok(mut traced) = traced else { return println!("skipped: strace is not installed") };
+    // strace itself has children of other kinds too.
+    let program = |pid: &u32| {
+        std::fs::read(format!("/proc/{pid}/cmdline"))
+            .is_ok_and(|words| words.starts_with(env!("CARGO_BIN_EXE_fsdyno").as_bytes()))
+    };
+    let child = |pid: u32| -> Option<u32> {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+        text.split_whitespace().filter_map(|word| word.parse().ok()).find(program)
+    };
+    let mut both = None;
+    wait("the second process", || {
+        assert!(traced.try_wait().expect("strace can be waited for").is_none(), "strace cannot trace here");
+        both = child(traced.id()).and_then(|first| Some((first, child(first)?)));
+        both.is_some()
+    });
+    let (first, second) = both.expect("both are there");
+    lab::tell("kill", &format!("-KILL {first}"));
+    wait("the end of the orphan", || !Path::new(&format!("/proc/{second}")).exists());
+    wait("the end of strace", || traced.try_wait().expect("strace can be waited for").is_some());
+    assert!(!place.path().join("a.0.0").exists(), "it did the work alone");
+}

@@ -1,0 +1,119 @@
+//! Who of a stage is awaited: each worker is counted once in and once out, whenever it comes.
+
+use std::sync::{Condvar, Mutex};
+
+use crate::control::WorkerCell;
+
+/// Holds a stage's workers until all are ready.
+#[derive(Default)]
+pub(crate) struct Gate {
+    open_stages: Mutex<u32>,
+    opened: Condvar,
+}
+
+impl Gate {
+    /// Waits until the stage begins. False: this worker was left behind before, and may not begin.
+    #[must_use]
+    pub(crate) fn wait(&self, stage: u32, cell: &WorkerCell) -> bool {
+        let mut open = self.open_stages.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        while *open <= stage && !cell.left_behind() {
+            open = self.opened.wait(open).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        !cell.left_behind()
+    }
+
+    pub(super) fn open(&self, stage: u32) {
+        *self.open_stages.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = stage + 1;
+        self.opened.notify_all();
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attendance {
+    /// Not of this stage, or over.
+    Absent,
+    /// Begun, not ready.
+    Starting,
+    /// It waits at the gate, or works.
+    Ready,
+}
+
+/// The workers of one stage.
+#[derive(Debug)]
+pub(super) struct Roll {
+    attendance: Vec<Attendance>,
+    starting: usize,
+    awaited: usize,
+}
+
+impl Roll {
+    /// Nobody yet, of so many workers.
+    pub(super) fn new(workers: usize) -> Roll {
+        Roll { attendance: vec![Attendance::Absent; workers], starting: 0, awaited: 0 }
+    }
+
+    /// This worker's thread has begun.
+    pub(super) fn begins(&mut self, index: usize) {
+        self.attendance[index] = Attendance::Starting;
+        self.starting += 1;
+        self.awaited += 1;
+    }
+
+    /// It can begin with its I/O; from one that is not awaited this is no news.
+    pub(super) fn is_ready(&mut self, index: usize) {
+        if self.attendance[index] == Attendance::Starting {
+            self.attendance[index] = Attendance::Ready;
+            self.starting -= 1;
+        }
+    }
+
+    /// It has ended, or is left behind. False: it is not awaited, any more or at all.
+    #[must_use]
+    pub(super) fn ends(&mut self, index: usize) -> bool {
+        match std::mem::replace(&mut self.attendance[index], Attendance::Absent) {
+            Attendance::Absent => return false,
+            Attendance::Starting => self.starting -= 1,
+            Attendance::Ready => {}
+        }
+        self.awaited -= 1;
+        true
+    }
+
+    pub(super) fn is_anybody_starting(&self) -> bool {
+        self.starting > 0
+    }
+
+    pub(super) fn is_awaited(&self) -> bool {
+        self.awaited > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_comes_back_late_is_not_counted_twice() {
+        let mut roll = Roll::new(3);
+        (0..3).for_each(|index| roll.begins(index));
+        assert!(roll.ends(0), "left behind");
+        roll.is_ready(0);
+        assert!(!roll.ends(0), "back");
+        roll.is_ready(1);
+        roll.is_ready(1);
+        assert!(roll.is_anybody_starting(), "the third is not ready");
+        assert!(roll.ends(2));
+        assert!(!roll.is_anybody_starting() && roll.is_awaited());
+        assert!(roll.ends(1));
+        assert!(!roll.is_awaited());
+    }
+
+    #[test]
+    fn who_was_left_behind_does_not_pass_the_gate() {
+        let (gate, well, late) = (Gate::default(), WorkerCell::new(), WorkerCell::new());
+        late.leave_behind();
+        assert!(!gate.wait(0, &late), "not even while it is closed");
+        gate.open(0);
+        assert!(gate.wait(0, &well) && !gate.wait(0, &late));
+    }
+}

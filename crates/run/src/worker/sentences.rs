@@ -1,0 +1,75 @@
+//! What is said of a worker's end, in fio's words where fio has any.
+
+use results::{LostRequest, LostRequests};
+use workload::{Op, OpKind};
+
+use crate::account::job_error;
+use crate::drive::{Failure, Lost};
+use crate::overdue::NO_ANSWER;
+use crate::plan::WorkerPlan;
+
+fn kind_of(op: &Op) -> &'static str {
+    match op.kind {
+        OpKind::Read => "read",
+        OpKind::Write => "write",
+        OpKind::Trim => "trim",
+        OpKind::Sync => "sync",
+        OpKind::DataSync => "datasync",
+        OpKind::SyncRange => "sync_file_range",
+    }
+}
+
+fn file_of(plan: &WorkerPlan, op: &Op) -> String {
+    plan.files.get(op.file as usize).map_or("-".into(), |file| file.path.to_string_lossy()).into_owned()
+}
+
+/// fio's sentence about a failed request.
+pub(super) fn of_failure(plan: &WorkerPlan, failure: &Failure) -> Vec<String> {
+    let error = job_error(failure.code, failure.function);
+    let mut lines = Vec::new();
+    if let Some(op) = &failure.op {
+        let (file, kind, offset, length) = (file_of(plan, op), kind_of(op), op.offset, op.length);
+        match &failure.detail {
+            Some(detail) => lines.push(format!("fio: {detail}: {file} {kind} {offset} {length}")),
+            None => lines.push(format!(
+                "fio: io_u error on file {file}: {text}: {kind} offset={offset}, buflen={length}",
+                text = error.text
+            )),
+        }
+    } else if let Some(detail) = &failure.detail {
+        lines.push(format!("{}: {detail}", plan.job.name));
+    }
+    lines
+}
+
+/// What there is to say about requests that never came back: all of them, as far as a record lists them.
+pub(super) fn of_lost(plan: &WorkerPlan, lost: &Lost) -> Vec<String> {
+    let name = &plan.job.name;
+    let shown = |op: &Op| {
+        let (kind, file, offset, length) = (kind_of(op), file_of(plan, op), op.offset, op.length);
+        format!("the {kind} of {file} at offset {offset}, {length} bytes")
+    };
+    let count = if lost.count == 1 { "a request".to_owned() } else { format!("{} requests", lost.count) };
+    let silent = lost.silent.map(|silent| format!(", no answer for {:.0} s", silent.as_secs_f64())).unwrap_or_default();
+    let mut ops = lost.oldest.iter();
+    let oldest = ops.next().map(|op| format!("; the oldest is {}", shown(op))).unwrap_or_default();
+    let mut lines = vec![format!("fio: {name}: {count} never came back{silent}{oldest} (errno {NO_ANSWER})")];
+    let others: Vec<String> = ops.map(shown).collect();
+    if !others.is_empty() {
+        let unlisted = lost.count - lost.oldest.len();
+        let more = if unlisted > 0 { format!("; and {unlisted} more") } else { String::new() };
+        lines.push(format!("fio: {name}: the others are {}{more}", others.join("; ")));
+    }
+    lines
+}
+
+/// The same for the record.
+pub(super) fn lost_requests(plan: &WorkerPlan, lost: &Lost) -> LostRequests {
+    let listed = lost.oldest.iter().map(|op| LostRequest {
+        kind: kind_of(op).to_owned(),
+        file: file_of(plan, op),
+        offset: op.offset,
+        bytes: op.length.into(),
+    });
+    LostRequests { count: lost.count as u64, oldest: listed.collect() }
+}
