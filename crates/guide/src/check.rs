@@ -132,7 +132,9 @@ fn check_tier(profiles: &[&Profile], tier: Option<&str>) -> Result<(), Problem> 
 
 fn factors(study: &Study) -> Factors {
     let space = study.targets.first().and_then(|target| target.storage.space.value());
+    let in_memory = study.targets.first().is_some_and(|target| target.storage.class == StorageClass::Memory);
     Factors {
+        in_memory,
         vcpus: study.host.cpus,
         filesystem_bytes: space.map(|SpaceIdentity { total_bytes, .. }| *total_bytes).filter(|bytes| *bytes > 0),
     }

@@ -1,15 +1,19 @@
 //! What the runs of a test say about one figure: its value and how far to trust it. Runs of the same test are one
-//! larger test: histograms are merged, and percentiles never averaged.
+//! larger test: histograms are merged, and percentiles never averaged. How far to trust it is the wider of what the runs
+//! show within and between them.
 
-use results::statistics::{
-    Interval, NoPercentileInterval, bootstrap_mean_interval, mean, median_interval, percentile_interval,
-};
+use std::collections::BTreeMap;
+
+use results::statistics::{Interval, NoPercentileInterval, bootstrap_mean_interval, mean, percentile_interval};
 use results::{Bound, DirectionRecord, JobRecord, Latency, PhaseRecord, Row, Verdict};
 
 use super::grouped;
 use super::metric::{Flow, Metric, Phase, PhaseFigure, Span, Statistic};
 
+mod runs;
 mod series;
+
+pub(super) use runs::{RUNS_MIN, Runs};
 
 /// The confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
@@ -32,6 +36,36 @@ pub(super) struct Estimate {
     pub(super) basis: String,
     /// How the rate of a long test went.
     pub(super) course: Option<Course>,
+    /// What the runs showed within themselves.
+    within: Spread,
+    /// The runs' own figures.
+    pub(super) runs: Runs,
+}
+
+impl Estimate {
+    /// Of all runs as one, without what they show between them.
+    fn of_one(value: f64, within: Spread, basis: String) -> Estimate {
+        Estimate { value, spread: within.clone(), basis, course: None, within, runs: Runs::default() }
+    }
+
+    /// PASS, FAIL or INCONCLUSIVE against a limit in the base unit.
+    pub(super) fn judge(&self, bound: Bound, limit: f64) -> Verdict {
+        match &self.within {
+            Spread::Known(within) => self.runs.judge(*within, bound, limit),
+            // Nothing is known of one run's scatter: only runs can show any.
+            Spread::Unknown(_) if self.runs.count() >= RUNS_MIN => {
+                let point = Interval { low: self.value, high: self.value, confidence: CONFIDENCE };
+                self.runs.judge(point, bound, limit)
+            }
+            Spread::Unknown(_) => Verdict::Inconclusive,
+            Spread::Percentile(none) => none.judge(bound, limit * self.runs.distance()),
+        }
+    }
+
+    /// The same of an interval that was made of a part of a run.
+    pub(super) fn judge_part(&self, part: Interval, bound: Bound, limit: f64) -> Verdict {
+        self.runs.judge(part, bound, limit)
+    }
 }
 
 /// How far to trust a value.
@@ -41,17 +75,6 @@ pub(super) enum Spread {
     /// Why there is no interval.
     Unknown(String),
     Percentile(NoPercentileInterval),
-}
-
-impl Spread {
-    /// PASS, FAIL or INCONCLUSIVE against a limit in the base unit.
-    pub(super) fn judge(&self, bound: Bound, limit: f64) -> Verdict {
-        match self {
-            Spread::Known(interval) => interval.judge(bound, limit),
-            Spread::Unknown(_) => Verdict::Inconclusive,
-            Spread::Percentile(none) => none.judge(bound, limit),
-        }
-    }
 }
 
 /// Mean rates of the first and the last third of a long test.
@@ -64,6 +87,25 @@ pub(super) struct Course {
 
 /// The figure, from all runs of its test; the error says why there is none.
 pub(super) fn estimate(rows: &[&Row], metric: Metric) -> Result<Estimate, String> {
+    let mut found = of_all(rows, metric)?;
+    let mut rounds: BTreeMap<u32, Vec<&Row>> = BTreeMap::new();
+    rows.iter().for_each(|row| rounds.entry(row.round).or_default().push(row));
+    let own = rounds.values().filter_map(|rows| of_all(rows, metric).ok()).map(|found| found.value);
+    found.runs = Runs::new(own.collect(), metric.is_percentile());
+    let within = match &found.within {
+        Spread::Known(interval) => Some(*interval),
+        _ => None,
+    };
+    // A percentile of too few values is none in any number of runs.
+    if let (Some(interval), false) = (found.runs.around(within), matches!(found.within, Spread::Percentile(_))) {
+        let (low, high) = (interval.low.min(found.value), interval.high.max(found.value));
+        found.spread = Spread::Known(Interval { low, high, ..interval });
+    }
+    Ok(found)
+}
+
+/// All runs as one.
+fn of_all(rows: &[&Row], metric: Metric) -> Result<Estimate, String> {
     match metric {
         Metric::Iops(flow) => rate(rows, flow, false),
         Metric::Bandwidth(flow) => rate(rows, flow, true),
@@ -133,9 +175,12 @@ fn rate(rows: &[&Row], flow: Flow, bytes: bool) -> Result<Estimate, String> {
     let windows: Vec<f64> = rows.iter().flat_map(|row| series::of_run(row, flow, bytes)).collect();
     let (spread, basis) = match interval_about(value, &windows) {
         Some(interval) => (Spread::Known(interval), format!("{} windows", windows.len())),
-        None => spread_of_runs(value, &runs.iter().map(|(amount, seconds)| amount / seconds).collect::<Vec<_>>()),
+        None => {
+            let basis = format!("{} {}", runs.len(), if runs.len() == 1 { "run" } else { "runs" });
+            (Spread::Unknown(format!("a rate without windows has an interval from {RUNS_MIN} runs on")), basis)
+        }
     };
-    Ok(Estimate { value, spread, basis, course: course(rows, flow, bytes, value) })
+    Ok(Estimate { course: course(rows, flow, bytes, value), ..Estimate::of_one(value, spread, basis) })
 }
 
 /// The bootstrap interval of a series, moved to the value that it belongs to.
@@ -144,21 +189,6 @@ fn interval_about(value: f64, series: &[f64]) -> Option<Interval> {
     // The last part of a window is in the value and not in the series.
     let scale = value / mean(series).filter(|mean| *mean > 0.0)?;
     Some(Interval { low: interval.low * scale, high: interval.high * scale, confidence: interval.confidence })
-}
-
-/// From run to run, for runs too short to have windows.
-fn spread_of_runs(value: f64, runs: &[f64]) -> (Spread, String) {
-    let basis = format!("{} {}", runs.len(), if runs.len() == 1 { "run" } else { "runs" });
-    let enough = runs.len() >= results::statistics::ROUNDS_MIN;
-    let spread = match median_interval(runs, CONFIDENCE).filter(|_| enough) {
-        // A rate over all runs can lie outside when one of them was much longer.
-        Some(found) => Spread::Known(Interval { low: found.low.min(value), high: found.high.max(value), ..found }),
-        None => Spread::Unknown(format!(
-            "a rate without windows has an interval from {} runs on",
-            results::statistics::ROUNDS_MIN
-        )),
-    };
-    (spread, basis)
 }
 
 /// First and last third of a test that measured long enough at a stretch.
@@ -220,7 +250,7 @@ fn of_latency(latency: &Latency, statistic: Statistic, course: &[f64]) -> Result
             }
         }
     };
-    Ok(Estimate { value, spread, basis, course: None })
+    Ok(Estimate::of_one(value, spread, basis))
 }
 
 /// The interval of a mean: of independent values, or of their course where that scatters more.
@@ -264,7 +294,7 @@ fn phase_elapsed(phases: &[&PhaseRecord]) -> Estimate {
         None => Spread::Unknown("too few operations give no interval".to_string()),
     };
     let basis = format!("{} operations", grouped(all.moments.count));
-    Estimate { value, spread, basis, course: None }
+    Estimate::of_one(value, spread, basis)
 }
 
 /// Operations per second: as many as there were, over a time that scatters.
@@ -272,14 +302,14 @@ fn phase_rate(phases: &[&PhaseRecord]) -> Estimate {
     let elapsed = phase_elapsed(phases);
     let operations = phases.iter().map(|phase| phase.operations as f64).sum::<f64>() / phases.len() as f64;
     let per_s = |elapsed_ns: f64| operations * 1e9 / elapsed_ns;
-    let spread = match elapsed.spread {
+    let within = match elapsed.within {
         Spread::Known(Interval { low, high, confidence }) if low > 0.0 => {
             Spread::Known(Interval { low: per_s(high), high: per_s(low), confidence })
         }
         Spread::Known(_) => Spread::Unknown("the times scatter too much".to_string()),
         unknown => unknown,
     };
-    Estimate { value: per_s(elapsed.value), spread, ..elapsed }
+    Estimate::of_one(per_s(elapsed.value), within, elapsed.basis)
 }
 
 #[cfg(test)]

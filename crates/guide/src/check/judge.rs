@@ -4,8 +4,10 @@ use results::quantity::{number, published};
 use results::statistics::Interval;
 use results::{Bound, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
 
-use super::estimate::{Course, Estimate, Spread, estimate};
+use super::estimate::{Course, Estimate, RUNS_MIN, Spread, estimate};
 use super::gate::Outcome;
+use super::line;
+use super::metric::Metric;
 use super::profile::{Gate, Profile, Requirement, Scale, Source, Test};
 
 /// A margin below this is told, percent.
@@ -19,6 +21,8 @@ const DECAY: f64 = 0.2;
 pub(super) struct Factors {
     pub(super) vcpus: Option<u32>,
     pub(super) filesystem_bytes: Option<u64>,
+    /// The storage is memory: nothing on it is durable.
+    pub(super) in_memory: bool,
 }
 
 /// A requirement with its limit worked out for this machine.
@@ -31,6 +35,7 @@ pub(super) struct Asked<'a> {
     derivation: Option<String>,
     /// It can be missed; false: a reference.
     pub(super) binding: bool,
+    in_memory: bool,
 }
 
 /// How the runs of a test went.
@@ -86,6 +91,7 @@ impl<'a> Asked<'a> {
             limit,
             derivation: parts.pop(),
             binding: requirement.source.kind.binds() && tier_asked,
+            in_memory: factors.in_memory,
         }
     }
 
@@ -93,19 +99,25 @@ impl<'a> Asked<'a> {
     pub(super) fn undecided(&self, ran: &Ran<'_>) -> bool {
         let Ok(limit) = self.limit else { return false };
         let rows = ran.of_test();
-        let sound = ran.problem.is_none() && untrusted(&rows).is_none();
+        let sound = ran.problem.is_none() && untrusted(&rows).is_none() && !self.asks_memory_to_last(ran.test);
         let found = estimate(&rows, self.requirement.metric);
         let undecided = |found: Estimate| self.judgement(&found, limit).0 == Verdict::Inconclusive;
         self.binding && sound && found.is_ok_and(undecided)
+    }
+
+    /// Whether it is about data that are durable, and the storage keeps none.
+    fn asks_memory_to_last(&self, test: &Test) -> bool {
+        self.in_memory
+            && (matches!(self.requirement.metric, Metric::Sync(_)) || line::makes_durable(&test.work.words()))
     }
 
     /// What the estimate says about a limit. A rate that does not last is judged by its last third.
     fn judgement(&self, found: &Estimate, limit: f64) -> (Verdict, Option<Course>) {
         let (bound, base) = (self.requirement.bound, limit * self.requirement.unit_size);
         match found.course.filter(|course| course.last < course.first * (1.0 - DECAY)) {
-            None => (found.spread.judge(bound, base), None),
+            None => (found.judge(bound, base), None),
             Some(course) => {
-                let judged = course.last_interval.map(|interval| interval.judge(bound, base));
+                let judged = course.last_interval.map(|interval| found.judge_part(interval, bound, base));
                 (judged.unwrap_or(Verdict::Inconclusive), Some(course))
             }
         }
@@ -179,6 +191,11 @@ impl<'a> Asked<'a> {
         let told = rounds == 1 || found.basis.ends_with("runs");
         let runs = if told { String::new() } else { format!(" in {rounds} runs") };
         let basis = format!("{}{runs}, {}", found.basis, ran.reach);
+        if self.asks_memory_to_last(ran.test) {
+            answer.verdict = Verdict::NotApplicable;
+            answer.reason = "this storage is memory: nothing on it is durable, however fast it is synced".to_string();
+            return;
+        }
         if let Some(cause) = untrusted(&ran.of_test()) {
             answer.reason = format!("the figure cannot be trusted: {cause}");
             return;
@@ -193,8 +210,8 @@ impl<'a> Asked<'a> {
         answer.caveats.extend(fallen.map(|course| self.course_sentence(course)));
         answer.verdict = verdict;
         answer.reason = match verdict {
-            Verdict::Pass => format!("{basis}; all of the interval meets the limit"),
-            Verdict::Fail => format!("{basis}; nothing of the interval meets the limit"),
+            Verdict::Pass => format!("{basis}; all of the interval meets the limit{}", by_how_much(found)),
+            Verdict::Fail => format!("{basis}; nothing of the interval meets the limit{}", by_how_much(found)),
             _ => self.why_inconclusive(found, ran),
         };
         if answer.verdict == Verdict::Pass && margin_percent < THIN_MARGIN_PERCENT {
@@ -220,7 +237,11 @@ impl<'a> Asked<'a> {
         let rounds = ran.rounds();
         let times = if rounds == 1 { "once".to_string() } else { format!("{rounds} times") };
         let why = match &found.spread {
-            Spread::Known(_) => "the limit lies inside the interval".to_string(),
+            Spread::Known(_) if found.runs.count() < RUNS_MIN => {
+                let wide = published(found.runs.wide());
+                format!("fewer than {RUNS_MIN} runs, and the limit is not {wide} times as far as the interval")
+            }
+            Spread::Known(_) => "the limit lies inside the interval that is sure enough (99 %)".to_string(),
             Spread::Unknown(reason) => reason.clone(),
             Spread::Percentile(none) => none.to_string(),
         };
@@ -231,6 +252,11 @@ impl<'a> Asked<'a> {
             published(ran.cap_s.ceil())
         )
     }
+}
+
+/// One or two runs do not show how runs differ: they decide by their distance.
+fn by_how_much(found: &Estimate) -> String {
+    if found.runs.count() < RUNS_MIN { format!(", {} times over", published(found.runs.wide())) } else { String::new() }
 }
 
 impl<'a> Ran<'a> {
@@ -315,22 +341,30 @@ fn row(requirement: results::Requirement, origin: TestOrigin, verdict: Verdict, 
     }
 }
 
-/// Says so where the vendor's test and our sound variant of it disagree.
+/// Where the vendor's test and our sound variant of it disagree, neither decides.
 pub(super) fn compare_variants(answers: &mut [VerdictRow]) {
     let conclusive = |verdict| matches!(verdict, Verdict::Pass | Verdict::Fail);
-    let sound: Vec<(String, Verdict, String)> = answers
-        .iter()
-        .filter(|answer| answer.origin == TestOrigin::Sound && conclusive(answer.verdict))
-        .filter_map(|answer| {
-            let (of, _) = answer.requirement.id.split_once('/')?;
-            let measured = format!("{} {}", number(answer.measured?), answer.requirement.unit);
-            Some((of.to_string(), answer.verdict, measured))
-        })
-        .collect();
-    for (of, verdict, measured) in sound {
-        let vendors = answers.iter_mut().find(|answer| answer.requirement.id == of);
-        if let Some(answer) = vendors.filter(|answer| answer.verdict != verdict && conclusive(answer.verdict)) {
-            answer.caveats.push(format!("the sound variant below disagrees: {} with {measured}", verdict.word()));
+    let told = |answer: &VerdictRow| {
+        let measured = answer.measured.map(|value| format!(" with {} {}", number(value), answer.requirement.unit));
+        format!("{}{}", answer.verdict.word(), measured.unwrap_or_default())
+    };
+    for sound in 0..answers.len() {
+        let Some((of, _)) = answers[sound].requirement.id.split_once('/') else { continue };
+        let Some(vendors) = answers.iter().position(|answer| answer.requirement.id == of) else { continue };
+        let verdicts = (answers[vendors].verdict, answers[sound].verdict);
+        if answers[sound].origin != TestOrigin::Sound || verdicts.0 == verdicts.1 {
+            continue;
+        }
+        if conclusive(verdicts.0) && conclusive(verdicts.1) {
+            let why = format!(
+                "the vendor's line says {}, its sound variant {}",
+                told(&answers[vendors]),
+                told(&answers[sound])
+            );
+            for answer in [vendors, sound] {
+                answers[answer].caveats.push(std::mem::take(&mut answers[answer].reason));
+                (answers[answer].verdict, answers[answer].reason) = (Verdict::Inconclusive, why.clone());
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use job::{Amount, Job, Outcome};
+use job::{Amount, Job, Outcome, SyncOpen};
 use probe::HostFacts;
 use run::MachineSources;
 
@@ -66,6 +66,15 @@ pub(super) fn check(words: &[String]) -> Result<(), String> {
 pub(super) fn missing_figure(words: &[String], metric: Metric) -> Option<&'static str> {
     let job = one_job(&filled(words, "/nowhere", "/nowhere/file")).ok()?;
     metric.missing_in(&job)
+}
+
+/// Whether what the job of these words writes is to be durable.
+pub(super) fn makes_durable(words: &[String]) -> bool {
+    let Ok(job) = one_job(&filled(words, "/nowhere", "/nowhere/file")) else { return false };
+    let durability = job.durability;
+    let every = durability.fsync_every > 0 || durability.fdatasync_every > 0;
+    let at_end = durability.end_fsync || durability.fsync_on_close || durability.end_syncfs;
+    job.pattern.access.writes && (every || at_end || job.submission.sync_open != SyncOpen::None)
 }
 
 /// Seconds that a test takes as it is written; `None`: it ends by bytes.

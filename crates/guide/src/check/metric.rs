@@ -126,6 +126,16 @@ const NAMES: &str = "read|write|total followed by .iops, .bytes_per_s, .clat.X, 
                      percentage, such as p99";
 
 impl Metric {
+    /// Whether it is a percentile.
+    pub(super) fn is_percentile(self) -> bool {
+        let statistic = match self {
+            Metric::Latency(_, _, statistic) | Metric::Sync(statistic) => Some(statistic),
+            Metric::Phase(_, PhaseFigure::Latency(statistic)) => Some(statistic),
+            Metric::Iops(_) | Metric::Bandwidth(_) | Metric::Phase(..) => None,
+        };
+        matches!(statistic, Some(Statistic::Percentile(_)))
+    }
+
     /// Reads a name such as `read.iops` or `sync.lat.p99`.
     ///
     /// # Errors

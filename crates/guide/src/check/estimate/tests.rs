@@ -24,6 +24,20 @@ fn of(rows: &[Row], name: &str) -> Estimate {
     estimate(&rows.iter().collect::<Vec<_>>(), metric(name)).unwrap()
 }
 
+/// One run after the other.
+fn rounds(jobs: impl IntoIterator<Item = JobRecord>) -> Vec<Row> {
+    (0..).zip(jobs).map(|(round, job)| Row { round, ..row(job) }).collect()
+}
+
+/// What is shown within the runs.
+fn within(found: &Estimate, limit: f64) -> Verdict {
+    match &found.within {
+        Spread::Known(interval) => interval.judge(Bound::AtMost, limit),
+        Spread::Unknown(_) => Verdict::Inconclusive,
+        Spread::Percentile(none) => none.judge(Bound::AtMost, limit),
+    }
+}
+
 /// Latencies of `count` syncs, of which `slow` take 20 ms and the others 1 ms.
 fn synced(count: u64, slow: u64) -> JobRecord {
     let mut job = job("wal");
@@ -48,18 +62,20 @@ fn written(rates: &[u64]) -> JobRecord {
 #[test]
 fn a_percentile_has_its_binomial_interval() {
     // Of 10,029 syncs 60 are slow: p99 is fast, and so is the whole interval. With 100 slow ones it hangs.
-    let judge = |slow| of(&[row(synced(10_029, slow))], "sync.lat.p99").spread.judge(Bound::AtMost, 10e6);
-    assert_eq!(judge(60), Verdict::Pass);
-    assert_eq!(judge(100), Verdict::Inconclusive);
-    assert_eq!(judge(140), Verdict::Fail);
+    let judge = |slow: [u64; 3]| {
+        let found = of(&rounds(slow.map(|slow| synced(3343, slow))), "sync.lat.p99");
+        found.judge(Bound::AtMost, 10e6)
+    };
+    assert_eq!(judge([20, 20, 20]), Verdict::Pass);
+    assert_eq!(judge([34, 33, 33]), Verdict::Inconclusive);
+    assert_eq!(judge([47, 47, 46]), Verdict::Fail);
 }
 
 #[test]
 fn the_edge_of_the_binomial_interval_is_exact() {
     // The last number of slow syncs that passes: P(B <= 10,029 - 1 - slow ...) by the statistic's own ranks.
-    let verdicts: Vec<Verdict> = (60..140)
-        .map(|slow| of(&[row(synced(10_029, slow))], "sync.lat.p99").spread.judge(Bound::AtMost, 10e6))
-        .collect();
+    let verdicts: Vec<Verdict> =
+        (60..140).map(|slow| within(&of(&[row(synced(10_029, slow))], "sync.lat.p99"), 10e6)).collect();
     let passes = 60 + verdicts.iter().take_while(|verdict| **verdict == Verdict::Pass).count();
     let fails = 140 - verdicts.iter().rev().take_while(|verdict| **verdict == Verdict::Fail).count();
     // 100.29 expected, deviation 9.96: about 1.96 deviations to each side.
@@ -69,10 +85,13 @@ fn the_edge_of_the_binomial_interval_is_exact() {
 #[test]
 fn too_few_values_decide_nothing_but_a_certain_failure() {
     let needed = samples_needed(99.0, 0.95).unwrap();
-    let judge = |count, slow| of(&[row(synced(count, slow))], "sync.lat.p99").spread.judge(Bound::AtMost, 10e6);
-    assert_eq!(judge(needed - 1, 0), Verdict::Inconclusive);
-    assert_eq!(judge(needed, 0), Verdict::Pass);
-    assert_eq!(judge(100, 100), Verdict::Fail);
+    let of = |count, slow| of(&[row(synced(count, slow))], "sync.lat.p99");
+    assert_eq!(within(&of(needed - 1, 0), 10e6), Verdict::Inconclusive);
+    assert_eq!(within(&of(needed, 0), 10e6), Verdict::Pass);
+    assert_eq!(within(&of(100, 100), 10e6), Verdict::Fail);
+    // One run, and not twice as far.
+    assert_eq!(of(100, 100).judge(Bound::AtMost, 10.1e6), Verdict::Inconclusive);
+    assert_eq!(of(100, 100).judge(Bound::AtMost, 9e6), Verdict::Fail);
 }
 
 #[test]
@@ -95,24 +114,25 @@ fn a_rate_has_the_bootstrap_interval_of_its_windows() {
 }
 
 #[test]
-fn short_runs_need_five_of_them() {
-    let runs = |count: usize| vec![row(written(&[1000; 3])); count];
-    assert_eq!(
-        of(&runs(1), "write.iops").spread,
-        Spread::Unknown("a rate without windows has an interval from 5 runs on".into())
-    );
-    // Thirteen windows of five runs are a series.
-    assert!(matches!(of(&runs(5), "write.iops").spread, Spread::Known(_)));
-    let bare: Vec<Row> = [900, 1000, 1000, 1000, 1100]
-        .map(|rate| {
-            let mut job = written(&[rate; 10]);
+fn short_runs_need_several_of_them() {
+    let bare = |rates: &[u64]| {
+        let job = |rate: &u64| {
+            let mut job = written(&[*rate; 10]);
             job.write.iops_samples = results::Samples::default();
-            row(job)
-        })
-        .to_vec();
-    let found = of(&bare, "write.iops");
+            job
+        };
+        of(&rounds(rates.iter().map(job)), "write.iops")
+    };
+    let reason = "a rate without windows has an interval from 3 runs on";
+    assert_eq!(bare(&[1000]).spread, Spread::Unknown(reason.into()));
+    assert_eq!(bare(&[1000]).judge(Bound::AtLeast, 1.0), Verdict::Inconclusive);
+    let found = bare(&[900, 1000, 1000, 1000, 1100]);
     assert_eq!(found.basis, "5 runs");
-    assert!(matches!(found.spread, Spread::Known(Interval { low: 900.0, high: 1100.0, .. })), "{found:?}");
+    // Student's t for four degrees of freedom: 2.776 times 3.2 % to each side.
+    let Spread::Known(interval) = found.spread else { panic!("{found:?}") };
+    assert!((interval.low - 911.0).abs() < 5.0 && (interval.high - 1088.0).abs() < 5.0, "{interval:?}");
+    assert_eq!(found.judge(Bound::AtLeast, 880.0), Verdict::Inconclusive, "99 % of it");
+    assert_eq!(found.judge(Bound::AtLeast, 850.0), Verdict::Pass);
 }
 
 #[test]
@@ -179,8 +199,9 @@ fn phases_are_judged_by_their_operations() {
     };
     let found = of(&[of_phase(&phase)], "small-write.elapsed");
     assert_eq!(found.value, 9.96e9);
-    assert_eq!(found.spread.judge(Bound::AtMost, 10e9), Verdict::Inconclusive);
-    assert_eq!(found.spread.judge(Bound::AtMost, 10.1e9), Verdict::Pass);
+    assert_eq!(within(&found, 10e9), Verdict::Inconclusive);
+    assert_eq!(within(&found, 10.1e9), Verdict::Pass);
+    assert_eq!(found.judge(Bound::AtMost, 10.1e9), Verdict::Inconclusive, "one run");
     let rate = of(&[of_phase(&phase)], "small-write.per_s");
     assert!((rate.value - 1001.0 / 9.96).abs() < 1e-9);
     assert!(estimate(&[&of_phase(&phase)], metric("small-read.elapsed")).unwrap_err().contains("did not run"));
