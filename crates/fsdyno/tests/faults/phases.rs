@@ -38,7 +38,7 @@ const PHASES: [Phase; 4] = [
     Phase {
         name: "drain",
         words: "--name=a --filename=data --rw=randread --bs=4k --size=1m --ioengine=io_uring --iodepth=4 --time_based \
-                --runtime=3 --record-interval=1",
+                --runtime=5 --record-interval=1",
         set: "delay-us 0",
     },
 ];
@@ -105,8 +105,8 @@ fn meet(phase: &str, running: &mut Running, place: &Path) {
         "drain" => {
             running.wait_until("a record", Running::has_record);
             // The time is over long before the request comes back.
-            lab::tell("lab-fault", "hang-ms 6000");
-            lab::tell("sleep", "4");
+            lab::tell("lab-fault", "hang-ms 8000");
+            lab::tell("sleep", "6");
         }
         _ => {
             running.wait_until("a record", Running::has_record);
