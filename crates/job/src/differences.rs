@@ -167,6 +167,30 @@ pub const DIFFERENCES: &[Difference] = &[
         "bytes outside the range that was given are not read and not written",
     ),
     difference(
+        "ioengine=null with a filesize that is less than size",
+        "takes the file to be as long as size: requests reach beyond filesize, or end there (rw=randread:3)",
+        "the file is as long as filesize says",
+        "the null engine takes the same requests as the others",
+    ),
+    difference(
+        "rw=write:N or rw=rw:N with verify, where the holes leave less than half of size",
+        "writes and verifies the same blocks once more",
+        "one pass, as without verify",
+        "verification adds no writes",
+    ),
+    difference(
+        "verify_offset=N below the length of the header (sha256, sha512, sha3-512: 104 bytes)",
+        "mixes the header with its own bytes and takes the block for damaged",
+        "error; says what fits",
+        "the blocks could never be verified",
+    ),
+    difference(
+        "verify_only with a job that writes",
+        "reports the writes that it does not make (3.33)",
+        "reports no writes",
+        "nothing was written",
+    ),
+    difference(
         "rw=X:-N with offset",
         "steps back before the first request, to the end of the file, and ends there",
         "begins with the range",

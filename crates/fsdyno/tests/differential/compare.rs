@@ -2,13 +2,21 @@
 
 use crate::draw::Drawn;
 use crate::named::{self, Spared};
-use crate::tool::{self, OURS, Ran, Tool};
+use crate::tool::{self, Done, OURS, Ran, Tool};
 
 /// The pattern that cases are drawn with.
 const PATTERN: [u8; 4] = [0xde, 0xad, 0xbe, 0xef];
 
-/// What differs.
-pub(crate) fn check(drawn: &Drawn, fio: &Tool) -> Vec<String> {
+/// What a comparison gave.
+pub(crate) struct Outcome {
+    /// What differs.
+    pub(crate) found: Vec<String>,
+    /// Whether there was something to agree with: fio neither crashed nor hung.
+    pub(crate) compared: bool,
+}
+
+/// Runs a case with both.
+pub(crate) fn check(drawn: &Drawn, fio: &Tool) -> Outcome {
     let spared = named::spared(drawn);
     let ours = tool::run(&OURS, &drawn.words, &drawn.files);
     let mut found = Vec::new();
@@ -16,14 +24,24 @@ pub(crate) fn check(drawn: &Drawn, fio: &Tool) -> Vec<String> {
     if ours.status.is_none_or(|status| status > 16) {
         found.push(format!("ours ends with {:?}: {}", ours.status, head(&ours.stderr)));
     }
-    if spared.contains(&Spared::All) {
-        return found;
+    if !found.is_empty() || spared.contains(&Spared::All) {
+        return Outcome { found, compared: true };
     }
     let theirs = tool::run(fio, &drawn.words, &drawn.files);
     if theirs.status.is_none() || theirs.stderr.contains("got signal=") {
-        // It crashed: there is nothing to agree with.
-        return found;
+        return Outcome { found, compared: false };
     }
+    let finds = spared.contains(&Spared::Findings);
+    if finds && theirs.stderr.contains("verify: ") && theirs.status != Some(0) && ours.status == Some(0) {
+        compare_sizes(&theirs, &ours, &mut found);
+        return Outcome { found, compared: true };
+    }
+    Outcome { found: differences(drawn, fio, &theirs, ours, &spared), compared: true }
+}
+
+/// What differs between two runs that came to an end.
+fn differences(drawn: &Drawn, fio: &Tool, theirs: &Ran, ours: Ran, spared: &[Spared]) -> Vec<String> {
+    let mut found = Vec::new();
     if theirs.status != ours.status {
         let stderr = if theirs.status == Some(0) { &ours.stderr } else { &theirs.stderr };
         found.push(format!("status {:?} of fio, {:?} of ours: {}", theirs.status, ours.status, head(stderr)));
@@ -33,11 +51,11 @@ pub(crate) fn check(drawn: &Drawn, fio: &Tool) -> Vec<String> {
         return found;
     }
     if !spared.contains(&Spared::Counts) {
-        compare_counts(&theirs, &ours, &mut found);
+        compare_counts(theirs, &ours, spared.contains(&Spared::Findings), &mut found);
     }
-    compare_sizes(&theirs, &ours, &mut found);
+    compare_sizes(theirs, &ours, &mut found);
     if !spared.contains(&Spared::Counts) && !spared.contains(&Spared::Content) && drawn.is_told() {
-        compare_content(&theirs, &ours, &mut found);
+        compare_content(theirs, &ours, &mut found);
     }
     if found.is_empty() && spared.is_empty() && drawn.is_sealed() {
         found.extend(refused_by_fio(drawn, fio, ours));
@@ -45,12 +63,15 @@ pub(crate) fn check(drawn: &Drawn, fio: &Tool) -> Vec<String> {
     found
 }
 
-fn compare_counts(fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+fn compare_counts(fio: &Ran, ours: &Ran, only_writes: bool, found: &mut Vec<String>) {
     let (Some(theirs), Some(ours)) = (&fio.jobs, &ours.jobs) else {
         found.push("no report".to_owned());
         return;
     };
-    if theirs != ours {
+    let compared = |jobs: &[[Done; 2]]| -> Vec<Vec<Done>> {
+        jobs.iter().map(|directions| directions[usize::from(only_writes)..].to_vec()).collect()
+    };
+    if compared(theirs) != compared(ours) {
         found.push(format!("reads and writes: {theirs:?} of fio, {ours:?} of ours"));
     }
 }

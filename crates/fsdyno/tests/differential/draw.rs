@@ -157,6 +157,16 @@ impl Drawn {
         !odd && !self.has_drawn_sizes()
     }
 
+    /// The word of `rw`, without what follows its colon.
+    pub(crate) fn accesses_by(&self, word: &str) -> bool {
+        self.value("rw").is_some_and(|rw| rw.split(':').next() == Some(word))
+    }
+
+    /// Each sequential request skips so much.
+    pub(crate) fn steps_by(&self, skipped: &str) -> bool {
+        self.value("rw").and_then(|rw| rw.split_once(':')).is_some_and(|(_, step)| step == skipped)
+    }
+
     /// Requests return before they are done.
     pub(crate) fn keeps_requests_in_flight(&self) -> bool {
         matches!(self.value("ioengine"), Some("libaio" | "io_uring"))

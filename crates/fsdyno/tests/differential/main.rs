@@ -16,13 +16,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use draw::Drawn;
-use tool::{FIO, Tool};
+use tool::FIO;
 
 /// Cases that the suite runs.
 const CASES: u64 = 300;
 
 /// At the same time: fio waits more than it works.
 const AT_ONCE: usize = 4;
+
+/// Why a lock is free.
+const ALIVE: &str = "no thread died with it";
 
 /// More failures than this say nothing new.
 const TOLD_MAX: usize = 60;
@@ -31,10 +34,11 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
+/// One case in so many may have no fio to agree with, because it crashed or hung.
+const COMPARED_SHARE: u64 = 30;
+
 /// What is wrong with a case, and how to run it again.
-fn failure(number: u64, fio: &Tool) -> Option<String> {
-    let drawn = Drawn::of(number, fio);
-    let found = compare::check(&drawn, fio);
+fn failure(number: u64, drawn: &Drawn, found: &[String]) -> Option<String> {
     (!found.is_empty()).then(|| {
         format!(
             "case {number}: {}{}\n  - {}\n  again: FSDYNO_DIFFERENTIAL_FROM={number} FSDYNO_DIFFERENTIAL_CASES=1\n",
@@ -52,31 +56,43 @@ fn failure(number: u64, fio: &Tool) -> Option<String> {
 #[test]
 fn drawn_combinations_agree_with_fio() {
     let Some(fio) = FIO.as_ref() else {
-        tool::say_skipped("fio is not installed");
+        tool::say("skipped: fio is not installed");
         return;
     };
     let (first, count) = (number("FSDYNO_DIFFERENTIAL_FROM", 1), number("FSDYNO_DIFFERENTIAL_CASES", CASES));
     let next = AtomicU64::new(first);
     let failures = Mutex::new(Vec::new());
+    let not_compared = Mutex::new(Vec::new());
+    // Beyond this the rest is not run: each case may wait for a fio that hangs.
+    let not_compared_max = 1 + count / COMPARED_SHARE;
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= first + count {
+                    let given_up = not_compared.lock().expect(ALIVE).len() as u64 > not_compared_max;
+                    if number >= first + count || given_up {
                         return;
                     }
-                    if let Some(failure) = failure(number, fio) {
-                        failures.lock().expect("no thread died with it").push((number, failure));
+                    let drawn = Drawn::of(number, fio);
+                    let outcome = compare::check(&drawn, fio);
+                    if !outcome.compared {
+                        not_compared.lock().expect(ALIVE).push(number);
+                    }
+                    if let Some(failure) = failure(number, &drawn, &outcome.found) {
+                        failures.lock().expect(ALIVE).push((number, failure));
                     }
                 }
             });
         }
     });
-    let mut failures = failures.into_inner().expect("no thread died with it");
+    let not_compared = not_compared.into_inner().expect(ALIVE);
+    tool::say(&format!("not compared: {} of {count}, where fio crashed or hung: {not_compared:?}", not_compared.len()));
+    let mut failures = failures.into_inner().expect(ALIVE);
     failures.sort();
     let texts: Vec<&str> = failures.iter().map(|(_, text)| text.as_str()).take(TOLD_MAX).collect();
     assert!(failures.is_empty(), "{} of {count} cases differ:\n{}", failures.len(), texts.join("\n"));
+    assert!(not_compared.len() as u64 <= not_compared_max, "too many: the test compares too little");
 }
 
 /// A new full option is drawn too, or says why not.
@@ -90,11 +106,22 @@ fn every_full_option_is_drawn_or_left_out_for_a_reason() {
 #[test]
 fn a_number_makes_the_same_case_again() {
     let Some(fio) = FIO.as_ref() else {
-        tool::say_skipped("fio is not installed");
+        tool::say("skipped: fio is not installed");
         return;
     };
     let words = || -> Vec<Vec<String>> { (1..50).map(|number| Drawn::of(number, fio).words).collect() };
     assert_eq!(words(), words());
     let different: std::collections::BTreeSet<Vec<String>> = words().into_iter().collect();
     assert!(different.len() > 45, "{} of 49", different.len());
+}
+
+#[test]
+fn a_fio_that_dies_is_nothing_to_agree_with() {
+    let directory = tempfile::tempdir().expect("a directory for the program");
+    let dying = tool::Tool::of_script(&directory.path().join("dying"), "kill -KILL $$");
+    let drawn =
+        Drawn { words: ["--name=a", "--ioengine=null", "--size=4k"].map(str::to_owned).to_vec(), files: vec![] };
+    let outcome = compare::check(&drawn, &dying);
+    assert!(!outcome.compared);
+    assert!(outcome.found.is_empty(), "{:?}", outcome.found);
 }

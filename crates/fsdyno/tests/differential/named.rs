@@ -9,6 +9,8 @@ pub(crate) enum Spared {
     All,
     /// How much was moved each way, and with it which blocks were written.
     Counts,
+    /// What the check of written blocks finds in fio, and how many it reads for it.
+    Findings,
     /// What the files hold.
     Content,
 }
@@ -27,6 +29,11 @@ const fn named(spared: Spared, applies: fn(&Drawn) -> bool, reason: &'static str
 
 fn is_random(drawn: &Drawn) -> bool {
     drawn.value("rw").is_some_and(|rw| rw.starts_with("rand"))
+}
+
+/// Something follows the colon of `rw`.
+fn has_modifier(drawn: &Drawn) -> bool {
+    drawn.value("rw").is_some_and(|rw| rw.contains(':'))
 }
 
 /// Reads and writes, both with a share.
@@ -65,24 +72,22 @@ pub(crate) const NAMED: &[Named] = &[
         "fio's map counts in the blocks of each direction and is full early; here each block comes once",
     ),
     named(
-        Spared::All,
-        |drawn| drawn.value("rw").is_some_and(|rw| rw.contains(':')) && drawn.is_verified(),
+        Spared::Findings,
+        |drawn| (is_random(drawn) || is_mix(drawn)) && has_modifier(drawn) && drawn.is_verified(),
         "3.33 takes blocks that were written over for damaged",
     ),
     named(
-        Spared::All,
-        |drawn| drawn.is_on("norandommap") && drawn.is_verified() && drawn.keeps_requests_in_flight(),
+        Spared::Findings,
+        |drawn| {
+            let differ = drawn.keeps_requests_in_flight() || sizes_differ(drawn);
+            drawn.is_on("norandommap") && drawn.is_verified() && differ
+        },
         "3.33 takes blocks that were written over for damaged",
     ),
     named(
         Spared::Counts,
         |drawn| drawn.is_verified() && drawn.value("io_size").is_some(),
         "3.33 verifies as soon as the size is written; 3.42 writes on to io_size",
-    ),
-    named(
-        Spared::Counts,
-        |drawn| drawn.value("rate_process") == Some("poisson"),
-        "3.33 counts requests that it never makes",
     ),
     named(
         Spared::All,
@@ -107,6 +112,25 @@ pub(crate) const NAMED: &[Named] = &[
     ),
     named(
         Spared::All,
+        |drawn| {
+            let reads = drawn.value("rw").is_some_and(|rw| rw.starts_with("randread"));
+            drawn.value("random_generator") == Some("lfsr")
+                && !drawn.has_many_equal_blocks()
+                && reads
+                && drawn.is_verified()
+        },
+        "where 3.33 does nothing, as above, it finds no damage either",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| {
+            let writes = ["write", "rw", "readwrite"].iter().any(|word| drawn.accesses_by(word));
+            writes && drawn.is_verified() && ["8k", "12k"].iter().any(|step| drawn.steps_by(step))
+        },
+        "fio adds the reads of the check to what was done of size: where holes leave both below it, all is done again",
+    ),
+    named(
+        Spared::Findings,
         |drawn| drawn.value("random_generator") == Some("lfsr") && drawn.is_verified(),
         "3.33 takes blocks that were written over for damaged",
     ),
@@ -133,14 +157,32 @@ pub(crate) const NAMED: &[Named] = &[
         "fio goes by the length of the file and reaches beyond the range; here nothing outside it is touched",
     ),
     named(
+        Spared::Counts,
+        |drawn| {
+            // 40000 is the one that is no multiple of a block.
+            let filesize = drawn.value("filesize");
+            let ends_otherwise = filesize.is_some() && has_modifier(drawn) || filesize == Some("40000");
+            drawn.value("ioengine") == Some("null") && ends_otherwise
+        },
+        "fio takes a file of its null engine to be as long as size: requests reach beyond filesize, or end there",
+    ),
+    named(
         Spared::All,
         |drawn| drawn.value("verify_only").is_some() && is_mix(drawn),
         "3.33 waits for ever: it verifies blocks of the reads",
     ),
     named(
         Spared::Counts,
-        |drawn| drawn.value("verify_only") == Some("0"),
-        "3.33 takes the flag for set, whatever its value",
+        |drawn| drawn.value("verify_only").is_some(),
+        "3.33 takes the flag for set, whatever its value, and reports the writes that it does not make",
+    ),
+    named(
+        Spared::All,
+        |drawn| {
+            let offset = drawn.value("verify_offset").is_some_and(|offset| offset != "0");
+            offset && drawn.value("verify").is_some_and(|kind| kind.starts_with("sha"))
+        },
+        "fio exchanges a long header with bytes of its own, and takes the block for damaged; here it is refused",
     ),
 ];
 

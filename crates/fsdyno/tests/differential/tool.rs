@@ -15,6 +15,16 @@ pub(crate) struct Tool {
     pub(crate) options: BTreeSet<String>,
 }
 
+impl Tool {
+    /// A program of the shell's words, written to `path`.
+    pub(crate) fn of_script(path: &Path, script: &str) -> Tool {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::write(path, format!("#!/bin/sh\n{script}\n")).expect("the script is written");
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("the script may be run");
+        Tool { program: path.to_owned(), options: BTreeSet::new() }
+    }
+}
+
 /// Debian's fio; `None` when it is not installed.
 pub(crate) static FIO: LazyLock<Option<Tool>> = LazyLock::new(|| {
     let output = Command::new("fio").arg("--cmdhelp=all").output().ok()?;
@@ -120,8 +130,8 @@ fn files_in(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.filter_map(file).collect()
 }
 
-/// Says why a test passes without having compared anything.
+/// Says what a test did not compare.
 #[expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
-pub(crate) fn say_skipped(reason: &str) {
-    eprintln!("skipped: {reason}");
+pub(crate) fn say(text: &str) {
+    eprintln!("{text}");
 }
