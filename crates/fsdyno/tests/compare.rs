@@ -132,8 +132,11 @@ fn another_plan_is_not_compared_unless_forced() {
     assert!(stderr(&refused).contains("cannot be compared") && stderr(&refused).contains("--force"));
     let forced = place.run(&["diff", &ids[0], &ids[1], "--force"]);
     assert_eq!(forced.status.code(), Some(0));
+    let judged = place.run(&["diff", &ids[0], &ids[1], "--force", "--fail-if", "any.iops > -99%"]);
+    assert_eq!(judged.status.code(), Some(0), "single runs fail no script");
+    assert!(stderr(&judged).contains("cannot judge `any.iops > -99%`"), "{}", stderr(&judged));
     let text = stdout(&forced);
-    assert!(text.contains("forced although") && text.contains("too few rounds"), "{text}");
+    assert!(text.contains("forced although") && text.contains("one run each"), "{text}");
 }
 
 #[test]
