@@ -11,6 +11,7 @@ mod licences;
 mod soak;
 mod tests_step;
 mod tidy;
+mod winners;
 mod workspace;
 
 use std::process::ExitCode;
@@ -26,7 +27,8 @@ const USAGE: &str = "usage: cargo xtask CHORE
     test           all tests, with the reasons of those that were skipped
   bench          what fsdyno costs, beside fio; --help tells more
   agreement      what fsdyno and fio measure on storage of known speed; --help tells more
-  soak           what fsdyno says against honest runs on all kinds of storage; --help tells more";
+  soak           what fsdyno says against honest runs on all kinds of storage; --help tells more
+  winners        how often a comparison of equal places names a winner; --help tells more";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(rest),
         "agreement" => agreement::run(rest),
         "soak" => soak::run(rest),
+        "winners" => winners::run(rest),
         "docs" if !rest.is_empty() => docs::run(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");
