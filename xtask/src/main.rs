@@ -12,6 +12,7 @@ mod sanitize;
 mod soak;
 mod tests_step;
 mod tidy;
+mod winners;
 mod workspace;
 
 use std::process::ExitCode;
@@ -28,7 +29,8 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench          what fsdyno costs, beside fio; --help tells more
   agreement      what fsdyno and fio measure on storage of known speed; --help tells more
   sanitize       the tests of engine and run under AddressSanitizer and ThreadSanitizer (nightly)
-  soak           what fsdyno says against honest runs on all kinds of storage; --help tells more";
+  soak           what fsdyno says against honest runs on all kinds of storage; --help tells more
+  winners        how often a comparison of equal places names a winner; --help tells more";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         "agreement" => agreement::run(rest),
         "sanitize" => sanitize::run(rest),
         "soak" => soak::run(rest),
+        "winners" => winners::run(rest),
         "docs" if !rest.is_empty() => docs::run(rest),
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

@@ -1,9 +1,13 @@
 //! `compare`: which of several storages is faster? The same patterns on each, in rounds that take turns, so that what
-//! slows the machine for a while slows all of them.
+//! slows the machine for a while slows all of them. Each second round has the order of the one before backwards, so that
+//! neither going first nor a steady drift favours a place.
 
 use std::sync::Arc;
 
-use results::statistics::{Estimate, paired_ratio};
+use results::evidence::StorageClass;
+use results::statistics::{
+    Difference, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio,
+};
 use results::{Figures, Question, Severity, Study};
 
 use crate::bench::StopRule;
@@ -14,12 +18,13 @@ use crate::{Problem, Watcher};
 
 mod patterns;
 
-use patterns::{PATTERNS, Pattern};
+use patterns::{PATTERNS, Passes, Pattern};
 
 /// What was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// So many rounds; `None`: at least six, until the intervals are narrow or the cap is reached.
+    /// So many rounds, of an odd number above one another one; `None`: at least eight, until the places differ or the
+    /// intervals are narrow in every pattern, or the cap is reached.
     pub rounds: Option<u32>,
     /// Bytes of each job's file; `None`: what the slowest target writes in one turn.
     pub size_bytes: Option<u64>,
@@ -32,7 +37,7 @@ pub struct Options {
     pub iodepth: u32,
     /// Jobs at once, each with a file of its own.
     pub numjobs: u32,
-    /// Longest turn, s.
+    /// Length of a turn, s.
     pub runtime_s: u32,
     /// The page's lines as they stand: one file, eight jobs, 30 s by the clock.
     pub literal: bool,
@@ -49,22 +54,12 @@ impl Default for Options {
             block_size: None,
             iodepth: 32,
             numjobs: 1,
-            runtime_s: 4,
+            runtime_s: 3,
             literal: false,
             expected: Vec::new(),
         }
     }
 }
-
-/// Six rounds are the first whose exact interval has 95 % confidence; five reach 94 %.
-const ROUNDS_MIN: u32 = 6;
-
-/// Rounds end here, however wide the intervals are. From nine on, the interval leaves the extreme rounds out.
-const ROUNDS_MAX: u32 = 9;
-
-/// The half width that is narrow enough, and the confidence asked of it.
-const WANTED_HALF_WIDTH: f64 = 0.1;
-const CONFIDENCE: f64 = 0.95;
 
 /// The largest file of a job, the smallest that says anything, and the one by which the speed is found.
 const FILE_BYTES_MAX: u64 = 1 << 30;
@@ -78,6 +73,7 @@ const LITERAL_BYTES: u64 = 1 << 30;
 struct Site {
     work: Workplace,
     manner: Manner,
+    passes: Passes,
 }
 
 /// Compares the places; the first is the baseline.
@@ -107,7 +103,9 @@ pub fn compare(
         asking.watcher.looks(&place.path);
         let work = Workplace::open(&place.path, expected, Needs::bytes(need), &asking.control)?;
         let manner = crate::manner::of_place(&mut asking, target)?;
-        sites.push(Site { work, manner });
+        let in_memory = asking.study.targets[target].storage.class == StorageClass::Memory;
+        let passes = if manner.direct || in_memory { Passes::Alike } else { Passes::Cached };
+        sites.push(Site { work, manner, passes });
     }
     let size_bytes = match options.size_bytes {
         _ if options.literal => LITERAL_BYTES,
@@ -116,7 +114,8 @@ pub fn compare(
     };
     let reason = run_rounds(&mut asking, &sites, options, size_bytes)?;
     asking.note("rounds", Severity::Info, reason);
-    asking.note("rules", Severity::Info, patterns::rules(places, sites.iter().map(|site| &site.manner), options));
+    let ways = sites.iter().map(|site| (&site.manner, site.passes));
+    asking.note("rules", Severity::Info, patterns::rules(places, ways, options));
     for site in sites {
         asking.leave(site.work);
     }
@@ -140,26 +139,39 @@ fn check(places: &[Place]) -> Result<(), Problem> {
 
 /// Rounds until there are enough; why they ended.
 fn run_rounds(asking: &mut Asking<'_>, sites: &[Site], options: &Options, size_bytes: u64) -> Result<String, Problem> {
-    let cap = options.rounds.unwrap_or(if options.literal { 1 } else { ROUNDS_MAX });
+    let cap = options.rounds.map_or(if options.literal { 1 } else { WINNER_ROUNDS.1 }, even);
     for round in 0..cap {
         if asking.stopped() {
             return Ok(format!("stopped by a signal in round {round}"));
         }
         let turns = PATTERNS.len() * sites.len();
-        asking.steps.1 = asking.steps.0 + turns * (cap.min(ROUNDS_MIN).max(round + 1) - round) as usize;
+        asking.steps.1 = asking.steps.0 + turns * (cap.min(WINNER_ROUNDS.0).max(even(round + 1)) - round) as usize;
         for pattern in &PATTERNS {
-            for (target, site) in sites.iter().enumerate() {
+            for target in order_of_round(round, sites.len()) {
                 if asking.stopped() {
                     break;
                 }
-                take_turn(asking, site, target, pattern, round, options, size_bytes)?;
+                take_turn(asking, &sites[target], target, pattern, round, options, size_bytes)?;
             }
         }
-        if let Some(reason) = enough(&asking.study, round + 1, cap).filter(|_| options.rounds.is_none()) {
+        if options.rounds.is_none()
+            && let Some(reason) = enough(&asking.study, round + 1, cap)
+        {
             return Ok(reason);
         }
     }
-    Ok(if cap == 1 { "one round".to_string() } else { format!("{cap} rounds, as asked for") })
+    Ok(match options.rounds {
+        _ if cap == 1 => "one round".to_string(),
+        Some(asked) if asked < cap => {
+            format!("{cap} rounds, one more than asked for: each place goes first as often as the others")
+        }
+        _ => format!("{cap} rounds, as asked for"),
+    })
+}
+
+/// So many rounds that each order has run backwards too; one is one.
+fn even(rounds: u32) -> u32 {
+    if rounds > 1 { rounds.next_multiple_of(2) } else { rounds }
 }
 
 /// One pattern on one target.
@@ -179,36 +191,45 @@ fn take_turn(
     let command = if options.literal {
         patterns::literal(pattern, &job_path(&site.work.file("perf.txt"))?)
     } else {
-        patterns::line(pattern, &site.manner, &job_path(directory)?, options, size_bytes)
+        patterns::line(pattern, (&site.manner, site.passes), &job_path(directory)?, options, size_bytes)
     };
     let title = pattern.title(options);
     asking.run_row(planned_row(target, pattern.name, &title, round, command), StopRule::AsWritten, &site.work)?;
     Ok(())
 }
 
-/// Why the rounds are enough; `None`: they are not. The widest interval decides.
+/// Why the rounds are enough; `None`: they are not. The widest interval that shows no difference decides.
 fn enough(study: &Study, rounds: u32, cap: u32) -> Option<String> {
     let mut widest: Option<(f64, String)> = None;
     for pattern in study.patterns() {
         let baseline = headline_rates(study, 0, pattern);
         for target in 1..study.targets.len() {
-            let estimate = paired_ratio(&headline_rates(study, target, pattern), &baseline, CONFIDENCE);
-            let width = estimate.as_ref().and_then(Estimate::relative_half_width).unwrap_or(f64::INFINITY);
+            let width = match paired_ratio(&headline_rates(study, target, pattern), &baseline, WINNER_CONFIDENCE) {
+                Some(estimate) if estimate.difference(WINNER_CONFIDENCE) == Difference::Shown => continue,
+                Some(estimate) => estimate.relative_half_width().unwrap_or(f64::INFINITY),
+                None => f64::INFINITY,
+            };
             if widest.as_ref().is_none_or(|(known, _)| width > *known) {
                 widest = Some((width, format!("{pattern} on {}", study.targets[target].name)));
             }
         }
     }
-    stop(widest?, rounds, cap)
+    stop(widest, rounds, cap)
 }
 
-/// Whether to stop where the widest interval of a multiple of the baseline reaches so far, and why.
-fn stop((width, of): (f64, String), rounds: u32, cap: u32) -> Option<String> {
-    let (percent, wanted) = (width * 100.0, WANTED_HALF_WIDTH * 100.0);
-    if width <= WANTED_HALF_WIDTH && rounds >= ROUNDS_MIN.min(cap) {
+/// Whether to stop where the widest interval that shows no difference reaches so far, and why.
+fn stop(widest: Option<(f64, String)>, rounds: u32, cap: u32) -> Option<String> {
+    if rounds % 2 == 1 || rounds < WINNER_ROUNDS.0.min(cap) {
+        return None;
+    }
+    let Some((width, of)) = widest else {
+        return Some(format!("ended after {rounds} rounds: they show a difference from the baseline everywhere"));
+    };
+    let (percent, wanted) = (width * 100.0, WINNER_HALF_WIDTH * 100.0);
+    if width <= WINNER_HALF_WIDTH {
         return Some(format!(
-            "ended after {rounds} rounds: every multiple of the baseline is known to ±{wanted:.0} % (the widest: {of}, \
-             ±{percent:.1} %)"
+            "ended after {rounds} rounds: where they show no difference from the baseline, its multiple is known to \
+             ±{wanted:.0} % (the widest: {of}, ±{percent:.1} %)"
         ));
     }
     (rounds >= cap).then(|| {
@@ -234,8 +255,9 @@ fn fitting_size(asking: &mut Asking<'_>, places: &[Place], sites: &[Site], optio
     let mut slowest = String::new();
     for (target, (place, site)) in places.iter().zip(sites).enumerate() {
         let step = asking.begin_step(target, "finding a size that fits a turn");
-        let write = &PATTERNS[0];
-        let command = patterns::line(write, &site.manner, &job_path(site.work.directory())?, options, FIRST_FILE_BYTES);
+        let (write, way) = (&PATTERNS[0], (&site.manner, site.passes));
+        let look = Options { runtime_s: 1, ..options.clone() };
+        let command = patterns::line(write, way, &job_path(site.work.directory())?, &look, FIRST_FILE_BYTES);
         let conditions = crate::bench::Conditions {
             version: asking.version,
             control: &asking.control,
@@ -309,13 +331,20 @@ mod tests {
 
     #[test]
     fn rounds_end_for_a_reason() {
-        let widest = |width: f64| (width, "read on nfs".to_string());
-        assert_eq!(stop(widest(0.01), 5, 9), None, "five rounds have no 95 %");
-        let precise = stop(widest(0.05), 6, 9).unwrap();
-        assert!(precise.starts_with("ended after 6 rounds") && precise.contains("read on nfs, ±5.0 %"), "{precise}");
-        assert_eq!(stop(widest(0.3), 8, 9), None);
-        let cap = stop(widest(0.3), 9, 9).unwrap();
-        assert!(cap.contains("cap of 9 rounds: read on nfs is still known to ±30 % only"), "{cap}");
-        assert!(stop(widest(f64::INFINITY), 9, 9).unwrap().contains("no interval"));
+        let widest = |width: f64| Some((width, "read on nfs".to_string()));
+        assert_eq!(stop(widest(0.01), 6, 12), None, "six rounds have no 99 %");
+        assert_eq!(stop(widest(0.01), 9, 12), None, "one order would have run once more");
+        let precise = stop(widest(0.05), 8, 12).unwrap();
+        assert!(precise.starts_with("ended after 8 rounds") && precise.contains("read on nfs, ±5.0 %"), "{precise}");
+        assert_eq!(stop(widest(0.3), 10, 12), None);
+        assert!(stop(None, 8, 12).unwrap().contains("show a difference from the baseline everywhere"));
+        let cap = stop(widest(0.3), 12, 12).unwrap();
+        assert!(cap.contains("cap of 12 rounds: read on nfs is still known to ±30 % only"), "{cap}");
+        assert!(stop(widest(f64::INFINITY), 12, 12).unwrap().contains("no interval"));
+    }
+
+    #[test]
+    fn rounds_are_even_unless_there_is_one() {
+        assert_eq!([1, 2, 5, 8].map(even), [1, 2, 6, 8]);
     }
 }

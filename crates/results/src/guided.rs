@@ -8,7 +8,7 @@ mod phase;
 mod study;
 mod verdict;
 
-pub use change::{Change, LEAST_CHANGE, Measure, Shown, changes, obstacles};
+pub use change::{Change, Measure, Shown, changes, obstacles};
 pub use figures::{DirectionFigures, Figures, LatencyFigures};
 pub use finding::{Finding, Number, Trust};
 pub use load::load_was_served;

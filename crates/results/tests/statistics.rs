@@ -3,14 +3,13 @@
 use results::Histogram;
 use results::statistics::{
     RankTest, coefficient_of_variation, drift, hodges_lehmann_shift, mann_whitney, mean, median,
-    median_absolute_deviation, median_interval, percentile_interval, probability_of_superiority, wilcoxon_signed_rank,
+    median_absolute_deviation, median_interval, percentile_interval, probability_of_superiority,
 };
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Vectors {
     mann_whitney: Vec<TestVector>,
-    wilcoxon: Vec<TestVector>,
     descriptive: Vec<DescriptiveVector>,
     drift: Vec<DriftVector>,
     percentile: Vec<PercentileVector>,
@@ -94,10 +93,6 @@ fn rank_tests() {
         assert_same_test(mann_whitney(&first, &second).unwrap(), expected, &what);
         let pairs = (first.len() * second.len()) as f64;
         assert_close(probability_of_superiority(&first, &second).unwrap(), expected.statistic / pairs, &what);
-    }
-    for TestVector { first, second, expected } in vectors().wilcoxon {
-        let what = format!("Wilcoxon of {first:?} and {second:?}");
-        assert_same_test(wilcoxon_signed_rank(&first, &second).unwrap(), expected, &what);
     }
 }
 

@@ -15,7 +15,8 @@ pub(crate) const STORY: Story = Story {
     title: "The run was too short",
     happens: "In a fraction of a second caches, start-up and chance are as large as what is measured. Eight identical \
               runs of 3 s differed by a factor of 1.5 to 4 on one machine.",
-    seen: "Less than a second of I/O, or fewer than 64 I/Os. It is information: the number stands, and says little.",
+    seen: "Less than a second of I/O, or fewer than 64 I/Os. It is a caution: the number stands, says little, and cannot \
+           win a comparison.",
     advice: "Use --time_based --runtime=60, and repeat five times; `fsdyno measure` does both.",
     documented: "fio issue 955; Benchmarking File System Benchmarking (HotOS 2011)",
 };
@@ -32,7 +33,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         (started && (runtime_ms < RUNTIME_MS || ios < IOS)).then(|| {
             let cause =
                 format!("{} I/Os in {}: too little to conclude from", count(ios), time(runtime_ms as f64 * 1e6));
-            Report::new(ID, Severity::Info, row.name)
+            Report::new(ID, Severity::Caution, row.name)
                 .number("time of the I/O", runtime_ms as f64, "ms")
                 .number("I/Os", ios as f64, "I/Os")
                 .says(cause, "add --time_based --runtime=60")

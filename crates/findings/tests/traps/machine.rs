@@ -170,10 +170,10 @@ fn others_on_the_device() {
 }
 
 #[test]
-fn too_short_is_information() {
+fn too_short_is_a_caution() {
     let mut job = direct(reader("job"));
     job.read.runtime_ms = 900;
     let all = findings::of_run(&on_disk(vec![job]));
-    assert_eq!((all.len(), all[0].id.as_str(), all[0].severity), (1, "too-short", Severity::Info));
+    assert_eq!((all.len(), all[0].id.as_str(), all[0].severity), (1, "too-short", Severity::Caution));
     assert!(all[0].cause.starts_with("1,048,576 I/Os in 900 ms"), "{}", all[0].cause);
 }

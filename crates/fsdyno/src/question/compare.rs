@@ -17,7 +17,7 @@ pub(crate) struct Compare {
     /// NAME=PATH of each storage; the first is the baseline. Or two kept runs, the older first.
     #[arg(required = true, value_name = "NAME=PATH")]
     places: Vec<String>,
-    /// So many rounds [default: 6 to 9, until the 95 % intervals are narrow].
+    /// So many rounds, an even number [default: 8 to 12, until every pattern differs or its 99 % interval is narrow].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
     /// Bytes of each job's file, such as 1g [default: what the slowest writes in one turn].
@@ -32,8 +32,8 @@ pub(crate) struct Compare {
     /// Jobs at once, each with a file of its own.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     numjobs: u32,
-    /// Longest turn, s.
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Length of a turn, s: a file that is done is gone over again.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runtime: u32,
     /// The published lines as they stand: one file, 8 jobs, 4k, 30 s by the clock; one round unless told otherwise.
     #[arg(long, conflicts_with_all = ["size", "bs", "iodepth", "numjobs", "runtime"])]

@@ -18,8 +18,9 @@ pub(crate) struct Diff {
     base: String,
     /// The later run.
     new: String,
-    /// End with status 1 if this holds: `randread.iops < -5%`, `write.p99 > 10%`, `any.rate < -5%`. A change that the
-    /// interval does not confirm does not count; one of a single round each counts as it is.
+    /// End with status 1 if this holds: `randread.iops < -5%`, `write.p99 > 10%`, `any.rate < -5%`. Only a change that
+    /// the rounds confirm counts, with its whole interval beyond the limit; it takes four rounds on each side, and no
+    /// round that is invalid.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<String>,
     /// Compare although plan, version or machine differ; the output says so.
@@ -105,11 +106,29 @@ impl Condition {
         Ok(Condition { pattern: pattern.to_string(), measure, less, percent })
     }
 
-    /// Whether it holds for this change, as far as the rounds can tell.
+    fn is_about(&self, change: &Change) -> bool {
+        change.measure == self.measure && (self.pattern == "any" || self.pattern == change.pattern)
+    }
+
+    /// Whether it holds for sure: the rounds confirm the change, and its whole interval lies beyond the limit.
     fn holds(&self, change: &Change) -> bool {
-        let meant = change.measure == self.measure && (self.pattern == "any" || self.pattern == change.pattern);
-        let beyond = if self.less { change.percent() < self.percent } else { change.percent() > self.percent };
-        meant && beyond && change.shown != Shown::NotShown
+        let beyond = |(low, high): (f64, f64)| if self.less { high < self.percent } else { low > self.percent };
+        self.is_about(change) && change.confirmed_percent().is_some_and(beyond)
+    }
+
+    /// Why changes that it is about cannot be judged; `None`: all can be.
+    fn unjudged(&self, found: &[Change]) -> Option<String> {
+        let mut open = found.iter().filter(|change| self.is_about(change) && change.shown == Shown::Unknown);
+        let first = open.next()?;
+        let others = match open.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let rounds = match first.rounds {
+            (1, 1) => "one run each".to_string(),
+            (before, after) => format!("{before} and {after} rounds"),
+        };
+        Some(format!("{}{others}: {rounds} cannot show what is chance; it takes four on each side", first.pattern))
     }
 }
 
@@ -152,7 +171,12 @@ impl Diff {
         for (condition, words) in conditions.iter().zip(&self.fail_if) {
             for change in found.iter().filter(|change| condition.holds(change)) {
                 failed = true;
-                complain(&format!("fails `{words}`: {} changed by {:+.1} %", change.pattern, change.percent()));
+                let (low, high) = change.confirmed_percent().unwrap_or_default();
+                let (pattern, percent) = (&change.pattern, change.percent());
+                complain(&format!("fails `{words}`: {pattern} changed by {percent:+.1} % ({low:+.1} to {high:+.1} %)"));
+            }
+            if let Some(reason) = condition.unjudged(&found) {
+                complain(&format!("cannot judge `{words}` for {reason}"));
             }
         }
         Ok(if failed { ExitCode::from(1) } else { status })
@@ -207,9 +231,10 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::Trust;
+    use results::{Interval, Trust};
 
-    fn change(measure: Measure, ratio: f64, shown: Shown) -> Change {
+    fn change(measure: Measure, (low, high): (f64, f64), shown: Shown) -> Change {
+        let ratio = (low + high) / 2.0;
         Change {
             target: None,
             pattern: "randread".into(),
@@ -217,29 +242,41 @@ mod tests {
             base: 100.0,
             new: 100.0 * ratio,
             ratio,
-            interval: None,
+            interval: Some(Interval { low, high, confidence: 0.95 }),
             p_value: None,
+            rounds: (5, 5),
             shown,
             trust: Trust::Ok,
         }
     }
 
     #[test]
-    fn conditions_hold_for_what_the_rounds_show() {
-        let known = [change(Measure::Iops, 0.9, Shown::Worse)];
+    fn conditions_hold_for_what_the_rounds_confirm_beyond_the_limit() {
+        let known = [change(Measure::Iops, (0.88, 0.92), Shown::Worse)];
         let condition = Condition::parse("randread.iops < -5%", &known).unwrap();
         assert!(condition.holds(&known[0]));
-        assert!(!condition.holds(&change(Measure::Iops, 0.9, Shown::NotShown)), "chance does not fail a script");
-        assert!(condition.holds(&change(Measure::Iops, 0.9, Shown::Unknown)), "one round counts as it is");
-        assert!(!condition.holds(&change(Measure::Iops, 0.96, Shown::Worse)));
-        assert!(!condition.holds(&change(Measure::P99, 0.9, Shown::Better)));
+        assert!(!condition.holds(&change(Measure::Iops, (0.77, 1.15), Shown::NotShown)), "chance fails no script");
+        assert!(!condition.holds(&change(Measure::Iops, (0.88, 0.92), Shown::Unknown)), "nor do single runs");
+        assert!(!condition.holds(&change(Measure::Iops, (0.88, 0.97), Shown::Worse)), "it may be 3 % only");
+        assert!(!condition.holds(&change(Measure::P99, (0.88, 0.92), Shown::Better)));
         let any = Condition::parse("any.p99>10%", &known).unwrap();
-        assert!(any.holds(&change(Measure::P99, 1.2, Shown::Worse)));
+        assert!(any.holds(&change(Measure::P99, (1.15, 1.25), Shown::Worse)));
+        assert!(!any.holds(&change(Measure::P99, (1.05, 1.35), Shown::Worse)));
+    }
+
+    #[test]
+    fn a_condition_on_single_runs_says_that_it_cannot_be_judged() {
+        let mut single = change(Measure::Iops, (0.5, 0.5), Shown::Unknown);
+        (single.interval, single.rounds) = (None, (1, 1));
+        let condition = Condition::parse("any.iops < -5%", std::slice::from_ref(&single)).unwrap();
+        let reason = condition.unjudged(&[single.clone(), single]).unwrap();
+        assert_eq!(reason, "randread and 1 more: one run each cannot show what is chance; it takes four on each side");
+        assert_eq!(condition.unjudged(&[change(Measure::Iops, (0.9, 1.1), Shown::NotShown)]), None);
     }
 
     #[test]
     fn a_misspelt_condition_is_an_error() {
-        let known = [change(Measure::Iops, 0.9, Shown::Worse)];
+        let known = [change(Measure::Iops, (0.88, 0.92), Shown::Worse)];
         for (text, reason) in [
             ("randread.iosp < -5%", "`iosp` is none of rate, iops, p50, p99, cpu"),
             ("randrad.iops < -5%", "`randrad` is none of randread, any"),

@@ -110,7 +110,7 @@ fn a_short_run() {
     inside("series::a_short_run", "ext4 --size-mb 256", || {
         let disk = Disk::new();
         let short = disk.bench.fio(&format!("--name=job --filename={} --rw=read --bs=64k --size=1m", disk.file));
-        assert_eq!(short.finding("too-short").map(|finding| finding.severity), Some(Severity::Info));
+        assert_eq!(short.finding("too-short").map(|finding| finding.severity), Some(Severity::Caution));
         disk.reads("randread", 2, "").silent(&["too-short"]);
     });
 }

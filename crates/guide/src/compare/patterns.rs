@@ -1,5 +1,7 @@
 //! The five patterns of a comparison, and their command lines.
 
+use job::value::{Reading, size};
+
 use super::Options;
 use crate::manner::Manner;
 use crate::study::Place;
@@ -10,6 +12,7 @@ pub(super) struct Pattern {
     pub(super) name: &'static str,
     words: &'static str,
     random: bool,
+    reads: bool,
     writes: bool,
     /// Begins with new files: a file that is written again is another case for most storages.
     pub(super) fresh_files: bool,
@@ -17,11 +20,18 @@ pub(super) struct Pattern {
 
 /// In the order in which they run: each round's reads meet what its writes made.
 pub(super) const PATTERNS: [Pattern; 5] = [
-    Pattern { name: "write", words: "sequential write", random: false, writes: true, fresh_files: true },
-    Pattern { name: "read", words: "sequential read", random: false, writes: false, fresh_files: false },
-    Pattern { name: "randread", words: "random read", random: true, writes: false, fresh_files: false },
-    Pattern { name: "randwrite", words: "random write", random: true, writes: true, fresh_files: false },
-    Pattern { name: "randrw", words: "random read and write", random: true, writes: true, fresh_files: false },
+    Pattern { name: "write", words: "sequential write", random: false, reads: false, writes: true, fresh_files: true },
+    Pattern { name: "read", words: "sequential read", random: false, reads: true, writes: false, fresh_files: false },
+    Pattern { name: "randread", words: "random read", random: true, reads: true, writes: false, fresh_files: false },
+    Pattern { name: "randwrite", words: "random write", random: true, reads: false, writes: true, fresh_files: false },
+    Pattern {
+        name: "randrw",
+        words: "random read and write",
+        random: true,
+        reads: true,
+        writes: true,
+        fresh_files: false,
+    },
 ];
 
 impl Pattern {
@@ -42,20 +52,31 @@ impl Pattern {
     }
 }
 
-/// One pass over each job's file, cut off by the runtime; writes are durable within the time that counts.
+/// What a second pass over the same file costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passes {
+    /// What the first did: direct I/O, or a storage in memory.
+    Alike,
+    /// Less: the page cache has the file then. A write is synced after each pass; what reads goes over the file once.
+    Cached,
+}
+
+/// A turn of so many seconds: a file that is done before is gone over again. Writes are durable within the time that
+/// counts.
 pub(super) fn line(
     pattern: &Pattern,
-    manner: &Manner,
+    (manner, passes): (&Manner, Passes),
     directory: &str,
     options: &Options,
     size_bytes: u64,
 ) -> Vec<String> {
+    let block_size = pattern.block_size(options);
     let mut words = vec![
         format!("--name={}", pattern.name),
         format!("--directory={directory}"),
         "--filename_format=compare.$jobnum".to_string(),
         format!("--rw={}", pattern.name),
-        format!("--bs={}", pattern.block_size(options)),
+        format!("--bs={block_size}"),
         format!("--size={size_bytes}"),
         format!("--iodepth={}", options.iodepth),
         format!("--numjobs={}", options.numjobs),
@@ -70,7 +91,20 @@ pub(super) fn line(
     if pattern.writes {
         words.push("--end_fsync=1".to_string());
     }
+    match (passes, blocks_of_a_pass(block_size, size_bytes)) {
+        (Passes::Alike, _) => words.push("--time_based=1".to_string()),
+        (Passes::Cached, Some(blocks)) if !pattern.reads => {
+            words.extend(["--time_based=1".to_string(), format!("--fsync={blocks}")]);
+        }
+        (Passes::Cached, _) => {}
+    }
     words
+}
+
+/// Requests of one pass over a file; `None`: their sizes differ.
+fn blocks_of_a_pass(block_size: &str, size_bytes: u64) -> Option<u64> {
+    let block_bytes = size(block_size, &mut Reading::default()).ok().filter(|bytes| *bytes > 0)?;
+    Some(size_bytes.div_ceil(block_bytes).max(1))
 }
 
 fn window_ms(runtime_s: u32) -> u32 {
@@ -78,19 +112,33 @@ fn window_ms(runtime_s: u32) -> u32 {
 }
 
 /// What a reader must know of files, caches and durability.
-pub(super) fn rules<'a>(places: &[Place], manners: impl Iterator<Item = &'a Manner>, options: &Options) -> String {
+pub(super) fn rules<'a>(
+    places: &[Place],
+    ways: impl Iterator<Item = (&'a Manner, Passes)>,
+    options: &Options,
+) -> String {
     if options.literal {
         return "the published lines as they stand: one file for eight jobs, and no sync at the end, so that what was \
                 written may still be in memory"
             .to_string();
     }
-    let (mut direct, mut cached) = (Vec::new(), Vec::new());
-    for (place, manner) in places.iter().zip(manners) {
-        if manner.direct { direct.push(place.name.as_str()) } else { cached.push(place.name.as_str()) }
+    let (mut direct, mut cached, mut once) = (Vec::new(), Vec::new(), Vec::new());
+    for (place, (manner, passes)) in places.iter().zip(ways) {
+        let name = place.name.as_str();
+        if manner.direct {
+            direct.push(name)
+        } else {
+            cached.push(name)
+        }
+        if passes == Passes::Cached {
+            once.push(name);
+        }
     }
-    let mut text = "each round writes new files, and a write counts as fast as it becomes durable (fsync and close \
-                    within the time)"
-        .to_string();
+    let mut text = format!(
+        "each round writes new files, and a write counts as fast as it becomes durable (fsync and close within the time); \
+         a turn lasts {} s, in which a file that is done is gone over again",
+        options.runtime_s
+    );
     if !direct.is_empty() {
         text.push_str(&format!("; {}: direct I/O, past this machine's page cache", direct.join(", ")));
     }
@@ -98,6 +146,13 @@ pub(super) fn rules<'a>(places: &[Place], manners: impl Iterator<Item = &'a Mann
         text.push_str(&format!(
             "; {}: through the page cache, a file's pages dropped before each run",
             cached.join(", ")
+        ));
+    }
+    if !once.is_empty() {
+        text.push_str(&format!(
+            "; {}: what reads goes over a file once, since its pages are in memory then, and a write is synced after each \
+             pass",
+            once.join(", ")
         ));
     }
     text
@@ -113,4 +168,29 @@ pub(super) fn literal(pattern: &Pattern, file: &str) -> Vec<String> {
     let mut words = vec![format!("-filename={file}")];
     words.extend(line.split(' ').map(str::to_string));
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_lasts_its_time_unless_a_second_pass_would_be_of_memory() {
+        let of = |name: &str, passes: Passes| {
+            let pattern = PATTERNS.iter().find(|pattern| pattern.name == name).unwrap();
+            let manner = Manner { engine: "libaio", direct: passes == Passes::Alike };
+            let words = line(pattern, (&manner, passes), "/data", &Options::default(), 64 << 20);
+            let has = |word: &str| words.iter().any(|other| other == word);
+            (has("--time_based=1"), has("--runtime=3"), words.into_iter().find(|word| word.starts_with("--fsync=")))
+        };
+        for pattern in &PATTERNS {
+            assert_eq!(of(pattern.name, Passes::Alike), (true, true, None), "{}", pattern.name);
+        }
+        assert_eq!(of("write", Passes::Cached), (true, true, Some("--fsync=64".into())));
+        assert_eq!(of("randwrite", Passes::Cached), (true, true, Some("--fsync=16384".into())));
+        for reads in ["read", "randread", "randrw"] {
+            assert_eq!(of(reads, Passes::Cached), (false, true, None), "{reads}");
+        }
+        assert_eq!(blocks_of_a_pass("4k-64k", 64 << 20), None);
+    }
 }

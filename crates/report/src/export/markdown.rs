@@ -108,8 +108,8 @@ fn multiple(cell: &Cell<'_>, baseline: &Cell<'_>, metric: Metric) -> Option<Stri
     Some(match found.interval {
         None => format!("{times} baseline"),
         Some(interval) => {
-            let same = if found.is_distinct() { "" } else { ", no difference shown" };
-            format!("{times} baseline ({}{same})", times_between(&interval))
+            let doubt = found.doubt().map(|doubt| format!(", {doubt}")).unwrap_or_default();
+            format!("{times} baseline ({}{doubt})", times_between(&interval))
         }
     })
 }

@@ -53,6 +53,7 @@ pub fn changes_json(found: &[Change], base: &str, new: &str, obstacles: &[String
                 "change_percent": change.percent(),
                 "interval_ratio": change.interval,
                 "p_value": change.p_value,
+                "rounds": [change.rounds.0, change.rounds.1],
                 "shown": meaning(change),
                 "trust": change.trust.word(),
             })
@@ -89,6 +90,7 @@ fn meaning(change: &Change) -> &'static str {
         Shown::Better => "better",
         Shown::Worse => "WORSE",
         Shown::NotShown => "not shown",
+        Shown::Unknown if change.rounds == (1, 1) => "one run each",
         Shown::Unknown => "too few rounds",
     }
 }
@@ -99,17 +101,25 @@ fn summary(found: &[Change]) -> String {
     let judged = found.len() - count(Shown::Unknown);
     let mut text = match (worse, better) {
         _ if judged == 0 => String::new(),
-        (0, 0) => "Medians of the rounds. No figure changed as far as the rounds can show.".to_string(),
+        (0, 0) => "No figure changed as far as the rounds can show.".to_string(),
         _ => format!(
-            "Medians of the rounds. {worse} figures are worse and {better} better, each outside its 95 % interval and by more than 2 %; of {judged} \
-             figures about {:.0} would be so by chance alone.",
+            "{worse} figures are worse and {better} better, each outside its 95 % interval and by more than 2 %; of \
+             {judged} figures about {:.0} would be so by chance alone.",
             (judged as f64 * 0.05).ceil()
         ),
     };
-    if count(Shown::Unknown) > 0 {
-        text.push_str(" Fewer than five rounds on a side cannot show what is chance: run more.");
+    if judged > 0 {
+        text.push_str(
+            " base and new are medians of the rounds; change is the median of the quotients of all rounds of one with \
+             all of the other.",
+        );
     }
-    text
+    if found.iter().any(|change| change.rounds == (1, 1)) {
+        text.push_str(" One run each: no change is shown, since nothing tells how much another run would differ.");
+    } else if count(Shown::Unknown) > 0 {
+        text.push_str(" Fewer than four rounds on a side cannot show what is chance: run more.");
+    }
+    text.trim_start().to_string()
 }
 
 /// One line per study: the course of the main figures of the patterns; a table per target.

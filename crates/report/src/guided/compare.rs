@@ -2,6 +2,7 @@
 //! far as the rounds can tell.
 
 use results::quantity::{latency, number};
+use results::statistics::{Difference, WINNER_ROUNDS};
 use results::{Study, Trust};
 
 use super::table::{Form, Table};
@@ -118,20 +119,44 @@ fn reasons(cell: &Cell<'_>, form: Form) -> String {
     if cell.trust() == Trust::Ok { String::new() } else { cell.reasons().join(between) }
 }
 
-/// The cells that have a number that counts, the fastest first, and the targets that have none although they ran.
-fn ranked(line: &Line<'_>) -> (Vec<(usize, f64)>, Vec<usize>) {
-    let metric = line.headline();
-    let mut valid: Vec<(usize, f64)> = Vec::new();
-    let mut left_out = Vec::new();
-    for (index, cell) in line.cells.iter().enumerate() {
-        match cell.value(metric) {
-            Some(value) if cell.trust() < Trust::Invalid && cell.error().is_none() => valid.push((index, value)),
-            _ if cell.repeats.is_empty() => {}
-            _ => left_out.push(index),
-        }
+/// Who stands where in a pattern.
+struct Standing {
+    /// The targets with a number that counts, the fastest first, by the ratios of their rounds.
+    ranks: Vec<usize>,
+    /// Those that ran and cannot win: nothing of them counts, or they lead with a number that says too little.
+    left_out: Vec<usize>,
+}
+
+impl Standing {
+    fn of(line: &Line<'_>) -> Standing {
+        let metric = line.headline();
+        let ran = (0..line.cells.len()).filter(|index| !line.cells[*index].repeats.is_empty());
+        let (mut ranks, mut left_out): (Vec<usize>, Vec<usize>) =
+            ran.partition(|index| line.cells[*index].counts(metric));
+        let faster = |one: usize, other: usize| {
+            line.cells[one].ratio(&line.cells[other], metric).is_some_and(|ratio| ratio.value > 1.0)
+        };
+        let all = ranks.clone();
+        ranks.sort_by_key(|one| std::cmp::Reverse(all.iter().filter(|other| faster(*one, **other)).count()));
+        let barred = ranks.iter().take_while(|index| !line.cells[**index].can_win()).count();
+        left_out.extend(ranks.drain(..barred));
+        left_out.sort_unstable();
+        Standing { ranks, left_out }
     }
-    valid.sort_by(|one, other| other.1.total_cmp(&one.1));
-    (valid, left_out)
+
+    /// The first, and the ratio to the one behind it that decides: the first to which no difference is shown, else the
+    /// second. `None` with fewer than two; the ratio is missing where the two have no round in common.
+    fn lead(&self, line: &Line<'_>) -> Option<(usize, usize, Option<Ratio>)> {
+        let (first, others) = self.ranks.split_first()?;
+        let ratio = |other: usize| line.cells[*first].ratio(&line.cells[other], line.headline());
+        let open = others.iter().find(|other| !ratio(**other).is_some_and(|found| is_ahead(&found)));
+        let decides = *open.or(others.first())?;
+        Some((*first, decides, ratio(decides)))
+    }
+}
+
+fn is_ahead(found: &Ratio) -> bool {
+    found.difference() == Difference::Shown && found.value > 1.0
 }
 
 /// The whole comparison in a few sentences: who is ahead of whom in which patterns, where no difference is shown, and
@@ -149,10 +174,10 @@ pub(crate) fn verdict(grid: &Grid<'_>) -> Vec<String> {
     };
     let name = |index: usize| &grid.targets[index];
     for line in &grid.lines {
-        let (valid, without) = ranked(line);
-        without.into_iter().for_each(|target| add(&mut left_out, target, line.pattern.clone()));
-        let [(first, _), (second, _), ..] = valid[..] else { continue };
-        match line.cells[first].ratio(&line.cells[second], line.headline()).filter(Ratio::is_distinct) {
+        let standing = Standing::of(line);
+        standing.left_out.iter().for_each(|target| add(&mut left_out, *target, line.pattern.clone()));
+        let Some((first, second, found)) = standing.lead(line) else { continue };
+        match found.filter(is_ahead) {
             Some(found) => {
                 add(&mut ahead, first, format!("{} ({} of {})", line.pattern, ratio(found.value), name(second)));
             }
@@ -165,6 +190,11 @@ pub(crate) fn verdict(grid: &Grid<'_>) -> Vec<String> {
     if !open.is_empty() {
         sentences.push(match grid.rounds() {
             1 => format!("One round cannot show a difference: nobody won in {}.", listed(&open)),
+            few if few < WINNER_ROUNDS.0 as usize => format!(
+                "{few} rounds cannot show a difference (it takes {}): nobody won in {}.",
+                WINNER_ROUNDS.0,
+                listed(&open)
+            ),
             _ => format!("In {} the rounds show no difference between the fastest two.", listed(&open)),
         });
     }
@@ -175,34 +205,35 @@ pub(crate) fn verdict(grid: &Grid<'_>) -> Vec<String> {
     sentences
 }
 
-/// Who is ahead in a pattern, as far as the rounds can tell. An invalid cell cannot win.
+/// Who is ahead in a pattern, as far as the rounds can tell.
 fn standing(line: &Line<'_>, targets: &[String]) -> String {
-    let metric = line.headline();
-    let (valid, left_out) = ranked(line);
-    let left_out: Vec<String> = left_out.into_iter().map(|index| targets[index].clone()).collect();
-    let mut text = match valid[..] {
-        [] => format!("{}: no target has a number that counts.", line.pattern),
-        [(only, _)] => format!("{}: only {} has a number that counts.", line.pattern, targets[only]),
-        [(first, _), (second, _), ..] => lead(line, targets, metric, first, second),
+    let standing = Standing::of(line);
+    let left_out: Vec<String> = standing.left_out.iter().map(|index| targets[*index].clone()).collect();
+    let mut text = match (standing.lead(line), &standing.ranks[..]) {
+        (Some((first, second, found)), _) => lead(&line.pattern, &targets[first], &targets[second], found),
+        (None, [only, ..]) => format!("{}: only {} has a number that counts.", line.pattern, targets[*only]),
+        (None, []) => format!("{}: no target has a number that counts.", line.pattern),
     };
-    if !left_out.is_empty() && !valid.is_empty() {
+    if !left_out.is_empty() && !standing.ranks.is_empty() {
         text.push_str(&format!(" {} cannot win: see its trust.", listed(&left_out)));
     }
     text
 }
 
-fn lead(line: &Line<'_>, targets: &[String], metric: Metric, first: usize, second: usize) -> String {
-    let (winner, next) = (&targets[first], &targets[second]);
-    match line.cells[first].ratio(&line.cells[second], metric) {
-        Some(found) if found.is_distinct() => {
-            format!("{}: {winner} is ahead, {} times as fast as {next}.", line.pattern, times(found.value))
+fn lead(pattern: &str, winner: &str, next: &str, found: Option<Ratio>) -> String {
+    let Some(found) = found else {
+        return format!("{pattern}: {winner} and {next} were not measured in the same rounds.");
+    };
+    let multiple = times(found.value);
+    match found.difference() {
+        Difference::Shown if is_ahead(&found) => {
+            format!("{pattern}: {winner} is ahead, {multiple} times as fast as {next}.")
         }
-        Some(found) if found.interval.is_none() => format!(
-            "{}: {winner} was {} times as fast as {next}; too few rounds to call that a difference.",
-            line.pattern,
-            times(found.value)
+        Difference::TooFew => format!(
+            "{pattern}: {winner} was {multiple} times as fast as {next}; too few rounds to call that a difference."
         ),
-        Some(_) => format!("{}: no difference between {winner} and {next} that the rounds could show.", line.pattern),
-        None => format!("{}: {winner} and {next} were not measured in the same rounds.", line.pattern),
+        Difference::Shown | Difference::NotShown => {
+            format!("{pattern}: no difference between {winner} and {next} that the rounds could show.")
+        }
     }
 }

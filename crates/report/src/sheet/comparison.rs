@@ -196,7 +196,7 @@ fn multiple(cell: &Cell<'_>, baseline: &Cell<'_>, metric: Metric) -> Markup {
         td class=(if compared { "num" } else { "num void" }) { (ratio(found.value)) }
         td.interval {
             @if !compared { "not compared" } @else if let Some(interval) = found.interval {
-                (times_between(&interval)) @if !found.is_distinct() { ", no difference" }
+                (times_between(&interval)) @if let Some(doubt) = found.doubt() { ", " (doubt) }
             }
         }
     }

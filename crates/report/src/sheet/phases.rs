@@ -93,8 +93,8 @@ fn cells(cell: &Cell<'_>, target: usize, line: &Line<'_>, place: &Place) -> Mark
         @if target > 0 {
             td class=(format!("{class} multiple")) {
                 @match cell.ratio(&line.cells[0], Metric::Operations) {
-                    Some(found) => { (ratio(found.value)) @if found.interval.is_some() && !found.is_distinct() {
-                        small.same { "no difference shown" } } }
+                    Some(found) => { (ratio(found.value)) @if let Some(doubt) = found.doubt() {
+                        small.same { (doubt) } } }
                     None => { span.muted { "–" } }
                 }
             }

@@ -15,6 +15,10 @@ use results::{Finding, Interval, Latency, Question, Severity, Study, Trust};
 /// The patterns of a comparison in the order in which people read them; others follow.
 const PATTERNS: [&str; 5] = ["read", "write", "randread", "randwrite", "randrw"];
 
+/// Findings that let a number stand and yet keep it from winning a comparison: it says little, or nobody saw where it
+/// came from.
+const CANNOT_WIN: [&str; 2] = ["too-short", "not-visible"];
+
 /// All cells of a study.
 pub(crate) struct Grid<'a> {
     pub(crate) study: &'a Study,
@@ -204,6 +208,16 @@ impl<'a> Cell<'a> {
     /// How far it can be trusted: the worst round, or invalid when a round ended in an error.
     pub(crate) fn trust(&self) -> Trust {
         self.repeats.iter().map(Repeat::trust).max().unwrap_or_default()
+    }
+
+    /// Whether it has a number that counts against others.
+    pub(crate) fn counts(&self, metric: Metric) -> bool {
+        self.value(metric).is_some() && self.trust() < Trust::Invalid && self.error().is_none()
+    }
+
+    /// Whether it may be called faster than others; what may not can still be slower.
+    pub(crate) fn can_win(&self) -> bool {
+        !self.findings().any(|finding| CANNOT_WIN.contains(&finding.id.as_str()))
     }
 
     /// All findings against its rounds.

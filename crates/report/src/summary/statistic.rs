@@ -1,7 +1,7 @@
 //! What several rounds say together.
 
 use results::Interval;
-use results::statistics::{median_interval, median_ratio, paired_ratio};
+use results::statistics::{Difference, Estimate, WINNER_CONFIDENCE, median_interval, median_ratio, paired_ratio};
 
 /// The confidence that an interval should have; of few rounds it says itself what it has.
 pub(crate) const CONFIDENCE_ASKED: f64 = 0.95;
@@ -28,9 +28,9 @@ impl Ratio {
         let values = |side: &[(u32, f64)]| side.iter().map(|(_, value)| *value).collect::<Vec<_>>();
         let (beside, mine, base) = (rounds(mine) == rounds(base), values(mine), values(base));
         let estimate = if beside {
-            paired_ratio(&mine, &base, CONFIDENCE_ASKED)
+            paired_ratio(&mine, &base, WINNER_CONFIDENCE)
         } else {
-            median_ratio(&mine, &base, CONFIDENCE_ASKED)
+            median_ratio(&mine, &base, WINNER_CONFIDENCE)
         };
         if let Some(estimate) = estimate {
             return Some(Ratio { value: estimate.value, interval: Some(estimate.interval) });
@@ -39,9 +39,19 @@ impl Ratio {
         (mine > 0.0 && base > 0.0).then(|| Ratio { value: mine / base, interval: None })
     }
 
-    /// Whether the rounds show a difference at all: they do not while 1 lies within the interval.
-    pub(crate) fn is_distinct(&self) -> bool {
-        self.interval.is_some_and(|interval| !interval.contains(1.0))
+    /// Whether the rounds show a difference.
+    pub(crate) fn difference(&self) -> Difference {
+        let estimate = self.interval.map(|interval| Estimate { value: self.value, interval });
+        estimate.map_or(Difference::TooFew, |estimate| estimate.difference(WINNER_CONFIDENCE))
+    }
+
+    /// Why an interval shows no difference, in words; `None`: it does, or there is none.
+    pub(crate) fn doubt(&self) -> Option<&'static str> {
+        match self.difference() {
+            Difference::NotShown => Some("no difference"),
+            Difference::TooFew if self.interval.is_some() => Some("too few rounds"),
+            Difference::TooFew | Difference::Shown => None,
+        }
     }
 }
 
@@ -54,18 +64,24 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_distinct_when_one_lies_outside() {
-        let base = rounds(&[2.0, 4.0, 2.0, 2.0, 2.0]);
-        let of = |values: &[f64]| Ratio::of(&rounds(values), &base).unwrap();
-        // Quotients 0.5, 0.25, 0.5, 0.6, 0.5: a slow round slows both sides.
-        let slower = of(&[1.0, 1.0, 1.0, 1.2, 1.0]);
-        assert!((slower.value - 0.5).abs() < 1e-12 && slower.is_distinct());
-        assert!(!of(&[1.0, 1.0, 2.2, 1.2, 1.0]).is_distinct());
+    fn a_difference_takes_eight_rounds_on_one_side_of_one_and_two_percent() {
+        let base = rounds(&[2.0, 4.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]);
+        let of =
+            |values: &[f64]| Ratio::of(&rounds(values), &rounds(&[2.0, 4.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0])).unwrap();
+        // Quotients 0.5, 0.25, 0.5, 0.6, 0.5 and so on: a slow round slows both sides.
+        let slower = of(&[1.0, 1.0, 1.0, 1.2, 1.0, 1.0, 1.0, 1.1]);
+        assert!((slower.value - 0.5).abs() < 1e-12 && slower.difference() == Difference::Shown);
+        let once = of(&[1.0, 1.0, 3.2, 1.2, 1.0, 1.0, 1.0, 1.1]);
+        assert_eq!((once.difference(), once.doubt()), (Difference::NotShown, Some("no difference")));
+        let small = of(&[1.98, 3.96, 1.98, 1.98, 1.98, 1.98, 1.98, 1.98]);
+        assert_eq!(small.difference(), Difference::NotShown, "sure, and too small to matter");
+        let seven = Ratio::of(&rounds(&[1.0; 7]), &rounds(&[2.0; 7])).unwrap();
+        assert_eq!((seven.difference(), seven.doubt()), (Difference::TooFew, Some("too few rounds")), "98.4 %");
         let apart = Ratio::of(&rounds(&[1.0, 1.0, 1.0]), &base).unwrap();
         assert!(apart.interval.is_some() && (apart.value - 0.5).abs() < 1e-12);
         let few = Ratio::of(&rounds(&[1.0]), &rounds(&[4.0])).unwrap();
         assert_eq!(few, Ratio { value: 0.25, interval: None });
-        assert!(!few.is_distinct(), "one round shows nothing");
+        assert_eq!((few.difference(), few.doubt()), (Difference::TooFew, None));
         assert_eq!(Ratio::of(&rounds(&[1.0]), &[]), None);
         assert_eq!(Ratio::of(&rounds(&[1.0]), &rounds(&[0.0])), None);
     }

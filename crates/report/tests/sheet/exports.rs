@@ -60,12 +60,12 @@ fn csv_has_a_line_for_each_round_and_direction() {
     let records = parse_csv(&csv(&study));
     let column = |name: &str| records[0].iter().position(|known| known == name).expect(name);
     // Four patterns with one direction, one with two.
-    assert_eq!(records.len(), 1 + 90 + 18);
+    assert_eq!(records.len(), 1 + 120 + 24);
     let reads: Vec<&Vec<String>> = records
         .iter()
         .filter(|record| record[column("target")] == "nfs" && record[column("pattern")].starts_with("randread"))
         .collect();
-    assert_eq!(reads.len(), 6);
+    assert_eq!(reads.len(), 8);
     let row = study.rows.iter().find(|row| row.target == 1 && row.pattern.starts_with("randread")).expect("a row");
     let bytes: u64 = row.run.iter().flat_map(|run| &run.jobs).map(|job| job.read.bytes).sum();
     assert_eq!(reads[0][column("bytes")], bytes.to_string());
@@ -108,7 +108,7 @@ fn markdown_says_what_the_sheet_says() {
     let text = markdown(&fixture::comparison());
     for said in [
         "| | local | nfs | s3 |",
-        "**515\u{a0}MB/s**",
+        "**517\u{a0}MB/s**",
         "×0.21 baseline (0.20–0.21)",
         "**invalid**: fuse-cache",
         "not compared",
@@ -205,10 +205,10 @@ fn metrics_follow_the_grammar() {
 fn each_row_is_a_document_of_its_own() {
     let study = fixture::comparison();
     let documents = fio_json(&study, &TimeZone::UTC);
-    assert_eq!(documents.len(), 90);
+    assert_eq!(documents.len(), 120);
     let names: BTreeSet<&str> = documents.iter().map(|document| document.name.as_str()).collect();
-    assert_eq!(names.len(), 90);
-    assert_eq!(documents[1].name, "02-nfs-read-r1.json");
+    assert_eq!(names.len(), 120);
+    assert_eq!(documents[1].name, "002-nfs-read-r1.json");
     for document in documents {
         let parsed: serde_json::Value = serde_json::from_str(&document.document).expect("JSON");
         assert_eq!(parsed["jobs"].as_array().map(Vec::len), Some(1), "a group is one job");
@@ -233,7 +233,7 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
     let text = report::guided::text(&study, 80);
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
     assert_eq!(wide, [""; 0]);
-    for said in ["× local", "95 % interval", "scatter %", "not compared", "s3 cannot win"] {
+    for said in ["× local", "99 % interval", "scatter %", "not compared", "s3 cannot win"] {
         assert!(text.contains(said), "{said} is missing:\n{text}");
     }
     // Five rounds are not enough for what was asked.

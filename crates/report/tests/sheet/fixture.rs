@@ -43,7 +43,7 @@ impl Noise {
     }
 }
 
-/// Five patterns on a local disk, NFS and s3fs, six rounds.
+/// Five patterns on a local disk, NFS and s3fs, eight rounds.
 pub(crate) fn comparison() -> Study {
     let mut study = empty(Question::Compare);
     study.targets = vec![
@@ -51,7 +51,7 @@ pub(crate) fn comparison() -> Study {
         target("nfs", "/mnt/nfs", nfs_mount()),
         target("s3", "/mnt/s3", s3fs_mount()),
     ];
-    for round in 0..6 {
+    for round in 0..8 {
         for (index, pattern) in PATTERNS.iter().enumerate() {
             for column in 0..3 {
                 study.rows.push(row(column, index, pattern, round));

@@ -8,3 +8,4 @@ mod fixture;
 mod odd;
 mod page;
 mod texts;
+mod winners;

@@ -2,19 +2,7 @@
 
 use super::{Figures, LatencyFigures, Row, Study, Target, Trust};
 use crate::interval::Interval;
-use crate::statistics::{Estimate, bootstrap_mean_interval, mann_whitney, median, median_ratio};
-
-/// The confidence asked of intervals.
-const CONFIDENCE: f64 = 0.95;
-
-/// A change smaller than this says nothing, however sure it is: 2 %.
-pub const LEAST_CHANGE: f64 = 0.02;
-
-/// An interval of less confidence shows nothing: five rounds on a side reach 0.94, four only 0.875.
-const LEAST_CONFIDENCE: f64 = 0.9;
-
-/// The seed of the resampling: the same records give the same answer.
-const SEED: u64 = 1;
+use crate::statistics::{CHANGE_CONFIDENCE, Difference, Estimate, mann_whitney, median, shifted_ratio};
 
 /// A figure that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +62,8 @@ pub enum Shown {
     Worse,
     /// Smaller than the rounds can show, or than matters.
     NotShown,
-    /// Too few rounds on a side: nothing shows what is chance.
+    /// Too few rounds: nothing shows what is chance. Four on each side are enough. One run each is never: its windows
+    /// tell how the run went, and not how far the next one lies from it.
     Unknown,
 }
 
@@ -91,12 +80,14 @@ pub struct Change {
     pub base: f64,
     /// See `base`.
     pub new: f64,
-    /// New over base; the interval is missing with too few rounds.
+    /// New over base: the median of the quotients of all rounds with all rounds; of fewer than three, of the medians.
     pub ratio: f64,
-    /// Where the ratio lies.
+    /// Where the ratio lies; `None` with fewer than three rounds on a side.
     pub interval: Option<Interval>,
     /// Exact two-sided probability that rounds differ so much by chance (Mann-Whitney); `None` with fewer than three.
     pub p_value: Option<f64>,
+    /// Rounds before and after.
+    pub rounds: (usize, usize),
     /// What that means.
     pub shown: Shown,
     /// The worse of both sides' trust.
@@ -107,6 +98,12 @@ impl Change {
     /// The change in percent: -5 is five percent less.
     pub fn percent(&self) -> f64 {
         (self.ratio - 1.0) * 100.0
+    }
+
+    /// Both ends of the interval in percent, of a change that the rounds confirm; `None` of any other.
+    pub fn confirmed_percent(&self) -> Option<(f64, f64)> {
+        let interval = self.interval.filter(|_| matches!(self.shown, Shown::Better | Shown::Worse))?;
+        Some(((interval.low - 1.0) * 100.0, (interval.high - 1.0) * 100.0))
     }
 }
 
@@ -188,13 +185,7 @@ fn change(measure: Measure, pattern: &str, before: &[&Row], after: &[&Row]) -> O
     let values = |rows: &[&Row]| -> Vec<f64> { rows.iter().filter_map(|row| measure.of(&row.figures()?)).collect() };
     let (base, new) = (values(before), values(after));
     let (base_median, new_median) = (median(&base)?, median(&new)?);
-    let ratio = new_median / base_median;
-    let interval = match (median_ratio(&new, &base, CONFIDENCE), measure, before, after) {
-        (Some(estimate), ..) => Some(estimate.interval),
-        // One round each: the course of the run shows how much its rate varies.
-        (None, Measure::Rate | Measure::Iops, [before], [after]) => within_runs(before, after, ratio),
-        _ => None,
-    };
+    let estimate = shifted_ratio(&new, &base, CHANGE_CONFIDENCE);
     let trust = before.iter().chain(after).map(|row| row.trust()).max().unwrap_or_default();
     Some(Change {
         target: None,
@@ -202,40 +193,28 @@ fn change(measure: Measure, pattern: &str, before: &[&Row], after: &[&Row]) -> O
         measure,
         base: base_median,
         new: new_median,
-        ratio,
-        interval,
+        ratio: estimate.map_or(new_median / base_median, |estimate| estimate.value),
+        interval: estimate.map(|estimate| estimate.interval),
         p_value: mann_whitney(&new, &base).map(|test| test.p_value),
-        shown: shown(measure, ratio, interval, trust),
+        rounds: (base.len(), new.len()),
+        shown: shown(measure, estimate, trust),
         trust,
     })
 }
 
-/// The interval of the ratio of two runs' mean rates, from their half-second windows.
-fn within_runs(before: &Row, after: &Row, ratio: f64) -> Option<Interval> {
-    let interval = |row: &Row| -> Option<Estimate> {
-        let job = row.run.as_ref()?.jobs.first()?;
-        let direction = if job.read.ios > 0 { &job.read } else { &job.write };
-        let windows: Vec<f64> = direction.iops_samples.series.iter().map(|(_, value)| *value as f64).collect();
-        let interval = bootstrap_mean_interval(&windows, CONFIDENCE, SEED)?;
-        let value = windows.iter().sum::<f64>() / windows.len() as f64;
-        (value > 0.0 && interval.low > 0.0).then_some(Estimate { value, interval })
-    };
-    let (before, after) = (interval(before)?, interval(after)?);
-    // As median_ratio: distances on the scale of logarithms add up as squares.
-    let distance = |one: f64, other: f64| (one / other).ln().abs();
-    let low = distance(after.value, after.interval.low).hypot(distance(before.interval.high, before.value));
-    let high = distance(after.interval.high, after.value).hypot(distance(before.value, before.interval.low));
-    Some(Interval { low: ratio * (-low).exp(), high: ratio * high.exp(), confidence: CONFIDENCE })
-}
-
-fn shown(measure: Measure, ratio: f64, interval: Option<Interval>, trust: Trust) -> Shown {
-    let Some(interval) = interval.filter(|interval| interval.confidence >= LEAST_CONFIDENCE) else {
-        return Shown::Unknown;
-    };
-    if trust == Trust::Invalid || interval.contains(1.0) || (ratio - 1.0).abs() < LEAST_CHANGE {
-        return Shown::NotShown;
+fn shown(measure: Measure, estimate: Option<Estimate>, trust: Trust) -> Shown {
+    let Some(estimate) = estimate else { return Shown::Unknown };
+    match estimate.difference(CHANGE_CONFIDENCE) {
+        Difference::TooFew => Shown::Unknown,
+        Difference::Shown if trust < Trust::Invalid => {
+            if (estimate.value > 1.0) == measure.more_is_better() {
+                Shown::Better
+            } else {
+                Shown::Worse
+            }
+        }
+        Difference::NotShown | Difference::Shown => Shown::NotShown,
     }
-    if (ratio > 1.0) == measure.more_is_better() { Shown::Better } else { Shown::Worse }
 }
 
 #[cfg(test)]

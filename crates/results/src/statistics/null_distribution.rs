@@ -46,16 +46,6 @@ impl NullDistribution {
         NullDistribution::Normal { mean: group * centre, deviation: variance.sqrt() }
     }
 
-    /// Of the sum over those that get a plus, each sign being as likely as the other.
-    pub(super) fn of_positive_sum(doubled_ranks: &[usize]) -> NullDistribution {
-        if doubled_ranks.len() <= EXACT_UP_TO {
-            return NullDistribution::cumulated(&ways_of_subsets(doubled_ranks));
-        }
-        let sum = doubled_ranks.iter().sum::<usize>() as f64;
-        let squares: f64 = doubled_ranks.iter().map(|rank| (*rank as f64).powi(2)).sum();
-        NullDistribution::Normal { mean: sum / 2.0, deviation: squares.sqrt() / 2.0 }
-    }
-
     fn cumulated(ways: &[f64]) -> NullDistribution {
         let all: f64 = ways.iter().sum();
         let mut below = 0.0;
@@ -106,19 +96,6 @@ fn ways_of_groups(doubled_ranks: &[usize], chosen: usize) -> Vec<f64> {
     ways.swap_remove(chosen)
 }
 
-/// Ways to choose any of the ranks with a given sum, by sum.
-fn ways_of_subsets(doubled_ranks: &[usize]) -> Vec<f64> {
-    let highest: usize = doubled_ranks.iter().sum();
-    let mut ways = vec![0.0; highest + 1];
-    ways[0] = 1.0;
-    for rank in doubled_ranks {
-        for sum in (*rank..=highest).rev() {
-            ways[sum] += ways[sum - rank];
-        }
-    }
-    ways
-}
-
 /// P(Z ≤ z) for a standard normal Z.
 pub(super) fn normal_below(z: f64) -> f64 {
     libm::erfc(-z / std::f64::consts::SQRT_2) / 2.0
@@ -149,16 +126,13 @@ mod tests {
     fn ways_are_those_of_counting_all() {
         let ranks = [2, 5, 5, 8];
         let mut groups = vec![0.0; 21];
-        let mut subsets = vec![0.0; 21];
         for mask in 0u32..16 {
             let sum: usize = (0..4).filter(|bit| mask >> bit & 1 == 1).map(|bit| ranks[bit]).sum();
-            subsets[sum] += 1.0;
             if mask.count_ones() == 2 {
                 groups[sum] += 1.0;
             }
         }
         assert_eq!(ways_of_groups(&ranks, 2), groups);
-        assert_eq!(ways_of_subsets(&ranks), subsets);
     }
 
     #[test]

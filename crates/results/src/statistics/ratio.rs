@@ -1,12 +1,12 @@
-//! "Times the baseline": how one target's median compares with another's.
+//! "Times the baseline": how one side compares with another.
 //!
-//! Both ratios rest on [`median_interval`](super::median_interval()) and so assume nothing about the noise. Intervals
-//! of rank tests (Mann–Whitney, signed ranks) are no narrower for five to eight rounds, and take the noise of both sides
-//! for the same: simulated at 95 % with a heavy-tailed target against a quiet one, as local against remote storage are,
-//! the Mann–Whitney interval holds the true ratio in 0.89 of cases, these in 0.94 to 0.97.
+//! The ratios of medians rest on [`median_interval`](super::median_interval()) and so assume nothing about the noise:
+//! they are for different storages. Simulated at 95 % with a heavy-tailed target against a quiet one, as local against
+//! remote storage are, they hold the true ratio in 0.94 to 0.97 of cases, an interval of ranks (Mann–Whitney) in 0.89.
+//! [`shifted_ratio`] is of ranks: it is for one storage at two times, whose noise is the same, and finds more there.
 
 use super::descriptive::{all_finite, median};
-use super::{Estimate, Interval, median_interval};
+use super::{Estimate, Interval, hodges_lehmann_shift, median_interval};
 
 /// Median of `new` over median of `base`, of groups measured apart from each other.
 ///
@@ -50,6 +50,20 @@ pub fn paired_ratio(new: &[f64], base: &[f64], confidence: f64) -> Option<Estima
     })
 }
 
+/// `new` over `base`, of two groups whose noise is alike: the median of all quotients of a value of one and a value of
+/// the other, with the interval of [`hodges_lehmann_shift`] on logarithms. Swapping both sides inverts the result.
+///
+/// `None` as for [`median_ratio`]. Three against three reach a confidence of 0.90, four against four 0.97.
+pub fn shifted_ratio(new: &[f64], base: &[f64], confidence: f64) -> Option<Estimate> {
+    if !all_positive(new) || !all_positive(base) {
+        return None;
+    }
+    let logarithms = |side: &[f64]| side.iter().map(|value| value.ln()).collect::<Vec<_>>();
+    let Estimate { value, interval } = hodges_lehmann_shift(&logarithms(new), &logarithms(base), confidence)?;
+    let interval = Interval { low: interval.low.exp(), high: interval.high.exp(), ..interval };
+    Some(Estimate { value: value.exp(), interval })
+}
+
 /// A group's median and the distances to the ends of its interval, as logarithms.
 struct Logarithms {
     median: f64,
@@ -87,6 +101,10 @@ mod tests {
         let factor = 2.0f64.powf(2.0f64.sqrt());
         assert!(about(found.value, 10.0) && about(found.interval.low, 10.0 / factor), "{found:?}");
         assert!(about(found.interval.high, 10.0 * factor) && about(found.interval.confidence, 0.9375), "{found:?}");
+        // All 25 quotients: 10 in the middle, three of each end outside of the interval.
+        let found = shifted_ratio(&new, &base, 0.95).unwrap();
+        assert!(about(found.value, 10.0) && found.interval.confidence >= 0.95, "{found:?}");
+        assert!(about(found.interval.low, 5.0) && about(found.interval.high, 20.0), "{found:?}");
         // Quotients 20, 2.5, 20, 10, 10.
         let found = paired_ratio(&new, &base, 0.95).unwrap();
         assert!(about(found.value, 10.0) && about(found.interval.low, 2.5), "{found:?}");
@@ -99,6 +117,8 @@ mod tests {
         for other in [&[0.0, 1.0, 2.0][..], &[-1.0, 1.0, 2.0], &[1.0, 2.0, f64::NAN], &[1.0, 2.0], &[]] {
             assert_eq!(median_ratio(&three, other, 0.95), None);
             assert_eq!(median_ratio(other, &three, 0.95), None);
+            assert_eq!(shifted_ratio(&three, other, 0.95), None);
+            assert_eq!(shifted_ratio(other, &three, 0.95), None);
             assert_eq!(paired_ratio(&three, other, 0.95), None);
             assert_eq!(paired_ratio(other, &three, 0.95), None);
         }

@@ -32,12 +32,10 @@ pub(in crate::sheet) struct Dot {
 
 impl Dot {
     fn words(&self) -> String {
-        let difference = if self.trust == Trust::Invalid {
-            " invalid"
-        } else if self.ratio.interval.is_some() && !self.ratio.is_distinct() {
-            ", no difference"
-        } else {
-            ""
+        let difference = match self.ratio.doubt() {
+            _ if self.trust == Trust::Invalid => " invalid".to_owned(),
+            Some(doubt) => format!(", {doubt}"),
+            None => String::new(),
         };
         format!("{} {}{difference}", shortened(&self.name, 14), ratio(self.ratio.value))
     }

@@ -95,7 +95,48 @@ fn noise_hides_a_change_and_one_round_shows_none() {
     assert_eq!(find(&changes(&study(&noisy), &study(&slower)), Measure::Iops).shown, Shown::NotShown);
     let one = changes(&study(&STEADY[..1]), &study(&[(500, 64)]));
     assert_eq!(find(&one, Measure::Iops).shown, Shown::Unknown);
-    assert_eq!(find(&one, Measure::Iops).interval, None);
+    assert_eq!((find(&one, Measure::Iops).interval, find(&one, Measure::Iops).rounds), (None, (1, 1)));
+}
+
+#[test]
+fn the_course_of_a_single_run_shows_nothing() {
+    let windows = |level: u64| {
+        let mut of_one = study(&[(level, 64)]);
+        let job = &mut of_one.rows[0].run.as_mut().unwrap().jobs[0];
+        job.read.iops_samples.series = (0..40).map(|window| (window * 500, level + window % 2)).collect();
+        of_one
+    };
+    let found = changes(&windows(1000), &windows(900));
+    let iops = find(&found, Measure::Iops);
+    assert_eq!((iops.shown, iops.confirmed_percent()), (Shown::Unknown, None), "even windows are not even runs");
+}
+
+#[test]
+fn four_rounds_can_show_a_change_and_three_cannot() {
+    let slower: Vec<(u64, u64)> = STEADY.iter().map(|(reads, ns)| (reads * 8 / 10, *ns)).collect();
+    let of = |rounds: usize| {
+        let found = changes(&study(&STEADY[..rounds]), &study(&slower[..rounds]));
+        (find(&found, Measure::Iops).shown, find(&found, Measure::Iops).confirmed_percent().is_some())
+    };
+    assert_eq!(of(4), (Shown::Worse, true));
+    assert_eq!(of(3), (Shown::Unknown, false));
+}
+
+#[test]
+fn what_is_invalid_confirms_nothing() {
+    let slower: Vec<(u64, u64)> = STEADY.iter().map(|(reads, ns)| (reads / 2, *ns)).collect();
+    let mut after = study(&slower);
+    after.rows[0].findings.push(crate::Finding {
+        id: "page-cache".into(),
+        severity: crate::Severity::Invalid,
+        job: None,
+        numbers: Vec::new(),
+        cause: String::new(),
+        next: String::new(),
+    });
+    let found = changes(&study(&STEADY), &after);
+    let iops = find(&found, Measure::Iops);
+    assert_eq!((iops.shown, iops.trust, iops.confirmed_percent()), (Shown::NotShown, Trust::Invalid, None));
 }
 
 #[test]

@@ -1,0 +1,25 @@
+//! How often the judgements of `compare` and `diff` are right, on noise of known kinds: the tables of docs/measurement.md.
+//! `FSDYNO_MEASUREMENT=write cargo test -p results --test judgements` puts the figures of today in.
+
+mod changes;
+mod document;
+mod noise;
+mod winners;
+
+/// Cases behind each figure.
+const CASES: u64 = 4000;
+
+/// The shares of cases for which each of some things holds, each case with a stream of its own.
+fn shares<const THINGS: usize>(hold: impl Fn(&mut noise::Random) -> [bool; THINGS]) -> [f64; THINGS] {
+    let mut counts = [0.0; THINGS];
+    for case in 0..CASES {
+        let held = hold(&mut noise::Random::new(0x5eed ^ (case << 20)));
+        counts.iter_mut().zip(held).for_each(|(count, held)| *count += f64::from(u8::from(held)));
+    }
+    counts.map(|count| count / CASES as f64)
+}
+
+/// A share as a cell of a table: `4.9 %`.
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
