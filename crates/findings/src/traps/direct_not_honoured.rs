@@ -36,7 +36,7 @@ const ALL_DELIVERED: f64 = 0.9;
 const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let direct = evidence.flows().filter(|(stage, row, _)| {
+    let direct = evidence.byte_flows().filter(|(stage, row, _)| {
         row.direct() == Some(true)
             && row.engine() != "mmap"
             && stage.rows.iter().all(|row| row.direct() == Some(true))

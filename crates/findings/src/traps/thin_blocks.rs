@@ -27,7 +27,7 @@ const DELIVERED: f64 = 0.9;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let writes = evidence.rows().any(|(_, row)| row.writes());
-    let readers = evidence.rows().filter(|(_, row)| row.reads() && row.judgeable() && !writes);
+    let readers = evidence.rows().filter(|(_, row)| row.reads() && !writes);
     readers.filter_map(|(stage, row)| judge(stage, row)).collect()
 }
 

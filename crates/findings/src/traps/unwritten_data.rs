@@ -34,7 +34,7 @@ const ALL_DELIVERED: f64 = 0.95;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (stage, row, flow) in evidence.flows().filter(|(_, row, _)| row.reads()) {
+    for (stage, row, flow) in evidence.byte_flows().filter(|(_, row, _)| row.reads()) {
         let number = row.workers.first().map_or(0, |worker| worker.plan.stage);
         let files = evidence.files(row);
         let states: Vec<&FileState> = files.filter_map(|file| file.before_stage(number).value()).collect();

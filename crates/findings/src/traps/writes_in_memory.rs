@@ -37,7 +37,7 @@ const CLOSE_SHARE: f64 = 0.2;
 const CLOSE_NS_MIN: u64 = 100_000_000;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let unsynced = evidence.flows().filter_map(|(stage, row, flow)| unsynced(stage, row, flow));
+    let unsynced = evidence.byte_flows().filter_map(|(stage, row, flow)| unsynced(stage, row, flow));
     unsynced.chain(evidence.rows().filter_map(|(stage, row)| late_close(stage, row))).collect()
 }
 

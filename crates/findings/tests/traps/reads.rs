@@ -32,7 +32,7 @@ fn a_part_from_the_page_cache_needs_care() {
 }
 
 #[test]
-fn memory_filesystems_simulated_jobs_and_small_runs_are_left_alone() {
+fn memory_filesystems_and_simulated_jobs_are_left_alone() {
     let mut memory = on(StorageClass::Memory, vec![reader("job")]);
     look(&mut memory, 0, [4 * GIB, 0], [0, 0]);
     assert_eq!(findings::of_run(&memory), []);
@@ -42,13 +42,31 @@ fn memory_filesystems_simulated_jobs_and_small_runs_are_left_alone() {
     let mut record = on_disk(vec![simulated]);
     look(&mut record, 0, [4 * GIB, 0], [0, 0]);
     assert_eq!(findings::of_run(&record), []);
+}
 
-    let mut small = reader("job");
-    small.read.runtime_ms = 150;
-    let mut record = on_disk(vec![small]);
-    look(&mut record, 0, [4 * GIB, 0], [0, 0]);
-    assert_eq!(found(&record), []);
-    assert_eq!(one(&record, "too-short").severity, Severity::Info);
+#[test]
+fn bytes_are_compared_however_short_the_run() {
+    let short = |mut job: results::JobRecord| {
+        (job.read.bytes, job.read.ios, job.read.runtime_ms) = (512 * MIB, 512, 38);
+        job.plan.span_bytes = Some(512 * MIB);
+        job
+    };
+    let mut warm = on_disk(vec![short(reader("job"))]);
+    look(&mut warm, 0, [512 * MIB, 0], [0, 0]);
+    assert_eq!(found(&warm), invalid("page-cache"));
+    assert_eq!(one(&warm, "too-short").severity, Severity::Info);
+    let mut cached = on_disk(vec![short(direct(reader("job")))]);
+    look(&mut cached, 0, [512 * MIB, 0], [0, 0]);
+    assert_eq!(found(&cached), invalid("direct-not-honoured"));
+    // The honest twins, and what is too little to tell.
+    for job in [short(reader("job")), short(direct(reader("job")))] {
+        let mut record = on_disk(vec![job]);
+        look(&mut record, 0, [512 * MIB, 0], [512 * MIB, 0]);
+        assert_eq!(found(&record), []);
+    }
+    let mut little = on_disk(vec![short(reader("job"))]);
+    look(&mut little, 0, [3 * MIB, 0], [0, 0]);
+    assert_eq!(found(&little), []);
 }
 
 #[test]

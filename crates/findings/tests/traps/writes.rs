@@ -22,6 +22,20 @@ fn writes_that_stopped_in_memory() {
 }
 
 #[test]
+fn writes_of_a_moment_are_judged_by_their_bytes() {
+    let mut short = writer("job");
+    (short.write.bytes, short.write.ios, short.write.runtime_ms) = (256 * MIB, 256, 123);
+    let mut record = on_disk(vec![short.clone()]);
+    look(&mut record, 0, [0, 256 * MIB], [0, 0]);
+    dirty(&mut record, 256 * MIB);
+    assert_eq!(found(&record), invalid("writes-in-memory"));
+    short.plan.end_sync = true;
+    let mut record = on_disk(vec![short]);
+    look(&mut record, 0, [0, 256 * MIB], [0, 256 * MIB]);
+    assert_eq!(found(&record), []);
+}
+
+#[test]
 fn without_the_page_counts_the_device_tells() {
     let mut record = on_disk(vec![writer("job")]);
     look(&mut record, 0, [0, 4 * GIB], [0, 3 * GIB]);
