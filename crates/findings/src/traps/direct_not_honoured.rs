@@ -53,7 +53,7 @@ fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
         return None;
     }
     let (delivered, witness) = match (&flow.device, &flow.wire) {
-        (Some(device), _) => (device.done.bytes[READ], device.name.as_str()),
+        (Some(device), _) if row.class() != StorageClass::Fuse => (device.done.bytes[READ], device.name.as_str()),
         // FUSE and NFS without direct I/O have findings of their own.
         (None, Some(wire)) if row.class() == StorageClass::Network => (wire.bytes[READ], wire.witness),
         _ => return None,

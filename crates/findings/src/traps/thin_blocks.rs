@@ -62,3 +62,9 @@ pub(super) fn thin_layer<'r>(row: &Row<'r>) -> Option<&'r str> {
     let storage = row.storage.filter(|storage| storage.class == StorageClass::Device)?;
     storage.stack.iter().map(String::as_str).find(|layer| layer.contains("thin"))
 }
+
+/// What the stack of a raw device says of an image file with holes.
+pub(super) fn sparse_image<'r>(row: &Row<'r>) -> Option<&'r str> {
+    let storage = row.storage.filter(|storage| storage.class == StorageClass::Device)?;
+    storage.stack.iter().map(String::as_str).find(|layer| layer.contains("sparse"))
+}

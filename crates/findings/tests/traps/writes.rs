@@ -120,3 +120,31 @@ fn compressed_writes() {
     file(&mut record, "/data/job", FileState { encoded_bytes: Some(0), ..state });
     assert_eq!(findings::of_run(&record), []);
 }
+
+#[test]
+fn a_sync_that_stored_nothing() {
+    let synced = |device: u64| {
+        let mut job = writer("job");
+        job.plan.end_sync = true;
+        let mut record = on_disk(vec![job]);
+        look(&mut record, 0, [0, 4 * GIB], [0, device]);
+        record
+    };
+    assert_eq!(found(&synced(0)), invalid("sync-ignored"));
+    assert_eq!(found(&synced(4 * GIB)), []);
+    let mut volatile = synced(0);
+    if let Seen::Value(mount) = &mut volatile.storages[0].mount {
+        mount.options.push("volatile".into());
+    }
+    assert!(one(&volatile, "sync-ignored").cause.contains("100 % of it (the overlay is mounted volatile)"));
+    // The same 512 MiB again and again, synced once at the end; and random ones, of which many are the same.
+    let mut again = synced(600 * MIB);
+    again.jobs[0].plan.span_bytes = Some(512 * MIB);
+    assert_eq!(found(&again), []);
+    let mut random = synced(100 * MIB);
+    random.jobs[0].plan.random = true;
+    assert_eq!(found(&random), []);
+    // Each of them synced: each must be there.
+    random.jobs[0].plan.sync_every_writes = 1;
+    assert_eq!(found(&random), invalid("sync-ignored"));
+}
