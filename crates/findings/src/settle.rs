@@ -32,7 +32,7 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
             above_link_speed::ID,
         ],
     ),
-    (too_noisy::ID, &[burst::ID, drift::ID, too_short::ID, host_cache::ID, lazy_blocks::ID]),
+    (too_noisy::ID, &[stalled::ID, burst::ID, drift::ID, too_short::ID, host_cache::ID, lazy_blocks::ID]),
     (drift::ID, &[burst::ID, host_cache::ID, lazy_blocks::ID]),
     (burst::ID, &[host_cache::ID, lazy_blocks::ID]),
     (generator_bound::ID, &[page_cache::ID, unwritten_data::ID, nfs_data_cache::ID, fuse_cache::ID]),

@@ -24,6 +24,7 @@ pub(crate) mod page_cache;
 pub(crate) mod power_saving;
 pub(crate) mod request_size;
 pub(crate) mod shared_file;
+pub(crate) mod stalled;
 pub(crate) mod sync_ignored;
 pub(crate) mod thin_blocks;
 pub(crate) mod throttled;
@@ -89,6 +90,7 @@ pub(crate) const ALL: &[Trap] = &[
     seen(directory_lost::find),
     seen(sync_ignored::find),
     seen(not_visible::find),
+    seen(stalled::find),
 ];
 
 /// Their stories, by number.
@@ -124,4 +126,5 @@ pub(crate) const STORIES: &[Story] = &[
     directory_lost::STORY,
     sync_ignored::STORY,
     not_visible::STORY,
+    stalled::STORY,
 ];

@@ -197,6 +197,17 @@ fn a_file_that_was_never_written() {
     file(&mut record, "/data/job", examined);
     assert_eq!(found(&record), caution("not-visible"));
 
+    // A job that reads the hole, which is 8 % of the file, and its twin that reads the rest.
+    let hole = FileState { written_bytes: Some(4 * GIB / 100 * 92), unwritten_bytes: Some(0), ..state };
+    let mut part = direct(reader("job"));
+    part.plan.span_bytes = Some(256 * MIB);
+    for (device, expected) in [(0, invalid("unwritten-data")), (4 * GIB, Vec::new())] {
+        let mut record = on_disk(vec![part.clone()]);
+        file(&mut record, "/data/job", hole);
+        look(&mut record, 0, [4 * GIB, 0], [device, 0]);
+        assert_eq!(found(&record), expected);
+    }
+
     // An old map of a file whose data came from the device after all.
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);

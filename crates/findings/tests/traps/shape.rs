@@ -51,6 +51,29 @@ fn a_loop_devices_file_in_memory() {
 }
 
 #[test]
+fn an_image_with_holes() {
+    let below = |stack: &str, bytes: u64| {
+        let mut record = on(StorageClass::Device, vec![reader("job")]);
+        record.storages[0].stack = vec![stack.into()];
+        look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+        for (sample, read) in record.ledger.as_mut().unwrap().samples.iter_mut().zip([0, bytes]) {
+            sample.stacked_devices = vec![DeviceCounters {
+                name: "sda".into(),
+                place: DevicePlace::BelowFile,
+                done: LayerCounters { bytes: [read, 0], operations: [0, 0] },
+                ..DeviceCounters::default()
+            }];
+        }
+        record
+    };
+    let holes = below("loop0: sparse file /x on ext4 (/dev/sda)", 0);
+    assert_eq!(found(&holes), caution("thin-blocks"));
+    assert!(one(&holes, "thin-blocks").cause.starts_with("4.0 GiB read of an image with holes (loop0: sparse file /x"));
+    assert_eq!(found(&below("loop0: sparse file /x", 4 * GIB)), [], "the part that was written");
+    assert_eq!(found(&below("loop0: file /x", 0)), invalid("host-cache"));
+}
+
+#[test]
 fn readahead_of_random_readers() {
     let mut record = on_disk(vec![reader("job")]);
     look(&mut record, 0, [4 * GIB, 0], [20 * GIB, 0]);

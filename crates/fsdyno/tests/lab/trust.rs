@@ -101,3 +101,47 @@ fn an_image_in_the_page_cache() {
         bench.fio(&read).invalid("host-cache");
     });
 }
+
+/// A raw loop device whose image nobody wrote; and the same image when it is written.
+#[test]
+fn an_image_with_holes() {
+    inside("trust::an_image_with_holes", "ext4", || {
+        let image = place("LAB_LOCAL").join("image");
+        shell(&format!("truncate -s 256M {}", word(&image)));
+        let attach = || shell(&format!("losetup --find --show --direct-io=on {}", word(&image))).trim().to_owned();
+        let read = |device: &str| {
+            Bench::new().fio(&format!("--name=job --filename={device} --rw=read --bs=1m --direct=1 --readonly"))
+        };
+        let device = attach();
+        let holes = read(&device);
+        shell(&format!("losetup --detach {device}"));
+        assert!(holes.caution("thin-blocks").cause.contains("an image with holes"), "{}", holes.stderr);
+        holes.silent(&["host-cache", "page-cache", "direct-not-honoured"]);
+        shell(&format!("dd if=/dev/urandom of={0} bs=1M count=256 conv=notrunc,fsync status=none", word(&image)));
+        let device = attach();
+        let written = read(&device);
+        shell(&format!("losetup --detach {device}"));
+        honest(&written);
+        written.silent(&["thin-blocks"]);
+    });
+}
+
+/// A server that does not answer for two seconds of six.
+#[test]
+fn a_server_that_pauses() {
+    inside("trust::a_server_that_pauses", "nfs", || {
+        let bench = Bench::new();
+        let line = format!(
+            "--name=job --filename={} --rw=randread --bs=4k --size=16m --direct=1 --time_based --runtime=6",
+            word(&place("LAB_NFS").join("file"))
+        );
+        bench.fio(&line).silent(&["stalled"]);
+        let mut beside = std::process::Command::new("bash")
+            .args(["-c", "sleep 2.5; lab-server stall 2"])
+            .spawn()
+            .expect("bash is there");
+        let stalled = bench.fio(&line);
+        assert!(beside.wait().expect("it ends").success());
+        assert!(stalled.caution("stalled").cause.starts_with("nothing was done for"), "{}", stalled.stderr);
+    });
+}

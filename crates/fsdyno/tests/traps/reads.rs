@@ -80,3 +80,18 @@ fn a_file_that_an_earlier_stage_wrote() {
     );
     bench.run(&both).honest("unwritten-data");
 }
+
+/// A job that reads the hole of a file, which is a small part of it; its twin reads the rest.
+#[test]
+fn the_hole_of_a_file() {
+    let Some(bench) = Bench::new() else { return };
+    bench.file("file");
+    let file = File::options().write(true).open(bench.path("file")).expect("it is there");
+    file.set_len((FILE_MIB + 8) << 20).expect("it is made longer");
+    file.sync_all().expect("it is synced");
+    let words = |offset: u64, size: u64| {
+        format!("--name=job --filename=file --rw=read --bs=64k --direct=1 --offset={offset}m --size={size}m")
+    };
+    bench.run(&words(FILE_MIB, 8)).caught("unwritten-data", Severity::Invalid);
+    bench.run(&words(0, FILE_MIB)).honest("unwritten-data");
+}
