@@ -1,6 +1,6 @@
 """The stacks of the lab, in order of value."""
 
-from .fuse import Fuse
+from .fuse import Bindfs, Fuse
 from .guest import Dm
 from .host_filesystems import Btrfs, Loop, Overlay, Tmpfs
 from .nfs import Knfsd, Nfs
@@ -19,6 +19,7 @@ STACKS = {
         Tmpfs(),
         Overlay(),
         Fuse(),
+        Bindfs(),
         Throttle(),
         Dm(),
         CaseC(),

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from . import guest
+from .host_filesystems import mount_image, why_no_loop
 from .stack import LAB, Daemon, Place, Stack, do, is_mounted
 
 CONNECTIONS = Path("/sys/fs/fuse/connections")
@@ -40,4 +41,24 @@ class Fuse(Stack):
                 "LAB_FAULTS": str(folder / ".faults"),
                 "LAB_FUSE_ABORT": str(CONNECTIONS / str(connection) / "abort"),
             }
+        )
+
+
+class Bindfs(Stack):
+    name = "bindfs"
+    summary = "bindfs, a daemon without a server, over ext4; its network is idle"
+    needs = ("losetup", "mkfs.ext4", "bindfs", "fusermount3")
+    own_network = True
+
+    def why_not(self):
+        return guest.why_no_fuse() or why_no_loop()
+
+    def stand(self, room, options):
+        below, device = mount_image(room, "ext4", 1024)
+        folder = room.path / "bound"
+        folder.mkdir()
+        daemon = Daemon(room, "bindfs", ["bindfs", "-f", below, folder])
+        daemon.wait_until(lambda: is_mounted(folder))
+        return Place(
+            {"LAB_TARGET": str(folder), "LAB_FUSE": str(folder), "LAB_LOCAL": str(below), "LAB_DEVICE": device}
         )

@@ -97,6 +97,7 @@ class Overlay(Stack):
 
     def add_options(self, parser) -> None:
         add_size(parser)
+        parser.add_argument("--volatile", action="store_true", help="the overlay leaves out every sync")
 
     def why_not(self):
         return why_no_loop() or why_no_filesystem("overlay")
@@ -110,6 +111,7 @@ class Overlay(Stack):
         merged = room.path / "merged"
         merged.mkdir()
         words = ",".join(f"{layer}dir={layers / layer}" for layer in ("lower", "upper", "work"))
+        words += ",volatile" if options.volatile else ""
         do("mount", "-t", "overlay", "-o", words, "overlay", merged)
         return Place(variables(merged, device))
 

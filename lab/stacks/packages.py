@@ -30,6 +30,7 @@ PACKAGES = {
     "dmsetup": "dmsetup",
     "s3fs": "s3fs",
     "fusermount3": "fuse3",
+    "bindfs": "bindfs",
     "cc": "gcc",
     "pkg-config": "pkg-config",
     "/usr/include/fuse3/fuse.h": "libfuse3-dev",

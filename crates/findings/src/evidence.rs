@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use results::evidence::{FileEvidence, Ledger, Storage, StorageClass};
 use results::{JobRecord, RunRecord};
 
-pub(crate) use flow::Flow;
-pub(crate) use row::{Row, diskless};
+pub(crate) use flow::{Flow, connected};
+pub(crate) use row::{Row, Served, diskless};
 
 /// Index of reads in pairs.
 pub(crate) const READ: usize = 0;
@@ -22,17 +22,19 @@ pub(crate) struct Evidence<'r> {
     pub(crate) stages: Vec<Stage<'r>>,
 }
 
-/// Rows that ran at the same time.
+/// Rows that ran at the same time: those on a storage, or those in memory. Neither moves a byte of the other's layers.
 pub(crate) struct Stage<'r> {
     pub(crate) rows: Vec<Row<'r>>,
-    /// What flowed through the layers; `None`: nobody looked, or part of it belongs to no storage (simulated jobs).
+    /// All that ran at that time, simulated jobs and those in memory among them.
+    pub(crate) workers: Vec<&'r JobRecord>,
+    /// What flowed through the layers; `None`: nobody looked.
     pub(crate) flow: Option<Flow<'r>>,
 }
 
 impl<'r> Evidence<'r> {
     pub(crate) fn of(record: &'r RunRecord) -> Evidence<'r> {
         let numbers: BTreeSet<u32> = record.jobs.iter().map(|job| job.plan.stage).collect();
-        let stages = numbers.into_iter().map(|number| Stage::of(record, number)).collect();
+        let stages = numbers.into_iter().flat_map(|number| Stage::of(record, number)).collect();
         Evidence { record, stages }
     }
 
@@ -81,19 +83,29 @@ impl<'r> Evidence<'r> {
 }
 
 impl<'r> Stage<'r> {
-    fn of(record: &'r RunRecord, number: u32) -> Stage<'r> {
+    fn of(record: &'r RunRecord, number: u32) -> Vec<Stage<'r>> {
         let workers: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.plan.stage == number).collect();
-        let simulated = workers.iter().any(|worker| diskless(worker));
         let mut rows: Vec<Row<'r>> = Vec::new();
-        for worker in workers.into_iter().filter(|worker| !diskless(worker)) {
+        for worker in workers.iter().copied().filter(|worker| !diskless(worker)) {
             match rows.iter_mut().find(|row| row.name == worker.name) {
                 Some(row) => row.workers.push(worker),
                 None => rows.push(Row::new(record, worker)),
             }
         }
-        let flow =
-            if simulated { None } else { record.ledger.as_ref().and_then(|ledger| Flow::of(ledger, number, &rows)) };
-        Stage { rows, flow }
+        let in_memory = |row: &Row<'_>| row.class() == StorageClass::Memory;
+        let first_in_memory = rows.first().is_some_and(in_memory);
+        let (like_the_first, others): (Vec<_>, Vec<_>) =
+            rows.into_iter().partition(|row| in_memory(row) == first_in_memory);
+        let groups = [like_the_first, others].into_iter().filter(|rows| !rows.is_empty());
+        groups.map(|rows| Stage::with(record, number, rows, workers.clone())).collect()
+    }
+
+    fn with(record: &'r RunRecord, number: u32, rows: Vec<Row<'r>>, workers: Vec<&'r JobRecord>) -> Stage<'r> {
+        let alone = rows.iter().map(|row| row.workers.len()).sum::<usize>() == workers.len();
+        let flow = record.ledger.as_ref().and_then(|ledger| Flow::of(ledger, number, &rows));
+        // The ledger's own count is of all that ran.
+        let flow = flow.map(|flow| if alone { flow } else { flow.of_rows(&rows) });
+        Stage { rows, workers, flow }
     }
 
     /// What to add to a sentence whose figures are those of several rows.

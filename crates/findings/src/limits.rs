@@ -74,8 +74,17 @@ const QUEUE_FILLED: f64 = 0.7;
 const MORE_THAN_ASKED: f64 = 1.1;
 
 /// Findings that say that the bytes did not come from the storage.
-const CACHES: [&str; 6] =
-    ["page-cache", "fuse-cache", "nfs-data-cache", "writes-in-memory", "above-link-speed", "unwritten-data"];
+const CACHES: [&str; 9] = [
+    "page-cache",
+    "fuse-cache",
+    "nfs-data-cache",
+    "writes-in-memory",
+    "above-link-speed",
+    "unwritten-data",
+    "direct-not-honoured",
+    "host-cache",
+    "sync-ignored",
+];
 
 /// What limited the run's first job; `None`: not visible, too short, or it was paced and nothing limited it.
 pub fn of_run(record: &RunRecord) -> Option<Limit> {
@@ -91,9 +100,11 @@ pub fn of_run(record: &RunRecord) -> Option<Limit> {
     }
     let flow = stage.flow.as_ref()?;
     match row.class() {
-        StorageClass::Network | StorageClass::Fuse => {
-            network::link(row, flow).or_else(|| processors(stage, row, flow)).or_else(|| network::requests(row, flow))
-        }
+        StorageClass::Network | StorageClass::Fuse => network::link(row, flow)
+            .or_else(|| processors(stage, row, flow))
+            .or_else(|| network::requests(row, flow))
+            // Of a daemon without a server.
+            .or_else(|| device(row, flow)),
         StorageClass::Memory => Some(memory(flow)),
         _ => device(row, flow).or_else(|| processors(stage, row, flow)),
     }

@@ -19,10 +19,13 @@ pub(crate) mod jobs_overlap;
 pub(crate) mod latency_off;
 pub(crate) mod lazy_blocks;
 pub(crate) mod nfs_data_cache;
+pub(crate) mod not_visible;
 pub(crate) mod page_cache;
 pub(crate) mod power_saving;
 pub(crate) mod request_size;
 pub(crate) mod shared_file;
+pub(crate) mod stalled;
+pub(crate) mod sync_ignored;
 pub(crate) mod thin_blocks;
 pub(crate) mod throttled;
 pub(crate) mod too_noisy;
@@ -85,6 +88,9 @@ pub(crate) const ALL: &[Trap] = &[
     seen(request_size::find),
     foreseen(latency_off::find, latency_off::find),
     seen(directory_lost::find),
+    seen(sync_ignored::find),
+    seen(not_visible::find),
+    seen(stalled::find),
 ];
 
 /// Their stories, by number.
@@ -118,4 +124,7 @@ pub(crate) const STORIES: &[Story] = &[
     request_size::STORY,
     latency_off::STORY,
     directory_lost::STORY,
+    sync_ignored::STORY,
+    not_visible::STORY,
+    stalled::STORY,
 ];

@@ -32,11 +32,14 @@ fn of_target(study: &Study, target: usize) -> Vec<String> {
             let are = if patterns.len() == 1 { "is" } else { "are" };
             let what = if limiter == Limiter::Cache { "answered" } else { "limited" };
             let which = if patterns.len() == all && all > 1 { everything.to_string() } else { list(&patterns) };
-            sentence(format!("{of}{which} {are} {what} by {} ({evidence}).", limiter.word()))
+            // The figures are those of one pattern, and the others have others.
+            let whose = if patterns.len() > 1 { format!("{}: ", patterns[0]) } else { String::new() };
+            sentence(format!("{of}{which} {are} {what} by {} ({whose}{evidence}).", limiter.word()))
         })
         .collect();
-    if !unknown.is_empty() && unknown.len() < study.patterns().len() {
-        sentences.push(sentence(format!("{of}what limits {} is not visible from here.", list(&unknown))));
+    if !unknown.is_empty() {
+        let which = if unknown.len() == all && all > 1 { everything.to_string() } else { list(&unknown) };
+        sentences.push(sentence(format!("{of}what limits {which} is not visible from here.")));
     }
     sentences
 }

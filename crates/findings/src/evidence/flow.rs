@@ -7,7 +7,7 @@ use results::evidence::{
     SocketCounters, StorageClass,
 };
 
-use super::Row;
+use super::row::{Done, Row, Served};
 
 /// Differences between the first and the last sample of a stage.
 pub(crate) struct Flow<'r> {
@@ -19,10 +19,23 @@ pub(crate) struct Flow<'r> {
     pub(crate) application: LayerCounters,
     /// The devices behind the rows' files together; `None`: not visible, none, or not theirs alone.
     pub(crate) device: Option<Queue>,
-    /// Bytes that the devices below the files of loop devices read; `None`: there are none.
-    pub(crate) below_files_read: Option<u64>,
+    /// Bytes that the devices below the files of loop devices moved; `None`: there are none.
+    pub(crate) below_files: Option<[u64; 2]>,
     pub(crate) process: Option<ProcessCounters>,
+    /// What crossed the network to the server; `None`: not visible, or there is no server.
     pub(crate) wire: Option<Wire<'r>>,
+    pub(crate) daemon: Option<Daemon>,
+}
+
+/// The daemon of a FUSE mount.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Daemon {
+    /// Bytes that it had local storage read, and that it wrote to local files.
+    pub(crate) storage: Option<[u64; 2]>,
+    /// Processor time, ns.
+    pub(crate) cpu_ns: Option<u64>,
+    /// What its own connections moved; `None`: not visible, or one of them closed and its end was not seen.
+    pub(crate) sockets: Option<[u64; 2]>,
 }
 
 /// Devices, summed.
@@ -41,11 +54,6 @@ pub(crate) struct Wire<'r> {
     pub(crate) bytes: [u64; 2],
     pub(crate) exclusive: bool,
     pub(crate) asked: Option<[u64; 2]>,
-    pub(crate) daemon_storage: Option<[u64; 2]>,
-    /// Processor time of the daemon, ns.
-    pub(crate) daemon_cpu_ns: Option<u64>,
-    /// What the daemon's own connections moved; `None`: not visible, or one of them closed and its end was not seen.
-    pub(crate) daemon_sockets: Option<[u64; 2]>,
     /// Requests by NFS operation.
     pub(crate) operations: Vec<(&'r str, u64)>,
 }
@@ -57,18 +65,37 @@ impl<'r> Flow<'r> {
         let end = samples.next_back()?;
         let class = rows.first()?.class();
         let one_class = rows.iter().all(|row| row.class() == class);
-        let has_device = matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Unknown);
-        let has_wire = matches!(class, StorageClass::Network | StorageClass::Fuse | StorageClass::Unknown);
+        let fuse = class == StorageClass::Fuse;
+        let has_device = fuse || matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Unknown);
+        let has_wire = match class {
+            StorageClass::Network | StorageClass::Unknown => true,
+            // A daemon without a server has no wire, whatever the interfaces carry for others.
+            StorageClass::Fuse => rows.iter().all(|row| row.served_by(connected(end)) == Served::Server),
+            _ => false,
+        };
         Some(Flow {
             begin,
             end,
             seconds: end.at_ms.saturating_sub(begin.at_ms) as f64 / 1000.0,
             application: layer(&end.application, &begin.application),
             device: if one_class && has_device { queue(begin, end, rows) } else { None },
-            below_files_read: below_files_read(begin, end),
+            below_files: below_files(begin, end),
             process: begin.process.value().zip(end.process.value()).map(|(begin, end)| process(end, begin)),
             wire: if one_class && has_wire { wire(begin, end) } else { None },
+            daemon: daemon(begin, end),
         })
+    }
+}
+
+impl<'r> Flow<'r> {
+    /// With the application's bytes counted by these rows alone: the ramp, which their reports leave out, is missing.
+    pub(super) fn of_rows(self, rows: &[Row<'_>]) -> Flow<'r> {
+        let sum = |part: fn(Done) -> u64, direction: usize| {
+            rows.iter().fold(0u64, |sum, row| sum.saturating_add(part(row.done(direction))))
+        };
+        let pair = |part: fn(Done) -> u64| [sum(part, 0), sum(part, 1)];
+        let application = LayerCounters { bytes: pair(|done| done.bytes), operations: pair(|done| done.ios) };
+        Flow { application, ..self }
     }
 }
 
@@ -129,12 +156,12 @@ fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[Row<'_>]) -> Option<Q
     (!queue.name.is_empty()).then_some(queue)
 }
 
-fn below_files_read(begin: &LedgerSample, end: &LedgerSample) -> Option<u64> {
+fn below_files(begin: &LedgerSample, end: &LedgerSample) -> Option<[u64; 2]> {
     let below = end.stacked_devices.iter().filter(|device| device.place == DevicePlace::BelowFile);
     below.fold(None, |sum, device| {
         let then = begin.stacked_devices.iter().find(|then| then.name == device.name)?;
-        let read = device.done.bytes[0].saturating_sub(then.done.bytes[0]);
-        Some(sum.unwrap_or(0u64).saturating_add(read))
+        let (sum, moved) = (sum.unwrap_or([0u64; 2]), pair(device.done.bytes, then.done.bytes));
+        Some([sum[0].saturating_add(moved[0]), sum[1].saturating_add(moved[1])])
     })
 }
 
@@ -155,11 +182,22 @@ fn wire<'r>(begin: &'r LedgerSample, end: &'r LedgerSample) -> Option<Wire<'r>> 
         bytes: pair(now.bytes, then.bytes),
         exclusive: now.exclusive,
         asked: both(now.nfs_asked_bytes, then.nfs_asked_bytes),
-        daemon_storage: both(now.daemon_storage_bytes, then.daemon_storage_bytes),
-        daemon_cpu_ns: now.daemon_cpu_ns.zip(then.daemon_cpu_ns).map(|(now, then)| now.saturating_sub(then)),
-        daemon_sockets: sockets(then.daemon_sockets.value(), now.daemon_sockets.value()),
         operations: now.nfs_operations.iter().map(requests).collect(),
     })
+}
+
+fn daemon(begin: &LedgerSample, end: &LedgerSample) -> Option<Daemon> {
+    let (then, now) = (begin.wire.value()?, end.wire.value()?);
+    Some(Daemon {
+        storage: now.daemon_storage_bytes.zip(then.daemon_storage_bytes).map(|(now, then)| pair(now, then)),
+        cpu_ns: now.daemon_cpu_ns.zip(then.daemon_cpu_ns).map(|(now, then)| now.saturating_sub(then)),
+        sockets: sockets(then.daemon_sockets.value(), now.daemon_sockets.value()),
+    })
+}
+
+/// Whether the daemon has connections; `None`: not visible.
+pub(crate) fn connected(sample: &LedgerSample) -> Option<bool> {
+    sample.wire.value()?.daemon_sockets.value().map(|sockets| sockets.open + sockets.closed > 0)
 }
 
 /// Without any connection the daemon reaches its server in another way.

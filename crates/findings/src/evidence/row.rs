@@ -22,6 +22,37 @@ pub(crate) struct Row<'r> {
     pub(crate) storage: Option<&'r Storage>,
 }
 
+/// Who answers for the files of a FUSE mount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Served {
+    /// A server behind a network.
+    Server,
+    /// The daemon alone, with files or devices of this machine.
+    ThisMachine,
+    /// Not visible.
+    Unknown,
+}
+
+/// Daemons that always have a server, though their command line need not name it.
+const WITH_SERVER: [&str; 16] = [
+    "s3fs",
+    "sshfs",
+    "juicefs",
+    "rclone",
+    "gcsfuse",
+    "goofys",
+    "geesefs",
+    "glusterfs",
+    "ceph-fuse",
+    "curlftpfs",
+    "davfs",
+    "mount-s3",
+    "mountpoint-s3",
+    "blobfuse",
+    "blobfuse2",
+    "weed",
+];
+
 /// What a row did in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Done {
@@ -64,6 +95,23 @@ impl<'r> Row<'r> {
         self.storage.map_or(StorageClass::Unknown, |storage| storage.class)
     }
 
+    /// Who answers for the row's files, where a FUSE daemon stands between. `connected`: whether the daemon has
+    /// connections, if that is visible.
+    pub(crate) fn served_by(&self, connected: Option<bool>) -> Served {
+        let Some(storage) = self.storage else { return Served::Unknown };
+        let fuse = storage.fuse.as_ref();
+        let known = fuse.and_then(|fuse| fuse.kind.as_deref()).is_some_and(|kind| WITH_SERVER.contains(&kind));
+        let named = storage.server.is_some() || fuse.is_some_and(|fuse| fuse.url.is_some());
+        let has_devices = storage.devices.value().is_some_and(|devices| !devices.is_empty());
+        match connected {
+            _ if named || known => Served::Server,
+            Some(true) => Served::Server,
+            _ if has_devices => Served::ThisMachine,
+            Some(false) => Served::ThisMachine,
+            None => Served::Unknown,
+        }
+    }
+
     pub(crate) fn engine(&self) -> &'r str {
         &self.first().setup.engine
     }
@@ -87,6 +135,29 @@ impl<'r> Row<'r> {
     /// Through the page cache, as far as is known.
     pub(crate) fn buffered(&self) -> bool {
         self.direct() == Some(false)
+    }
+
+    /// A sync waits for what was written, at the end or before.
+    pub(crate) fn synced(&self) -> bool {
+        let plan = &self.first().plan;
+        self.writes() && (plan.end_sync || plan.synchronous || plan.sync_every_writes == 1)
+    }
+
+    /// Bytes that the storage must have when all that was written is synced, each block counted once. It is less than
+    /// there are: of random writes nobody knows how many were of the same block, nor of several workers.
+    pub(crate) fn must_arrive(&self) -> u64 {
+        let plan = &self.first().plan;
+        let one_by_one = plan.synchronous || plan.sync_every_writes == 1 || self.direct() == Some(true);
+        let of = |worker: &&JobRecord| {
+            let written = worker.write.bytes;
+            let once = written.min(worker.plan.span_bytes.unwrap_or(0));
+            match (one_by_one, plan.random) {
+                (true, _) => written,
+                (false, false) => once,
+                (false, true) => once / 100,
+            }
+        };
+        self.workers.iter().map(of).max().unwrap_or(0)
     }
 
     /// Requests that all workers together may have in flight.

@@ -105,9 +105,9 @@ fn largest_user(stage: &Stage<'_>, flow: &Flow<'_>) -> Option<User> {
     // Ticks are coarse: a little less than one is one.
     let processors = (grown(end.total_ms, begin.total_ms)? / 1e3 / flow.seconds).round().max(1.0);
     let process_s = flow.process?.cpu_ns as f64 / 1e9;
-    let workers = || stage.rows.iter().flat_map(|row| &row.workers);
+    let workers = || stage.workers.iter();
     let workers_s = workers().map(|worker| worker.user_ns + worker.system_ns).sum::<u64>() as f64 / 1e9;
-    let daemon_s = flow.wire.as_ref().and_then(|wire| wire.daemon_cpu_ns).unwrap_or(0) as f64 / 1e9;
+    let daemon_s = flow.daemon.and_then(|daemon| daemon.cpu_ns).unwrap_or(0) as f64 / 1e9;
     let user = |name, seconds, is_storage, next| User { name, seconds, is_storage, next };
     let more_than_processors = workers().count() as f64 > processors;
     let users = [

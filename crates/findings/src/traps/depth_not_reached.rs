@@ -23,7 +23,7 @@ pub(crate) const STORY: Story = Story {
     seen: "Before the run, from the options. After it, from the device's average queue depth and from the submission \
            latency: where submitting is the whole of a request, slat times the number of I/Os is the time of the run. \
            Said when both say so: the depth was below a quarter of what was asked for, and submitting took 70 % of the \
-           time. Invalid without direct I/O; with it a caution, as it is then the filesystem that has no depth; in memory \
+           time; without latencies (gtod_reduce) the queue tells it alone, where all came from the device. Invalid without direct I/O; with it a caution, as it is then the filesystem that has no depth; in memory \
            it is information only.",
     advice: "Add --direct=1 to libaio, or use --ioengine=io_uring, which keeps its depth without direct I/O too. For \
              synchronous engines use --numjobs to have several requests at once.",
@@ -34,6 +34,8 @@ pub(crate) const STORY: Story = Story {
 const DEPTH_SHARE: f64 = 0.25;
 /// The share of the workers' time spent in submitting: all of it when submitting is the whole of a request.
 const SUBMITTING: f64 = 0.7;
+/// The device moved this share of what the run did.
+const DELIVERED: f64 = 0.9;
 /// A submission that waits for a device; one that only queues takes a few us.
 const BLOCKED_SLAT_NS: f64 = 10_000.0;
 
@@ -89,7 +91,9 @@ fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let device = flow.device.as_ref()?;
     let seen = device.depth(flow.seconds)?;
     let asked = row.depth_asked() as f64;
-    let (slat, clat) = (row.slat_ns()?, row.clat_ns()?);
+    let (Some(slat), Some(clat)) = (row.slat_ns(), row.clat_ns()) else {
+        return (seen < asked * DEPTH_SHARE).then(|| unclocked(row, flow, asked, seen)).flatten();
+    };
     let submitting = slat * row.ios() as f64 / (row.runtime_ms() as f64 * 1e6 * row.workers.len() as f64);
     let waits = slat >= BLOCKED_SLAT_NS || row.buffered();
     if seen >= asked * DEPTH_SHARE || submitting < SUBMITTING || !waits {
@@ -117,5 +121,25 @@ fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
             .number("mean submission latency", slat, "ns")
             .number("mean completion latency", clat, "ns")
             .says(cause, next),
+    )
+}
+
+/// Without latencies (gtod_reduce) the device's queue tells it alone: through the page cache io_submit is known to wait,
+/// and what the device did was the run's.
+fn unclocked(row: &Row<'_>, flow: &Flow<'_>, asked: f64, seen: f64) -> Option<Finding> {
+    let device = flow.device.as_ref()?;
+    let sum = |bytes: [u64; 2]| bytes[0].saturating_add(bytes[1]) as f64;
+    if !row.buffered() || sum(device.done.bytes) < sum(flow.application.bytes) * DELIVERED {
+        return None;
+    }
+    let cause = format!(
+        "asked for depth {asked}, {} saw {seen:.1}: without direct I/O io_submit returns when the request is done",
+        device.name
+    );
+    Some(
+        Report::new(ID, Severity::Invalid, row.name)
+            .number("depth asked for", asked, "requests")
+            .number("average queue depth of the device", seen, "requests")
+            .says(cause, "add --direct=1, or use --ioengine=io_uring"),
     )
 }

@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use super::thin_blocks::thin_layer;
+use super::thin_blocks::{sparse_image, thin_layer};
 use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
 use crate::report::Report;
 use crate::story::Story;
@@ -36,12 +36,13 @@ const ALL_DELIVERED: f64 = 0.9;
 const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let direct = evidence.flows().filter(|(stage, row, _)| {
+    let direct = evidence.byte_flows().filter(|(stage, row, _)| {
         row.direct() == Some(true)
             && row.engine() != "mmap"
             && stage.rows.iter().all(|row| row.direct() == Some(true))
             // Nobody delivers what was never written there: no cache answered.
             && thin_layer(row).is_none()
+            && sparse_image(row).is_none()
             && stage.class().is_some_and(|class| class != StorageClass::Memory)
     });
     direct.filter_map(|(stage, row, flow)| undelivered(stage, row, flow).or_else(|| cached(stage, row, flow))).collect()
@@ -53,7 +54,7 @@ fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
         return None;
     }
     let (delivered, witness) = match (&flow.device, &flow.wire) {
-        (Some(device), _) => (device.done.bytes[READ], device.name.as_str()),
+        (Some(device), _) if row.class() != StorageClass::Fuse => (device.done.bytes[READ], device.name.as_str()),
         // FUSE and NFS without direct I/O have findings of their own.
         (None, Some(wire)) if row.class() == StorageClass::Network => (wire.bytes[READ], wire.witness),
         _ => return None,

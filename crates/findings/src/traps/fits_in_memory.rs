@@ -51,6 +51,8 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 fn witnessed(stage: &Stage<'_>, row: &Row<'_>) -> bool {
     let seen = stage.flow.as_ref().is_some_and(|flow| match row.class() {
         StorageClass::Block | StorageClass::Device => flow.device.is_some(),
+        StorageClass::Fuse if flow.device.is_some() => true,
+        StorageClass::Fuse if row.reads() && flow.daemon.is_some_and(|daemon| daemon.storage.is_some()) => true,
         _ => flow.wire.is_some(),
     });
     // What is too short to be judged did not come to a second pass either.

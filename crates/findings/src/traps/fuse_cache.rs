@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::evidence::{Evidence, Flow, READ, Row, Served, Stage, WRITE, connected};
 use crate::report::Report;
 use crate::story::Story;
 use crate::units::{percent, rate, size};
@@ -18,7 +18,8 @@ pub(crate) const STORY: Story = Story {
               there, and writes stay there until fsync or close. The number is the local disk's or memory's, under the \
               name of a bucket. Direct I/O on the mount does not reach into the daemon.",
     seen: "The bytes that crossed the daemon's connections (or the interface) beside those that the job moved. Said \
-           from 10 % on, invalid when less than half crossed. Daemons without a server behind them are left alone.",
+           from 10 % on, invalid when less than half crossed. Daemons without a server (bindfs, gocryptfs) have no wire: \
+           what they had storage read, or the devices below them delivered, stands beside what the job read.",
     advice: "For reads: use objects that this machine has not touched since the mount, or mount again without the cache \
              between writing and reading. For writes: add --end_fsync=1, and count the close.",
     documented: "s3fs-fuse manual, use_cache; s3fs-fuse issues 1310, 2079, 829; JuiceFS performance evaluation guide",
@@ -32,16 +33,66 @@ const INVALID: f64 = 0.5;
 const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let remote = |row: &Row<'_>| {
-        row.storage.is_some_and(|storage| {
-            storage.server.is_some() || storage.fuse.as_ref().is_some_and(|fuse| fuse.url.is_some())
-        })
-    };
-    let on_fuse =
-        evidence.byte_flows().filter(|(stage, row, _)| stage.class() == Some(StorageClass::Fuse) && remote(row));
+    let on_fuse = evidence.byte_flows().filter(|(stage, ..)| stage.class() == Some(StorageClass::Fuse));
     on_fuse
-        .filter_map(|(stage, row, flow)| judge(stage, row, flow, READ).or_else(|| judge(stage, row, flow, WRITE)))
+        .filter_map(|(stage, row, flow)| match row.served_by(connected(flow.end)) {
+            Served::Server => judge(stage, row, flow, READ).or_else(|| judge(stage, row, flow, WRITE)),
+            Served::ThisMachine => read_here(stage, row, flow).or_else(|| written_here(stage, row, flow)),
+            Served::Unknown => None,
+        })
         .collect()
+}
+
+/// Reads through a daemon without a server: what it had storage read, or what the devices below it delivered.
+fn read_here(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    let asked = flow.application.bytes[READ];
+    if !row.reads() || !stage.reads_are_the_workload() {
+        return None;
+    }
+    // A daemon may let the kernel read its files for it (passthrough): then this process is charged.
+    let own = flow.process.map_or(0, |process| process.storage_bytes[READ]);
+    let daemon = flow.daemon.and_then(|daemon| daemon.storage).map(|bytes| bytes[READ].saturating_add(own));
+    let device = flow.device.as_ref().map(|device| device.done.bytes[READ]);
+    local(stage, row, READ, asked, daemon.max(device)?)
+}
+
+/// Writes through such a daemon that it did not pass on. Where the device is seen, it is asked instead.
+fn written_here(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    let passed_on = flow.daemon.and_then(|daemon| daemon.storage)?[WRITE];
+    if !row.writes() || flow.device.is_some() {
+        return None;
+    }
+    local(stage, row, WRITE, row.must_arrive(), passed_on)
+}
+
+fn local(stage: &Stage<'_>, row: &Row<'_>, direction: usize, asked: u64, moved: u64) -> Option<Finding> {
+    let share = asked.saturating_sub(moved) as f64 / asked.max(1) as f64;
+    if asked < BYTES_MIN || share < CAUTION {
+        return None;
+    }
+    let (verb, passed, kept) = if direction == READ {
+        ("read", "read by the storage below", "came from")
+    } else {
+        ("written", "passed on by the daemon", "stayed in")
+    };
+    let kind = row.storage.and_then(|storage| storage.fuse.as_ref()?.kind.as_deref()).unwrap_or("the daemon");
+    let cause = format!(
+        "{} {verb}, {} {passed}: {} {kept} memory of {kind} or of the kernel{}",
+        size(asked),
+        size(moved),
+        percent(share),
+        stage.together()
+    );
+    let next = match direction {
+        READ => "read files that this machine has not touched (or drop its caches), with --direct=1",
+        _ => "add --end_fsync=1",
+    };
+    let severity = if share >= INVALID { Severity::Invalid } else { Severity::Caution };
+    let report = Report::new(ID, severity, row.name)
+        .bytes("bytes moved by the job", asked)
+        .bytes("bytes moved below the daemon", moved)
+        .number("share from memory", share, "ratio");
+    Some(report.says(cause, next))
 }
 
 fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) -> Option<Finding> {
@@ -56,7 +107,11 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) ->
         (wire.bytes[direction], wire.witness, true)
     } else {
         // Others use the interface too. A connection that comes and goes between two looks escapes: no proof.
-        (web_connections(row, wire.daemon_sockets)?[direction], "the daemon's connections", false)
+        (
+            web_connections(row, flow.daemon.and_then(|daemon| daemon.sockets))?[direction],
+            "the daemon's connections",
+            false,
+        )
     };
     let share = share_without(crossed);
     if share < CAUTION {
@@ -103,7 +158,7 @@ fn place(row: &Row<'_>, flow: &Flow<'_>, direction: usize) -> String {
     if let Some(cache) = fuse.and_then(|fuse| fuse.cache.as_deref()) {
         return format!("the local cache of {kind} ({cache})");
     }
-    let local = flow.wire.as_ref().and_then(|wire| wire.daemon_storage).map(|bytes| bytes[direction]);
+    let local = flow.daemon.and_then(|daemon| daemon.storage).map(|bytes| bytes[direction]);
     match local {
         Some(bytes) if bytes >= flow.application.bytes[direction] / 2 => format!("local files of {kind}"),
         _ => format!("memory of {kind} or of the kernel"),

@@ -4,7 +4,8 @@ use results::evidence::{DeviceIdentity, StorageClass};
 use results::statistics::{ChangePoint, Sensitivity, change_point};
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Flow, READ, Row, Stage};
+use super::thin_blocks::sparse_image;
+use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
 use crate::report::Report;
 use crate::story::Story;
 use crate::units::{rate, size, time};
@@ -14,13 +15,13 @@ pub(crate) const ID: &str = "host-cache";
 pub(crate) const STORY: Story = Story {
     id: ID,
     trap: "T12",
-    title: "Likely a cache below the device: host, controller, array",
+    title: "A cache below the device: host, controller, array",
     happens: "A virtual disk may be a file in the host's page cache; a RAID controller or an array has memory of its \
               own. The device counters of this machine show every request delivered, and memory answered all the same.",
-    seen: "The device below a loop device's file delivered less than half of what the loop device did. Where the lower \
-           layer cannot be seen, two signatures, neither of them proof: the rate rises by half or more just when every \
-           byte has been read once, with direct I/O and all of it delivered by the device; or a disk with platters \
-           answers random reads faster than platters turn. Only ever a caution.",
+    seen: "The device below a loop device's file moved less than half of what the loop device did, in reads or in \
+           writes: invalid. Where the lower layer cannot be seen, two signatures, neither of them proof and only ever \
+           a caution: the rate rises by half or more just when every byte has been read once, with direct I/O and all \
+           of it delivered by the device; or a disk with platters answers random reads faster than platters turn.",
     advice: "Attach loop devices with losetup --direct-io=on. Otherwise use files larger than the host's or controller's memory, or ask whoever runs it (qemu: cache=none).",
     documented: "fio issues 41 and 851; qemu documentation, cache modes",
 };
@@ -41,7 +42,8 @@ const BYTES_MIN: u64 = 4 << 20;
 const PLATTER_SPAN: u64 = 1 << 30;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let mut found = Vec::new();
+    let mut found: Vec<Finding> =
+        evidence.byte_flows().filter_map(|(stage, row, flow)| below_loop(stage, row, flow)).collect();
     for (stage, row, flow) in evidence.flows() {
         if !delivered_directly(stage, row, flow) {
             continue;
@@ -50,7 +52,6 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             found.extend(second_pass(row).map(|change| faster_again(row, change)));
         }
         found.extend(platters(row));
-        found.extend(below_loop(row, flow));
     }
     found
 }
@@ -85,22 +86,34 @@ fn faster_again(row: &Row<'_>, change: ChangePoint) -> Finding {
         .says(cause, "use a --size larger than the memory of the host or controller; the first pass is the lower bound")
 }
 
-/// A loop device's file in the page cache below.
-fn below_loop(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let (device, below) = (flow.device.as_ref()?, flow.below_files_read?);
-    let delivered = device.done.bytes[READ];
-    if delivered < BYTES_MIN || below as f64 >= delivered as f64 * BELOW {
+/// A loop device's file in the page cache below. Reads are looked at first: a row that does both has one finding.
+fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    let (device, below) = (flow.device.as_ref()?, flow.below_files?);
+    if !matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device)) || sparse_image(row).is_some() {
         return None;
     }
+    let does = [row.reads(), row.writes()];
+    let cached = |direction: &usize| {
+        let moved = device.done.bytes[*direction];
+        does[*direction] && moved >= BYTES_MIN && below[*direction] as f64 <= moved as f64 * BELOW
+    };
+    let direction = [READ, WRITE].into_iter().find(cached)?;
+    let (moved, below) = (device.done.bytes[direction], below[direction]);
+    let (verb, passed, rest) = if direction == READ {
+        ("delivered", "read", "came from the page cache of that file")
+    } else {
+        ("took", "wrote", "stayed in the page cache of that file")
+    };
     let cause = format!(
-        "{} delivered {}, of which the device below its file read {}: the rest came from the page cache of that file",
+        "{} {verb} {}, of which the device below its file {passed} {}: the rest {rest}{}",
         device.name,
-        size(delivered),
-        size(below)
+        size(moved),
+        size(below),
+        stage.together()
     );
-    let report = Report::new(ID, Severity::Caution, row.name)
-        .bytes("bytes read by the loop device", delivered)
-        .bytes("bytes read below it", below);
+    let report = Report::new(ID, Severity::Invalid, row.name)
+        .bytes("bytes moved by the loop device", moved)
+        .bytes("bytes moved below it", below);
     Some(report.says(cause, "attach the loop device with losetup --direct-io=on"))
 }
 

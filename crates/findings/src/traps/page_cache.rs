@@ -32,7 +32,7 @@ const INVALID: f64 = 0.5;
 const BYTES_MIN: u64 = 4 << 20;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    evidence.flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
+    evidence.byte_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
 }
 
 fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {

@@ -42,7 +42,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (stage, row) in evidence.rows() {
         let Some(conflict) = conflict(stage, row) else { continue };
-        match stage.flow.as_ref().filter(|_| row.judgeable()).map(|flow| judge(stage, row, flow)) {
+        match stage.flow.as_ref().map(|flow| judge(stage, row, flow)) {
             Some(Judgement::Shared(finding)) => found.push(*finding),
             Some(Judgement::Delivered) => found.push(Finding { severity: Severity::Info, ..conflict }),
             Some(Judgement::Unknown) | None => found.push(conflict),

@@ -16,7 +16,7 @@ pub(crate) const STORY: Story = Story {
     title: "Likely thin or deallocated blocks of a raw device",
     happens: "Blocks of a thin volume that were never written exist nowhere: reading them gives zeros without any disk. \
               Trimmed blocks of an SSD likewise; on some drives such reads are even slower than real ones.",
-    seen: "A raw device whose stack names a thin volume, read by a run that wrote nothing to it, while the devices below \
+    seen: "A raw device whose stack names a thin volume, or a loop device's file with holes, read by a run that wrote nothing to it, while the devices below \
            delivered less than nine tenths of it (or cannot be watched). Only ever a caution, and likely, not certain.",
     advice: "Write the whole device once before reading it, or test a file on a filesystem there.",
     documented: "lvmthin(7); TKperf pull request 46",
@@ -27,29 +27,33 @@ const DELIVERED: f64 = 0.9;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let writes = evidence.rows().any(|(_, row)| row.writes());
-    let readers = evidence.rows().filter(|(_, row)| row.reads() && row.judgeable() && !writes);
+    let readers = evidence.rows().filter(|(_, row)| row.reads() && !writes);
     readers.filter_map(|(stage, row)| judge(stage, row)).collect()
 }
 
 fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
-    let layer = thin_layer(row)?;
-    let moved = stage
-        .flow
-        .as_ref()
-        .and_then(|flow| Some((flow.application.bytes[READ], flow.device.as_ref()?.done.bytes[READ])));
+    let image = sparse_image(row);
+    let layer = image.or(thin_layer(row))?;
+    let moved = stage.flow.as_ref().and_then(|flow| {
+        let (asked, device) = (flow.application.bytes[READ], flow.device.as_ref()?.done.bytes[READ]);
+        let below = flow.below_files.map(|bytes| bytes[READ]);
+        // The loop device delivers holes as well: what the disk below its file did counts.
+        Some((asked, device, if image.is_some() { below? } else { device }))
+    });
     let report = Report::new(ID, Severity::Caution, row.name);
     let next = "write the whole device once before the read test, if its data may go";
-    let Some((asked, delivered)) = moved else {
-        let cause =
-            format!("a thin volume was read ({layer}): what was never written is likely answered without a disk");
+    let what = if image.is_some() { "an image with holes" } else { "a thin volume" };
+    let Some((asked, passed, delivered)) = moved else {
+        let cause = format!("{what} was read ({layer}): what was never written is likely answered without a disk");
         return Some(report.says(cause, next));
     };
     // Through the page cache something else may have answered, and has a finding of its own.
-    if row.buffered() || delivered as f64 >= asked as f64 * DELIVERED {
+    let answered_above = row.buffered() && (passed as f64) < asked as f64 * DELIVERED;
+    if answered_above || delivered as f64 >= asked as f64 * DELIVERED {
         return None;
     }
     let cause = format!(
-        "{} read of a thin volume ({layer}), {} of it delivered by the devices below: the rest was likely never written",
+        "{} read of {what} ({layer}), {} of it delivered by the devices below: the rest was likely never written",
         size(asked),
         size(delivered)
     );
@@ -61,4 +65,10 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
 pub(super) fn thin_layer<'r>(row: &Row<'r>) -> Option<&'r str> {
     let storage = row.storage.filter(|storage| storage.class == StorageClass::Device)?;
     storage.stack.iter().map(String::as_str).find(|layer| layer.contains("thin"))
+}
+
+/// What the stack of a raw device says of an image file with holes.
+pub(super) fn sparse_image<'r>(row: &Row<'r>) -> Option<&'r str> {
+    let storage = row.storage.filter(|storage| storage.class == StorageClass::Device)?;
+    storage.stack.iter().map(String::as_str).find(|layer| layer.contains(": sparse file "))
 }

@@ -34,12 +34,14 @@ const ALL_DELIVERED: f64 = 0.95;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (stage, row, flow) in evidence.flows().filter(|(_, row, _)| row.reads()) {
+    for (stage, row, flow) in evidence.byte_flows().filter(|(_, row, _)| row.reads()) {
         let number = row.workers.first().map_or(0, |worker| worker.plan.stage);
         let files = evidence.files(row);
         let states: Vec<&FileState> = files.filter_map(|file| file.before_stage(number).value()).collect();
         let Some((total, never)) = never_written(&states) else { continue };
-        let share = never as f64 / total as f64;
+        // A job may read the hole alone, however large the rest of the file is: what the device delivered decides.
+        let range = row.span_bytes().unwrap_or(total).min(total).max(1);
+        let share = never.min(range) as f64 / range as f64;
         let asked = flow.application.bytes[READ];
         if share < SHARE || asked == 0 {
             continue;
@@ -54,7 +56,15 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             .bytes("bytes of the files", total)
             .bytes("bytes never written", never)
             .bytes("bytes read by the job", asked);
-        let mut cause = format!("{} of the {} in the files was never written", percent(share), size(total));
+        let mut cause = match range < total {
+            true => format!(
+                "{} of the {} in the files was never written, and {} are read",
+                size(never),
+                size(total),
+                size(range)
+            ),
+            false => format!("{} of the {} in the files was never written", percent(share), size(total)),
+        };
         if let Some(device) = &flow.device {
             report = report.bytes("bytes read by the device", device.done.bytes[READ]);
             cause.push_str(&format!(

@@ -37,7 +37,7 @@ const CLOSE_SHARE: f64 = 0.2;
 const CLOSE_NS_MIN: u64 = 100_000_000;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let unsynced = evidence.flows().filter_map(|(stage, row, flow)| unsynced(stage, row, flow));
+    let unsynced = evidence.byte_flows().filter_map(|(stage, row, flow)| unsynced(stage, row, flow));
     unsynced.chain(evidence.rows().filter_map(|(stage, row)| late_close(stage, row))).collect()
 }
 
@@ -53,7 +53,7 @@ fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding
     if !without_sync(row) || class == StorageClass::Memory || written < BYTES_MIN {
         return None;
     }
-    let (left, witness) = left_in_memory(flow, written)?;
+    let (left, witness) = left_in_memory(flow, class, written)?;
     let share = left as f64 / written as f64;
     if share < CAUTION {
         return None;
@@ -77,12 +77,13 @@ fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding
 }
 
 /// Bytes that no storage had, and who says so.
-fn left_in_memory(flow: &Flow<'_>, written: u64) -> Option<(u64, String)> {
+fn left_in_memory(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<(u64, String)> {
     let pages = |sample: &results::evidence::LedgerSample| {
         let cache = sample.cache.value()?;
         Some(cache.dirty_bytes?.saturating_add(cache.writeback_bytes.unwrap_or(0)))
     };
-    if let Some(dirty) = pages(flow.end) {
+    // A daemon may have dirty pages of its own below those of its mount.
+    if let Some(dirty) = pages(flow.end).filter(|_| class != StorageClass::Fuse) {
         // What was dirty before is not this stage's.
         let grown = dirty.saturating_sub(pages(flow.begin).unwrap_or(0)).min(written);
         return Some((grown, "dirty pages of its files".to_owned()));

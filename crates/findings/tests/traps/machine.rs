@@ -2,7 +2,7 @@
 
 use results::ClockFacts;
 use results::Severity;
-use results::evidence::{MachineEvidence, Seen, StorageClass, WireCounters};
+use results::evidence::{FuseIdentity, MachineEvidence, Seen, StorageClass, WireCounters};
 
 use crate::scene::*;
 
@@ -54,13 +54,18 @@ fn who_had_the_processors() {
     // Ten seconds of two processors, all of them used; ns of the process, of its worker, and of a daemon.
     let waited = |process_ns: u64, worker_ns: u64, daemon_ns: Option<u64>| {
         let mut record = on(StorageClass::Fuse, vec![direct(queued(reader("job"), "libaio", 16))]);
+        record.storages[0].fuse = Some(FuseIdentity { kind: Some("s3fs".into()), ..FuseIdentity::default() });
         record.jobs[0].run_queue_wait_ns = Some(5_000_000_000);
         record.jobs[0].system_ns = worker_ns;
         look(&mut record, 0, [4 * GIB, 0], [0, 0]);
         let samples = &mut record.ledger.as_mut().unwrap().samples;
         for (sample, share) in samples.iter_mut().zip([0, 1]) {
             (sample.system.busy_ms, sample.system.total_ms) = (Some(share * 20_000), Some(share * 20_000));
-            let wire = WireCounters { daemon_cpu_ns: daemon_ns.map(|ns| share * ns), ..WireCounters::default() };
+            let wire = WireCounters {
+                bytes: [share * 4 * GIB, 0],
+                daemon_cpu_ns: daemon_ns.map(|ns| share * ns),
+                ..WireCounters::default()
+            };
             sample.wire = Seen::Value(wire);
             if let Seen::Value(process) = &mut sample.process {
                 process.cpu_ns = share * process_ns;

@@ -119,10 +119,81 @@ fn a_fuse_daemons_cache() {
     assert_eq!(found(&shared), [], "the end of a connection was not seen");
     shared.storages[0].fuse.as_mut().unwrap().url = Some("me@192.0.2.1:/home".into());
     assert_eq!(found(&shared), [], "a helper may carry the data");
+}
 
-    // A daemon over a local disk has no wire.
+/// A daemon that shows folders of this machine; what it had storage read, and wrote to its files.
+fn local(job: results::JobRecord, application: [u64; 2], daemon: Option<[u64; 2]>) -> RunRecord {
+    let mut record = on(StorageClass::Fuse, vec![job]);
+    record.storages[0].fuse = Some(FuseIdentity { kind: Some("bindfs".into()), ..FuseIdentity::default() });
+    crossed(&mut record, application, [0, 0]);
+    for (sample, share) in record.ledger.as_mut().unwrap().samples.iter_mut().zip([0, 1]) {
+        let Seen::Value(wire) = &mut sample.wire else { panic!("a wire") };
+        wire.exclusive = false;
+        wire.witness = "interfaces eth0, lo".into();
+        wire.daemon_storage_bytes = daemon.map(|bytes| bytes.map(|bytes| bytes * share));
+        wire.daemon_sockets = Seen::Value(SocketCounters::default());
+    }
+    record
+}
+
+/// The device below the daemon's folder.
+fn over_a_device(mut record: RunRecord, bytes: [u64; 2]) -> RunRecord {
+    record.storages[0].devices = disk_storage().devices;
+    let samples = &mut record.ledger.as_mut().unwrap().samples;
+    for (sample, share) in samples.iter_mut().zip([0, 1]) {
+        let mut device = DeviceCounters { name: "vda".into(), ..DeviceCounters::default() };
+        device.done.bytes = bytes.map(|bytes| bytes * share);
+        sample.devices = Seen::Value(vec![device]);
+    }
+    record
+}
+
+#[test]
+fn a_daemon_without_a_server_has_no_wire() {
+    let read = |daemon| local(reader("job"), [4 * GIB, 0], daemon);
+    assert_eq!(found(&read(Some([4 * GIB, 0]))), [], "honest, though no interface carried a byte");
+    assert_eq!(found(&read(Some([0, 0]))), invalid("fuse-cache"));
+    let cause = one(&read(Some([0, 0])), "fuse-cache").cause;
+    assert_eq!(cause, "4.0 GiB read, 0 B read by the storage below: 100 % came from memory of bindfs or of the kernel");
+    assert_eq!(found(&read(None)), caution("not-visible"));
+    assert_eq!(found(&over_a_device(read(None), [4 * GIB, 0])), []);
+    assert_eq!(found(&over_a_device(read(None), [0, 0])), invalid("fuse-cache"));
+
+    let write = |synced: bool, daemon| {
+        let mut job = writer("job");
+        job.plan.end_sync = synced;
+        local(job, [0, 4 * GIB], daemon)
+    };
+    let written = Some([0, 4 * GIB]);
+    assert_eq!(found(&write(true, written)), []);
+    let below = found(&write(false, written));
+    assert_eq!(
+        below,
+        [caution("fits-in-memory"), caution("not-visible")].concat(),
+        "they may be dirty below the daemon"
+    );
+    assert_eq!(found(&write(true, Some([0, 0]))), invalid("fuse-cache"));
+    assert_eq!(found(&over_a_device(write(false, written), [0, 4 * GIB])), []);
+    assert_eq!(found(&over_a_device(write(false, written), [0, 0])), invalid("writes-in-memory"));
+    assert_eq!(found(&over_a_device(write(true, written), [0, 0])), invalid("sync-ignored"));
+    assert_eq!(found(&over_a_device(write(true, written), [0, 4 * GIB])), []);
+}
+
+#[test]
+fn a_daemon_that_nobody_sees() {
+    let mut record = share(StorageClass::Fuse, None, reader("job"));
     record.storages[0].server = None;
-    assert_eq!(found(&record), []);
+    record.storages[0].fuse = Some(FuseIdentity {
+        kind: Some("s3fs".into()),
+        daemon_pid: Seen::NotVisible("/proc: no process fits the mount".into()),
+        ..FuseIdentity::default()
+    });
+    crossed(&mut record, [4 * GIB, 0], [0, 0]);
+    for sample in &mut record.ledger.as_mut().unwrap().samples {
+        sample.wire = Seen::NotVisible("nobody knows which network its daemon uses".into());
+    }
+    assert_eq!(found(&record), caution("not-visible"), "warm or cold, nobody can tell");
+    assert!(one(&record, "not-visible").cause.ends_with("not visible: /proc: no process fits the mount"));
 }
 
 #[test]

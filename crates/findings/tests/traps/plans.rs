@@ -32,6 +32,17 @@ fn the_run_shows_the_depth() {
     assert!(cause.contains("asked for depth 32, vda saw 1.0"), "{cause}");
     assert!(cause.contains("a request took 39.9 µs, not the 1.28 ms of clat"), "{cause}");
 
+    // Without latencies the queue tells it, unless a cache answered: then nobody waited for the device.
+    let mut unclocked = record.clone();
+    unclocked.jobs[0].read.slat = Default::default();
+    unclocked.jobs[0].read.clat = Default::default();
+    assert_eq!(found(&unclocked), invalid("depth-not-reached"));
+    vda(&mut unclocked).done.bytes = [2 * GIB, 0];
+    assert_eq!(one(&unclocked, "depth-not-reached").severity, Severity::Caution);
+    vda(&mut unclocked).done.bytes = [4 * GIB, 0];
+    unclocked.jobs[0].plan.direct = Some(true);
+    assert_eq!(found(&unclocked), [], "direct, and nobody knows what submitting took");
+
     // Direct I/O that the filesystem does one by one: how fast it is, and not what was asked for.
     record.jobs[0].plan.direct = Some(true);
     assert_eq!(found(&record), caution("depth-not-reached"));

@@ -32,7 +32,7 @@ fn a_part_from_the_page_cache_needs_care() {
 }
 
 #[test]
-fn memory_filesystems_simulated_jobs_and_small_runs_are_left_alone() {
+fn memory_filesystems_and_simulated_jobs_are_left_alone() {
     let mut memory = on(StorageClass::Memory, vec![reader("job")]);
     look(&mut memory, 0, [4 * GIB, 0], [0, 0]);
     assert_eq!(findings::of_run(&memory), []);
@@ -42,31 +42,89 @@ fn memory_filesystems_simulated_jobs_and_small_runs_are_left_alone() {
     let mut record = on_disk(vec![simulated]);
     look(&mut record, 0, [4 * GIB, 0], [0, 0]);
     assert_eq!(findings::of_run(&record), []);
-
-    let mut small = reader("job");
-    small.read.runtime_ms = 150;
-    let mut record = on_disk(vec![small]);
-    look(&mut record, 0, [4 * GIB, 0], [0, 0]);
-    assert_eq!(found(&record), [("too-short".to_string(), Severity::Caution)]);
 }
 
 #[test]
-fn a_layer_that_is_not_visible_says_nothing() {
+fn bytes_are_compared_however_short_the_run() {
+    let short = |mut job: results::JobRecord| {
+        (job.read.bytes, job.read.ios, job.read.runtime_ms) = (512 * MIB, 512, 38);
+        job.plan.span_bytes = Some(512 * MIB);
+        job
+    };
+    let mut warm = on_disk(vec![short(reader("job"))]);
+    look(&mut warm, 0, [512 * MIB, 0], [0, 0]);
+    assert_eq!(found_in_a_moment(&warm), invalid("page-cache"));
+    assert_eq!(one(&warm, "too-short").severity, Severity::Caution);
+    let mut cached = on_disk(vec![short(direct(reader("job")))]);
+    look(&mut cached, 0, [512 * MIB, 0], [0, 0]);
+    assert_eq!(found_in_a_moment(&cached), invalid("direct-not-honoured"));
+    // The honest twins, and what is too little to tell.
+    for job in [short(reader("job")), short(direct(reader("job")))] {
+        let mut record = on_disk(vec![job]);
+        look(&mut record, 0, [512 * MIB, 0], [512 * MIB, 0]);
+        assert_eq!(found_in_a_moment(&record), []);
+    }
+    let mut little = on_disk(vec![short(reader("job"))]);
+    look(&mut little, 0, [3 * MIB, 0], [0, 0]);
+    assert_eq!(found_in_a_moment(&little), []);
+}
+
+#[test]
+fn a_layer_that_is_not_visible_is_neither_a_fault_nor_ok() {
     let mut record = on_disk(vec![reader("job")]);
     look(&mut record, 0, [4 * GIB, 0], [0, 0]);
     last(&mut record).devices = Seen::NotVisible("no diskstats".into());
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(found(&record), caution("not-visible"));
+    assert_eq!(
+        one(&record, "not-visible").cause,
+        "whether the reads came from the storage is not visible: no diskstats"
+    );
+    // A few blocks would tell nothing either.
+    record.jobs[0].read.bytes = MIB;
+    assert_eq!(found(&record), []);
     let record = on_disk(vec![reader("job")]);
     assert_eq!(findings::of_run(&record), [], "nobody looked");
 }
 
 #[test]
-fn a_simulated_neighbour_hides_the_stage() {
-    let mut neighbour = reader("other");
-    neighbour.setup.engine = "sim".into();
-    let mut record = on_disk(vec![reader("job"), neighbour]);
+fn neighbours_without_a_storage_hide_nothing() {
+    let mut simulated = reader("other");
+    simulated.setup.engine = "sim".into();
+    let in_memory = reader("memory");
+    for neighbour in [simulated, in_memory] {
+        let run = |device: u64| {
+            let mut record = on_disk(vec![neighbour.clone(), reader("job")]);
+            let mut memory = record.storages[0].clone();
+            (memory.asked_path, memory.class) = ("/data/memory".into(), StorageClass::Memory);
+            memory.mount = Seen::NotVisible("nobody looked".into());
+            record.storages.push(memory);
+            record.jobs[0].plan.files = vec!["/data/memory".into()];
+            look(&mut record, 0, [8 * GIB, 0], [device, 0]);
+            record
+        };
+        let apart = |record: &results::RunRecord| {
+            found(record).into_iter().filter(|(id, _)| id != "jobs-overlap").collect::<Vec<_>>()
+        };
+        let cold = run(4 * GIB);
+        assert_eq!(apart(&cold), [], "its own 4 GiB were delivered");
+        let warm = run(0);
+        assert_eq!(apart(&warm), invalid("page-cache"));
+        assert_eq!(one(&warm, "page-cache").job.as_deref(), Some("job"));
+        assert!(one(&warm, "page-cache").cause.starts_with("4.0 GiB read by the job, 0 B by vda"));
+    }
+}
+
+#[test]
+fn several_kinds_of_storage_at_once_cannot_be_told_apart() {
+    let mut other = reader("other");
+    other.plan.files = vec!["/nfs/other".into()];
+    let mut record = on_disk(vec![reader("job"), other]);
+    let mut share = record.storages[0].clone();
+    (share.asked_path, share.class) = ("/nfs/other".into(), StorageClass::Network);
+    record.storages.push(share);
     look(&mut record, 0, [8 * GIB, 0], [4 * GIB, 0]);
-    assert_eq!(findings::of_run(&record), []);
+    let unseen = found(&record).into_iter().filter(|(id, _)| id == "not-visible").count();
+    assert_eq!(unseen, 2, "{:?}", found(&record));
 }
 
 #[test]
@@ -137,7 +195,18 @@ fn a_file_that_was_never_written() {
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     last(&mut record).devices = Seen::NotVisible("no diskstats".into());
     file(&mut record, "/data/job", examined);
-    assert_eq!(findings::of_run(&record), []);
+    assert_eq!(found(&record), caution("not-visible"));
+
+    // A job that reads the hole, which is 8 % of the file, and its twin that reads the rest.
+    let hole = FileState { written_bytes: Some(4 * GIB / 100 * 92), unwritten_bytes: Some(0), ..state };
+    let mut part = direct(reader("job"));
+    part.plan.span_bytes = Some(256 * MIB);
+    for (device, expected) in [(0, invalid("unwritten-data")), (4 * GIB, Vec::new())] {
+        let mut record = on_disk(vec![part.clone()]);
+        file(&mut record, "/data/job", hole);
+        look(&mut record, 0, [4 * GIB, 0], [device, 0]);
+        assert_eq!(found(&record), expected);
+    }
 
     // An old map of a file whose data came from the device after all.
     let mut record = on_disk(vec![direct(reader("job"))]);

@@ -83,3 +83,60 @@ fn a_flat_rate_with_an_idle_queue() {
     vda(&mut record).weighted_ms = 310_000;
     assert_eq!(found(&record), [], "a full queue: a ceiling, which is worth knowing at most");
 }
+
+/// Ten seconds of 400 MiB/s, with a pause of so many ms after three of them.
+fn paused(pause_ms: u64, waits_in_loop: bool) -> results::JobRecord {
+    let mut job = direct(reader("job"));
+    let mut at_ms = 0;
+    for window in 0..20 {
+        if window == 6 && waits_in_loop {
+            // It looks up while it waits.
+            (1..=pause_ms / 500).for_each(|quiet| job.read.bandwidth_samples.record(0, at_ms + quiet * 500));
+        }
+        at_ms += 500 + if window == 6 { pause_ms } else { 0 };
+        job.read.bandwidth_samples.record(400 * 1024, at_ms);
+    }
+    (job.read.runtime_ms, job.job_runtime_ms) = (at_ms, at_ms);
+    job
+}
+
+/// With a look at these ms.
+fn watched(job: results::JobRecord, looks: &[u64]) -> results::RunRecord {
+    let mut record = on_disk(vec![job]);
+    look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+    let samples = &mut record.ledger.as_mut().unwrap().samples;
+    for at_ms in looks {
+        let between = results::evidence::LedgerSample {
+            at_ms: *at_ms,
+            moment: results::evidence::Moment::During,
+            ..samples[0].clone()
+        };
+        samples.insert(samples.len() - 1, between);
+    }
+    record
+}
+
+#[test]
+fn a_pause_of_everything() {
+    assert_eq!(found(&watched(paused(0, false), &[1000, 2000])), []);
+    assert_eq!(found(&watched(paused(600, false), &[1000, 2000])), [], "a long request");
+    for waits_in_loop in [false, true] {
+        let storage = watched(paused(2_000, waits_in_loop), &[1000, 2000, 3000, 4000, 5000, 6000]);
+        assert_eq!(found(&storage), caution("stalled"));
+        let cause = one(&storage, "stalled").cause;
+        assert!(cause.starts_with("nothing was done for 2.00 s of 12.0 s (17 %), 3.00 s after the start"), "{cause}");
+        assert!(cause.ends_with("the storage, or the way to it, did not answer"), "{cause}");
+        let stopped = watched(paused(2_000, waits_in_loop), &[1000, 2000, 3000, 5100, 6000, 7000]);
+        assert!(one(&stopped, "stalled").cause.contains("this program stood still as well"));
+        let unseen = on_disk(vec![paused(2_000, waits_in_loop)]);
+        assert!(one(&unseen, "stalled").cause.ends_with("is not visible"));
+    }
+    // Another worker went on; a storage that does three I/Os in that time; a rate of its own.
+    assert_eq!(found(&on_disk(vec![paused(2_000, false), paused(0, false)])), []);
+    let mut slow = paused(2_000, false);
+    slow.read.ios = 15;
+    assert_eq!(found_in_a_moment(&on_disk(vec![slow])), []);
+    let mut paced = paused(2_000, false);
+    paced.plan.paced = true;
+    assert_eq!(found(&on_disk(vec![paced])), []);
+}

@@ -1,7 +1,7 @@
 //! Requests that arrived in another shape, and blocks that nobody wrote.
 
-use results::Severity;
 use results::evidence::{DeviceCounters, DevicePlace, LayerCounters, StorageClass};
+use results::{JobRecord, Severity};
 
 use crate::scene::*;
 
@@ -25,13 +25,14 @@ fn requests_cut_on_the_way() {
 
 #[test]
 fn a_loop_devices_file_in_memory() {
-    let below = |bytes: u64| {
-        let mut record = on_disk(vec![direct(reader("job"))]);
-        look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-        let counters = |read: u64| DeviceCounters {
+    let below = |job: JobRecord, bytes: u64| {
+        let moved = [job.read.bytes, job.write.bytes];
+        let mut record = on_disk(vec![job]);
+        look(&mut record, 0, moved, moved);
+        let counters = |bytes: u64| DeviceCounters {
             name: "sda".into(),
             place: DevicePlace::BelowFile,
-            done: LayerCounters { bytes: [read, 0], operations: [0, 0] },
+            done: LayerCounters { bytes: moved.map(|moved| if moved > 0 { bytes } else { 0 }), operations: [0, 0] },
             ..DeviceCounters::default()
         };
         let samples = &mut record.ledger.as_mut().unwrap().samples;
@@ -39,8 +40,37 @@ fn a_loop_devices_file_in_memory() {
         samples[1].stacked_devices = vec![counters(GIB + bytes)];
         found(&record)
     };
-    assert_eq!(below(4 * GIB), []);
-    assert_eq!(below(GIB), caution("host-cache"));
+    for job in [direct(reader("job")), direct(writer("job"))] {
+        assert_eq!(below(job.clone(), 4 * GIB), []);
+        assert_eq!(below(job, GIB), invalid("host-cache"));
+    }
+    let mut synced = writer("job");
+    synced.plan.end_sync = true;
+    assert_eq!(below(synced.clone(), 4 * GIB), []);
+    assert_eq!(below(synced, GIB), invalid("host-cache"), "the page cache of the file took 3 GiB");
+}
+
+#[test]
+fn an_image_with_holes() {
+    let below = |stack: &str, bytes: u64| {
+        let mut record = on(StorageClass::Device, vec![reader("job")]);
+        record.storages[0].stack = vec![stack.into()];
+        look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+        for (sample, read) in record.ledger.as_mut().unwrap().samples.iter_mut().zip([0, bytes]) {
+            sample.stacked_devices = vec![DeviceCounters {
+                name: "sda".into(),
+                place: DevicePlace::BelowFile,
+                done: LayerCounters { bytes: [read, 0], operations: [0, 0] },
+                ..DeviceCounters::default()
+            }];
+        }
+        record
+    };
+    let holes = below("loop0: sparse file /x on ext4 (/dev/sda)", 0);
+    assert_eq!(found(&holes), caution("thin-blocks"));
+    assert!(one(&holes, "thin-blocks").cause.starts_with("4.0 GiB read of an image with holes (loop0: sparse file /x"));
+    assert_eq!(found(&below("loop0: sparse file /x", 4 * GIB)), [], "the part that was written");
+    assert_eq!(found(&below("loop0: file /x", 0)), invalid("host-cache"));
 }
 
 #[test]

@@ -22,6 +22,20 @@ fn writes_that_stopped_in_memory() {
 }
 
 #[test]
+fn writes_of_a_moment_are_judged_by_their_bytes() {
+    let mut short = writer("job");
+    (short.write.bytes, short.write.ios, short.write.runtime_ms) = (256 * MIB, 256, 123);
+    let mut record = on_disk(vec![short.clone()]);
+    look(&mut record, 0, [0, 256 * MIB], [0, 0]);
+    dirty(&mut record, 256 * MIB);
+    assert_eq!(found_in_a_moment(&record), invalid("writes-in-memory"));
+    short.plan.end_sync = true;
+    let mut record = on_disk(vec![short]);
+    look(&mut record, 0, [0, 256 * MIB], [0, 256 * MIB]);
+    assert_eq!(found_in_a_moment(&record), []);
+}
+
+#[test]
 fn without_the_page_counts_the_device_tells() {
     let mut record = on_disk(vec![writer("job")]);
     look(&mut record, 0, [0, 4 * GIB], [0, 3 * GIB]);
@@ -105,4 +119,32 @@ fn compressed_writes() {
     look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
     file(&mut record, "/data/job", FileState { encoded_bytes: Some(0), ..state });
     assert_eq!(findings::of_run(&record), []);
+}
+
+#[test]
+fn a_sync_that_stored_nothing() {
+    let synced = |device: u64| {
+        let mut job = writer("job");
+        job.plan.end_sync = true;
+        let mut record = on_disk(vec![job]);
+        look(&mut record, 0, [0, 4 * GIB], [0, device]);
+        record
+    };
+    assert_eq!(found(&synced(0)), invalid("sync-ignored"));
+    assert_eq!(found(&synced(4 * GIB)), []);
+    let mut volatile = synced(0);
+    if let Seen::Value(mount) = &mut volatile.storages[0].mount {
+        mount.options.push("volatile".into());
+    }
+    assert!(one(&volatile, "sync-ignored").cause.contains("100 % of it (the overlay is mounted volatile)"));
+    // The same 512 MiB again and again, synced once at the end; and random ones, of which many are the same.
+    let mut again = synced(600 * MIB);
+    again.jobs[0].plan.span_bytes = Some(512 * MIB);
+    assert_eq!(found(&again), []);
+    let mut random = synced(100 * MIB);
+    random.jobs[0].plan.random = true;
+    assert_eq!(found(&random), []);
+    // Each of them synced: each must be there.
+    random.jobs[0].plan.sync_every_writes = 1;
+    assert_eq!(found(&random), invalid("sync-ignored"));
 }

@@ -14,6 +14,8 @@ pub(crate) struct Bench {
     folder: tempfile::TempDir,
     /// The link's speed, told to the program.
     link_mbit: Option<u32>,
+    /// What the program is started by: `unshare --net`.
+    before: &'static [&'static str],
 }
 
 /// A run of the fio face.
@@ -25,7 +27,7 @@ pub(crate) struct Run {
 
 impl Bench {
     pub(crate) fn new() -> Bench {
-        Bench { folder: tempfile::tempdir().expect("a folder for records"), link_mbit: None }
+        Bench { folder: tempfile::tempdir().expect("a folder for records"), link_mbit: None, before: &[] }
     }
 
     /// The same with the link's speed told.
@@ -33,10 +35,16 @@ impl Bench {
         Bench { link_mbit: Some(link_mbit), ..Bench::new() }
     }
 
+    /// The same with the program started by another one.
+    pub(crate) fn started_by(before: &'static [&'static str]) -> Bench {
+        Bench { before, ..Bench::new() }
+    }
+
     /// Runs the program with these words.
     pub(crate) fn run(&self, words: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-        command.args(words).env("XDG_DATA_HOME", self.folder.path()).current_dir(self.folder.path());
+        let all = [self.before, &[env!("CARGO_BIN_EXE_fsdyno")], words].concat();
+        let mut command = Command::new(all[0]);
+        command.args(&all[1..]).env("XDG_DATA_HOME", self.folder.path()).current_dir(self.folder.path());
         command.envs(self.link_mbit.map(|speed| ("FSDYNO_LINK_MBIT", speed.to_string())));
         command.output().expect("the program starts")
     }

@@ -13,3 +13,4 @@ mod s3fs;
 mod series;
 mod sockets;
 mod stack;
+mod trust;

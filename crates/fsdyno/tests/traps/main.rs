@@ -9,4 +9,5 @@ mod face;
 mod plans;
 mod reads;
 mod removed;
+mod stalls;
 mod writes;

@@ -45,6 +45,17 @@ fn a_file_that_is_in_the_page_cache() {
     bench.run(&cold).honest("page-cache");
 }
 
+/// Read in a few milliseconds: shares of bytes need no time.
+#[test]
+fn a_short_read_of_what_was_read_before() {
+    let Some(bench) = Bench::new() else { return };
+    bench.file("file");
+    let words = format!("--name=job --filename=file --rw=read --bs=1m --size={FILE_MIB}m");
+    bench.run(&format!("{words} --pre_read=1")).caught("page-cache", Severity::Invalid);
+    bench.run(&words).honest("page-cache");
+    bench.run(&format!("{words} --direct=1")).honest("direct-not-honoured");
+}
+
 /// Row H: four jobs over one file; its honest twin is one job (row I).
 #[test]
 fn several_jobs_on_one_file() {
@@ -53,10 +64,7 @@ fn several_jobs_on_one_file() {
     let words = format!("--name=job --filename=file --rw=read --bs=1m --size={FILE_MIB}m --group_reporting");
     let shared = bench.run(&format!("{words} --numjobs=4"));
     assert!(shared.stderr.contains("4 jobs read the same bytes"), "said before the run: {}", shared.stderr);
-    // In a run of a fraction of a second nothing is invalid.
-    let runtime_ms = shared.record.jobs.iter().map(|job| job.read.runtime_ms).max();
-    let judged = runtime_ms.is_some_and(|ms| ms >= 200);
-    shared.caught("shared-file", if judged { Severity::Invalid } else { Severity::Caution });
+    shared.caught("shared-file", Severity::Invalid);
     bench.run(&words).honest("shared-file");
     let apart = format!("--name=job --directory=. --rw=read --bs=1m --size={}m --numjobs=4", FILE_MIB / 4);
     bench.run(&apart).honest("shared-file");
@@ -71,4 +79,19 @@ fn a_file_that_an_earlier_stage_wrote() {
          --stonewall"
     );
     bench.run(&both).honest("unwritten-data");
+}
+
+/// A job that reads the hole of a file, which is a small part of it; its twin reads the rest.
+#[test]
+fn the_hole_of_a_file() {
+    let Some(bench) = Bench::new() else { return };
+    bench.file("file");
+    let file = File::options().write(true).open(bench.path("file")).expect("it is there");
+    file.set_len((FILE_MIB + 8) << 20).expect("it is made longer");
+    file.sync_all().expect("it is synced");
+    let words = |offset: u64, size: u64| {
+        format!("--name=job --filename=file --rw=read --bs=64k --direct=1 --offset={offset}m --size={size}m")
+    };
+    bench.run(&words(FILE_MIB, 8)).caught("unwritten-data", Severity::Invalid);
+    bench.run(&words(0, FILE_MIB)).honest("unwritten-data");
 }

@@ -18,3 +18,12 @@ fn a_write_without_a_sync() {
     bench.run(&format!("{} --end_fsync=1", words("disk"))).honest("writes-in-memory");
     bench.run(&format!("{} --direct=1", words("direct"))).honest("writes-in-memory");
 }
+
+/// Over in some ten milliseconds, before any of it is on the device.
+#[test]
+fn a_short_write_without_a_sync() {
+    let Some(bench) = Bench::new() else { return };
+    let words = |name: &str| format!("--name=job --filename={name} --rw=write --bs=1m --size=64m --fallocate=none");
+    bench.run(&words("memory")).caught("writes-in-memory", Severity::Invalid);
+    bench.run(&format!("{} --end_fsync=1", words("disk"))).honest("writes-in-memory");
+}

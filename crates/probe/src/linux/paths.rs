@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
-use super::{Look, block, mounts, usage};
+use super::{Look, block, mounts, processes, usage};
 use crate::{BlockDevice, DeviceNumber, DirectIo, Fact, FileKind, Mount, NotVisible, PathFacts, Space};
 
 pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
@@ -65,8 +65,24 @@ pub(super) fn devices_of_mount(look: &Look, mount: &Mount) -> Fact<Vec<BlockDevi
         // New data goes to the upper directory, which a container may not see.
         ("overlay", Some(upper)) if Path::new(upper).exists() => devices_of(look, Path::new(upper)),
         ("overlay", Some(upper)) => Err(NotVisible::new(upper, "the overlay's upper directory is outside this view")),
+        // The folder that a local daemon (bindfs, gocryptfs) serves is the mount's source.
+        (fstype, _) if (fstype == "fuse" || fstype.starts_with("fuse.")) && Path::new(&mount.source).is_absolute() => {
+            let own = devices_of_source(look, &mount.source);
+            let served = || served_folder(look, mount).and_then(|folder| devices_of(look, folder).ok());
+            Ok(if own.is_empty() { served().unwrap_or_default() } else { own })
+        }
         _ => Ok(devices_of_source(look, &mount.source)),
     }
+}
+
+/// The folder that a FUSE mount names as its source, where its daemon sees the same files as this process.
+fn served_folder<'m>(look: &Look, mount: &'m Mount) -> Option<&'m Path> {
+    let daemon = look.fuse_daemon_of(&mount.mount_point).ok()?;
+    let folder = Path::new(&mount.source);
+    let same_files = processes::shares_namespace(look, daemon.pid, "mnt") == Ok(true);
+    // Not on the mount itself, which would ask for itself for ever.
+    let apart = mounts::mount_of(look, folder).is_ok_and(|below| below.device != mount.device);
+    (same_files && apart && folder.is_dir()).then_some(folder)
 }
 
 /// Sources such as `/dev/sdb2`; btrfs may span more devices than the one it was mounted by.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Look, read_text};
-use crate::Kernel;
+use crate::{Fact, Kernel, NotVisible};
 
 /// The kernel that this process runs on, and its view of processes.
 pub(super) fn kernel(look: &Look) -> Kernel {
@@ -54,6 +54,15 @@ pub(super) fn open_and_locked(look: &Look, name: &str) -> Vec<(u32, PathBuf)> {
     found.sort();
     found.dedup();
     found
+}
+
+/// Whether a process lives in the same namespace of this kind (`net`, `mnt`) as this one.
+pub(super) fn shares_namespace(look: &Look, pid: u32, kind: &str) -> Fact<bool> {
+    let namespace = |process: &str| {
+        let link = look.proc.join(process).join("ns").join(kind);
+        std::fs::read_link(&link).map_err(|error| NotVisible::new(link.display(), error))
+    };
+    Ok(namespace(&pid.to_string())? == namespace("self")?)
 }
 
 #[cfg(test)]

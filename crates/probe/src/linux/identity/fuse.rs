@@ -1,11 +1,11 @@
 //! What a FUSE mount and its daemon's command line say.
 
-use results::evidence::FuseIdentity;
+use results::evidence::{FuseIdentity, Seen};
 
 use super::daemon::{daemon_of, file_name};
 use super::{secrets, seen};
-use crate::Mount;
-use crate::linux::Look;
+use crate::linux::{Look, processes};
+use crate::{Mount, NotVisible};
 
 /// A FUSE mount and its daemon.
 pub(super) fn identity(look: &Look, mount: &Mount) -> FuseIdentity {
@@ -20,6 +20,16 @@ pub(super) fn identity(look: &Look, mount: &Mount) -> FuseIdentity {
     }
 }
 
+/// Why the way from this process to the daemon's server is not the daemon's: it lives in another network.
+pub(super) fn elsewhere(look: &Look, fuse: &FuseIdentity) -> Option<NotVisible> {
+    let pid = match &fuse.daemon_pid {
+        Seen::Value(pid) => *pid,
+        Seen::NotVisible(reason) => return Some(NotVisible::new("the daemon's network", reason)),
+    };
+    let other = processes::shares_namespace(look, pid, "net") == Ok(false);
+    other.then(|| NotVisible::new(format!("process {pid}"), "the daemon lives in another network namespace"))
+}
+
 /// `s3fs` of `fuse.s3fs`; a mount that names no type is called by its daemon.
 fn kind(mount: &Mount, words: &[String]) -> Option<String> {
     let subtype = mount.fstype.strip_prefix("fuse.").map(str::to_owned);
@@ -31,8 +41,8 @@ fn url(mount: &Mount, words: &[String]) -> Option<String> {
     const OPTIONS: [&str; 5] = ["url", "host", "endpoint", "endpoint-url", "custom-endpoint"];
     let named = OPTIONS.iter().find_map(|name| value_of(words, name));
     let source = secrets::blank_word(&mount.source);
-    // `user@host:/directory` of sshfs, `host:/volume` of GlusterFS.
-    let remote = || source.contains(":/").then_some(source.clone());
+    // `user@host:/directory` of sshfs, `host:/volume` of GlusterFS; `/one:/two` are folders of this machine.
+    let remote = || (source.contains(":/") && !source.starts_with('/')).then_some(source.clone());
     let word = || words.iter().skip(1).find(|word| word.contains("://") && !word.contains('=')).cloned();
     named.or_else(remote).or_else(word).filter(|url| !url.is_empty())
 }
@@ -126,5 +136,8 @@ mod tests {
         assert_eq!(url(&mount("fuse.juicefs", "/m"), &juicefs).as_deref(), Some("redis://h:6379/1"));
         assert_eq!(cache(&juicefs).as_deref(), Some("cache-dir=/var/jfs"));
         assert_eq!(url(&mount("fuse.s3fs", "/m"), &[]), None);
+        let mut pool = mount("fuse.mergerfs", "/m");
+        pool.source = "/disk1:/disk2".into();
+        assert_eq!(url(&pool, &words("mergerfs /disk1:/disk2 /m")), None, "two folders");
     }
 }

@@ -48,7 +48,10 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
     if endpoint.is_none() && class == StorageClass::Network {
         remarks.push("the server's address is not visible: the mount's options do not name it in a known way".into());
     }
-    let server = endpoint.map(|endpoint| server::identity(look, &endpoint, transport));
+    let server = endpoint.map(|endpoint| match fuse.as_ref().and_then(|fuse| fuse::elsewhere(look, fuse)) {
+        Some(reason) => server::not_reached_from_here(&endpoint, &reason),
+        None => server::identity(look, &endpoint, transport),
+    });
     remarks.extend(server.as_ref().and_then(server::remark));
     Storage {
         asked_path: asked.display().to_string(),

@@ -41,6 +41,16 @@ pub(super) fn identity(look: &Look, endpoint: &Endpoint, transport: Option<&str>
     }
 }
 
+/// A server that others than this process reach in a way that cannot be seen from here.
+pub(super) fn not_reached_from_here(endpoint: &Endpoint, reason: &NotVisible) -> ServerIdentity {
+    ServerIdentity {
+        address: format!("{}:{}", endpoint.host, endpoint.port),
+        connect_ns: seen(Err(reason)),
+        interface: seen(Err(reason)),
+        link_bits_per_s: seen(Err(reason)),
+    }
+}
+
 fn resolve(endpoint: &Endpoint) -> Fact<SocketAddr> {
     let Endpoint { host, port } = endpoint.clone();
     let place = format!("name {host}");

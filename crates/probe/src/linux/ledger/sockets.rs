@@ -17,7 +17,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
 use super::{growth, growth_of_pair};
-use crate::linux::Look;
+use crate::linux::{Look, processes};
 use crate::{Fact, NotVisible};
 
 /// Where the kernel was asked.
@@ -159,11 +159,7 @@ impl SocketMeter {
 
 /// The kernel shows the connections of the network namespace that asks.
 fn same_network(look: &Look, pid: u32) -> Fact<()> {
-    let namespace = |process: &str| {
-        let link = look.proc.join(process).join("ns/net");
-        std::fs::read_link(&link).map_err(|error| NotVisible::new(link.display(), error))
-    };
-    if namespace(&pid.to_string())? != namespace("self")? {
+    if !processes::shares_namespace(look, pid, "net")? {
         return Err(NotVisible::new(PLACE, format!("process {pid} lives in another network namespace")));
     }
     Ok(())

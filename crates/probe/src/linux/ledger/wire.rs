@@ -6,8 +6,11 @@ use results::evidence::{NfsOperation, WireCounters};
 
 use super::sockets::SocketMeter;
 use super::{growth, growth_of_pair};
-use crate::linux::{Look, mounts, read_number, read_text};
+use crate::linux::{Look, mounts, processes, read_number, read_text};
 use crate::{Fact, Mount, NotVisible};
+
+/// Every interface is idle.
+const NOTHING_CARRIED: &str = "no interface has carried anything";
 
 /// The network and FUSE mounts behind a set of files, and what crossed the wire since the first reading.
 #[derive(Debug)]
@@ -97,14 +100,55 @@ impl Witness {
                 let counted = look.nfs_mount_statistics(mount_point)?;
                 Ok(WireCounters { interface_bytes: known.map(|(_, bytes)| bytes), ..counted })
             }
-            Witness::Fuse { daemon: Ok(pid) } => Ok(WireCounters {
-                daemon_storage_bytes: daemon_storage_bytes(look, *pid),
-                daemon_cpu_ns: daemon_cpu_ns(look, *pid),
-                ..interfaces()?
-            }),
-            Witness::Fuse { daemon: Err(_) } | Witness::Interfaces => interfaces(),
+            Witness::Fuse { daemon: Ok(pid) } => {
+                let (witness, bytes) = daemons_interfaces(look, *pid, towards)?;
+                Ok(WireCounters {
+                    witness,
+                    bytes,
+                    daemon_storage_bytes: daemon_storage_bytes(look, *pid),
+                    daemon_cpu_ns: daemon_cpu_ns(look, *pid),
+                    ..WireCounters::default()
+                })
+            }
+            // It may live in another network: then its bytes cross none of these interfaces.
+            Witness::Fuse { daemon: Err(reason) } => {
+                let unknown = "nobody knows which network its daemon uses";
+                Err(NotVisible::new(&reason.place, format!("{}: {unknown}", reason.reason)))
+            }
+            Witness::Interfaces => interfaces(),
         }
     }
+}
+
+/// Bytes received and sent by the interfaces of a daemon's network, which may not be this process's. That none of them has
+/// carried anything is an answer.
+fn daemons_interfaces(look: &Look, pid: u32, towards: &[String]) -> Fact<(String, [u64; 2])> {
+    let shared = processes::shares_namespace(look, pid, "net");
+    let own = || match interface_bytes(look, towards) {
+        Err(none) if none.reason == NOTHING_CARRIED => Ok(("no interface".to_owned(), [0, 0])),
+        other => other,
+    };
+    if shared == Ok(true) {
+        return own();
+    }
+    let file = look.proc.join(pid.to_string()).join("net/dev");
+    let elsewhere = read_text(&file).and_then(|text| {
+        let witness = || "the interfaces of the daemon's network namespace".to_owned();
+        let sum = parse_interfaces(&text).ok_or_else(|| NotVisible::new(file.display(), "lists no interface"));
+        sum.map(|bytes| (witness(), bytes))
+    });
+    // Where even the namespace cannot be read there is none but this one's to ask.
+    if shared.is_err() { elsewhere.or_else(|_| own()) } else { elsewhere }
+}
+
+/// `eth0: received-bytes packets errors drops fifo frame compressed multicast sent-bytes …` under two lines of titles.
+fn parse_interfaces(text: &str) -> Option<[u64; 2]> {
+    let figures = text.lines().filter_map(|line| line.split_once(':')).map(|(_, figures)| figures);
+    let bytes = figures.filter_map(|figures| {
+        let figures: Vec<u64> = figures.split_whitespace().map_while(|word| word.parse().ok()).collect();
+        Some([*figures.first()?, *figures.get(8)?])
+    });
+    bytes.reduce(|sum, one| [sum[0] + one[0], sum[1] + one[1]])
 }
 
 /// Bytes that a daemon had storage read and write. Only its own user and root may know.
@@ -149,7 +193,7 @@ fn interface_bytes(look: &Look, towards: &[String]) -> Fact<(String, [u64; 2])> 
     }
     names.sort();
     match &names[..] {
-        [] => Err(NotVisible::new(directory.display(), "no interface has carried anything")),
+        [] => Err(NotVisible::new(directory.display(), NOTHING_CARRIED)),
         [name] => Ok((format!("interface {name}"), sum)),
         _ => Ok((format!("interfaces {}", names.join(", ")), sum)),
     }
@@ -367,5 +411,42 @@ mod tests {
         assert!(
             WireMeter::begin(&look, &["/proc".into()], &[]).unwrap_err().reason.contains("no file is on a network")
         );
+    }
+
+    #[test]
+    fn a_daemon_of_another_network_is_counted_there_or_not_at_all() {
+        let tree = tree();
+        interface(&tree, "lo", 5, 5);
+        for (process, network) in [("self", "net:[1]"), ("77", "net:[2]")] {
+            fs::create_dir_all(tree.look.proc.join(process).join("ns")).unwrap();
+            std::os::unix::fs::symlink(network, tree.look.proc.join(process).join("ns/net")).unwrap();
+        }
+        let daemon = || Witness::Fuse { daemon: Ok(77) };
+        assert!(meter(vec![daemon()]).read(&tree.look).is_err(), "not by the interfaces of this network");
+        let carried = |received: u64| {
+            fs::create_dir_all(tree.look.proc.join("77/net")).unwrap();
+            let text = format!(
+                "Inter-|   Receive                            |  Transmit\n face |bytes packets\n    \
+                 lo: 10 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n  eth0:{received} 3 0 0 0 0 0 0 700 3 0 0 0 0 0 0\n"
+            );
+            fs::write(tree.look.proc.join("77/net/dev"), text).unwrap();
+        };
+        carried(1000);
+        let mut meter = meter(vec![daemon()]);
+        meter.read(&tree.look).unwrap();
+        carried(9000);
+        let grown = meter.read(&tree.look).unwrap();
+        assert_eq!((grown.bytes, grown.witness.contains("the daemon's network")), ([8000, 0], true));
+        let unknown = Witness::Fuse { daemon: Err(NotVisible::new("/proc", "no process fits the mount")) };
+        let hidden = self::meter(vec![unknown]).read(&tree.look).unwrap_err();
+        assert!(hidden.reason.contains("no process fits the mount: nobody knows"), "{hidden}");
+    }
+
+    #[test]
+    fn an_idle_network_carried_nothing_for_a_daemon() {
+        let tree = tree();
+        interface(&tree, "lo", 0, 0);
+        let counted = meter(vec![Witness::Fuse { daemon: Ok(77) }]).read(&tree.look).unwrap();
+        assert_eq!((counted.witness.as_str(), counted.bytes), ("no interface", [0, 0]));
     }
 }

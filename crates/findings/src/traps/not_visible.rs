@@ -1,0 +1,81 @@
+//! T33: nobody could see whether the storage was at work.
+
+use results::evidence::{Seen, StorageClass};
+use results::{Finding, Severity};
+
+use super::writes_in_memory::without_sync;
+use crate::evidence::{Evidence, Flow, READ, Row, Served, Stage, WRITE, connected};
+use crate::report::Report;
+use crate::story::Story;
+
+pub(crate) const ID: &str = "not-visible";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T33",
+    title: "Whether the storage or a cache answered is not visible",
+    happens: "A daemon in another container, a filesystem without a block device that the kernel shows, a directory of \
+              the host: the layers below the job cannot be watched from here. The number may be the storage's, or that \
+              of a cache, and nothing tells which.",
+    seen: "None of the counters that would tell (devices, the mount's own, the daemon's, its network's) could be read for \
+           the direction in which the job moved 4 MiB or more. It says nothing against the storage.",
+    advice: "Run as root, and where the daemon's process is seen (its PID namespace); or watch the storage's own counters \
+             beside the run, and use files larger than all memory on the way.",
+    documented: "pid_namespaces(7); network_namespaces(7); proc(5)",
+};
+
+/// Fewer bytes would say nothing either.
+const BYTES_MIN: u64 = 4 << 20;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    evidence.byte_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
+}
+
+fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    if matches!(row.class(), StorageClass::Memory | StorageClass::Kernel) {
+        return None;
+    }
+    let does = [row.reads(), row.writes()];
+    let unseen = |direction: &usize| {
+        does[*direction] && row.done(*direction).bytes >= BYTES_MIN && !seen(stage, row, flow, *direction)
+    };
+    let direction = [READ, WRITE].into_iter().find(unseen)?;
+    let what = if direction == READ { "the reads came from the storage" } else { "the writes reached the storage" };
+    let cause = format!("whether {what} is not visible: {}", reason(stage, row, flow));
+    let next = match row.class() {
+        StorageClass::Fuse => "run as root where the daemon's process is seen, in its PID namespace",
+        _ => "watch the storage's own counters beside the run",
+    };
+    Some(Report::new(ID, Severity::Caution, row.name).says(cause, next))
+}
+
+/// A layer that would show a cache was watched.
+fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) -> bool {
+    let dirty = flow.end.cache.value().is_some_and(|cache| cache.dirty_bytes.is_some());
+    let (unsynced, device) = (direction == WRITE && without_sync(row), flow.device.is_some());
+    match stage.class() {
+        Some(StorageClass::Fuse) => match row.served_by(connected(flow.end)) {
+            Served::Server => flow.wire.is_some(),
+            // That a daemon wrote its files does not say that they are on a device.
+            Served::ThisMachine => device || flow.daemon.is_some_and(|daemon| daemon.storage.is_some()) && !unsynced,
+            Served::Unknown => false,
+        },
+        Some(StorageClass::Network) => flow.wire.is_some() || unsynced && dirty,
+        Some(_) => device || flow.wire.is_some() || unsynced && dirty,
+        None => false,
+    }
+}
+
+fn reason(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> String {
+    let daemon = || row.storage?.fuse.as_ref()?.daemon_pid.reason();
+    let layer = match stage.class() {
+        None => return "jobs on several kinds of storage ran at the same time".to_owned(),
+        Some(StorageClass::HostShare) => return "the directory is the host's".to_owned(),
+        Some(StorageClass::Fuse) => daemon().or(flow.end.wire.reason()),
+        Some(StorageClass::Network) => flow.end.wire.reason(),
+        Some(_) => flow.end.devices.reason(),
+    };
+    let none =
+        if matches!(flow.end.devices, Seen::Value(_)) { "no device is known to be below" } else { "nobody counts" };
+    layer.unwrap_or(none).to_owned()
+}

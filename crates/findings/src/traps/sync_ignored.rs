@@ -1,0 +1,64 @@
+//! T32: a sync that returned and stored nothing.
+
+use results::evidence::StorageClass;
+use results::{Finding, Severity};
+
+use crate::evidence::{Evidence, Flow, Row, Stage, WRITE};
+use crate::report::Report;
+use crate::story::Story;
+use crate::units::{percent, size};
+
+pub(crate) const ID: &str = "sync-ignored";
+
+pub(crate) const STORY: Story = Story {
+    id: ID,
+    trap: "T32",
+    title: "A sync returned, and the device did not have the data",
+    happens: "An overlay that is mounted volatile leaves out every sync, some network and user-space filesystems do so \
+              as well, and libraries such as libeatmydata make fsync() return at once. The run looks durable, and its \
+              number is that of memory.",
+    seen: "Bytes that must be on the device after the job's syncs (each block counted once) beside those that the device, \
+           or the NFS server, took until the last sync returned. Invalid when less than half of them arrived.",
+    advice: "Mount without volatile, run without the library, or read the number as one of memory.",
+    documented: "linux Documentation/filesystems/overlayfs.rst, volatile mount; fsync(2)",
+};
+
+/// Less than this share of what must be there arrived: journals, compression and coarse counters do not explain it.
+const ARRIVED: f64 = 0.5;
+/// Fewer bytes say nothing.
+const BYTES_MIN: u64 = 4 << 20;
+
+pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
+    evidence.byte_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
+}
+
+fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    let class = stage.class()?;
+    let (arrived, witness) = match (&flow.device, &flow.wire) {
+        (Some(device), _) if matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Fuse) => {
+            (device.done.bytes[WRITE], device.name.as_str())
+        }
+        (None, Some(wire)) if class == StorageClass::Network && wire.exclusive => (wire.bytes[WRITE], wire.witness),
+        _ => return None,
+    };
+    let due = if row.synced() { row.must_arrive() } else { 0 };
+    if due < BYTES_MIN || arrived as f64 >= due as f64 * ARRIVED {
+        return None;
+    }
+    let options = row.storage.and_then(|storage| storage.mount.value()).map_or(&[][..], |mount| &mount.options[..]);
+    let volatile = options.iter().any(|option| matches!(option.as_str(), "volatile" | "fsync=volatile"));
+    let why = if volatile { " (the overlay is mounted volatile)" } else { "" };
+    let cause = format!(
+        "{} were written and synced, and {witness} took {}: the sync did not store {} of it{why}{}",
+        size(due),
+        size(arrived),
+        percent(1.0 - arrived as f64 / due as f64),
+        stage.together()
+    );
+    let next =
+        if volatile { "mount the overlay without volatile" } else { "find what leaves out the sync (fsdyno inspect)" };
+    let report = Report::new(ID, Severity::Invalid, row.name)
+        .bytes("bytes that must be on the device", due)
+        .bytes("bytes that the device took", arrived);
+    Some(report.says(cause, next))
+}

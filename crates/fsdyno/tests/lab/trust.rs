@@ -1,0 +1,147 @@
+//! What is claimed where layers stand between: local daemons, other namespaces, images, syncs that do nothing.
+
+use crate::bench::{Bench, Run, word};
+use crate::stack::{inside, place, shell};
+
+/// In a PID namespace of its own nobody sees the daemon of a mount.
+const APART: &[&str] = &["unshare", "--pid", "--fork", "--mount-proc"];
+
+/// None of what says that memory answered, or that nobody can tell.
+#[track_caller]
+fn honest(run: &Run) {
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    run.silent(&[
+        "fuse-cache",
+        "not-visible",
+        "writes-in-memory",
+        "sync-ignored",
+        "host-cache",
+        "page-cache",
+        "direct-not-honoured",
+        "above-link-speed",
+    ]);
+}
+
+/// A daemon without a server: what the device below it moved counts, and no wire.
+#[test]
+fn a_local_daemon() {
+    inside("trust::a_local_daemon", "bindfs", || {
+        let bench = Bench::new();
+        let (above, below) = (place("LAB_FUSE").join("file"), place("LAB_LOCAL"));
+        let words = format!("--filename={} --bs=1m --size=256m", word(&above));
+        honest(&bench.fio(&format!("--name=synced {words} --rw=write --end_fsync=1")));
+        let read = format!("--name=read {words} --rw=read");
+        let cold = || shell(&format!("dd if={} iflag=nocache count=0 status=none", word(&below.join("file"))));
+
+        let warm = bench.fio(&format!("{read} --invalidate=0"));
+        let cause = &warm.invalid("fuse-cache").cause;
+        assert!(cause.contains("memory of bindfs or of the kernel"), "{cause}");
+        cold();
+        honest(&bench.fio(&read));
+        // Where the daemon is hidden nobody knows what is below it.
+        Bench::started_by(APART).fio(&format!("{read} --invalidate=0")).caution("not-visible");
+
+        shell(&format!("rm {}", word(&above)));
+        let unsynced = format!("--name=unsynced {words} --rw=write --fallocate=none");
+        bench.fio(&unsynced).invalid("writes-in-memory");
+        shell(&format!("rm {}; mount -o remount,sync {}", word(&above), word(&below)));
+        honest(&bench.fio(&unsynced.replace("256m", "32m")));
+    });
+}
+
+/// The shape of containers: the daemon's network is not the program's.
+#[test]
+fn a_daemon_in_another_namespace() {
+    inside("trust::a_daemon_in_another_namespace", "s3fs", || {
+        let line = |name: &str| format!("--name={name} --directory={} --bs=1m --size=32m", word(&place("LAB_S3")));
+        let elsewhere = Bench::started_by(&["unshare", "--net"]);
+        honest(&elsewhere.fio(&format!("{} --rw=write --end_fsync=1", line("durable"))));
+        // The first pass comes from the server, the others are still with the daemon.
+        elsewhere.fio(&format!("{} --rw=read --loops=4", line("durable"))).invalid("fuse-cache");
+        Bench::started_by(APART).fio(&format!("{} --rw=read", line("durable"))).caution("not-visible");
+    });
+}
+
+fn synced_write() -> Run {
+    let file = place("LAB_LOCAL").join("file");
+    Bench::new().fio(&format!("--name=job --filename={} --rw=write --bs=1m --size=256m --end_fsync=1", word(&file)))
+}
+
+#[test]
+fn a_sync_that_does_nothing() {
+    inside("trust::a_sync_that_does_nothing", "overlay --volatile", || {
+        let run = synced_write();
+        let cause = &run.invalid("sync-ignored").cause;
+        assert!(cause.contains("the overlay is mounted volatile"), "{cause}");
+    });
+}
+
+#[test]
+fn a_sync_that_does_its_work() {
+    inside("trust::a_sync_that_does_its_work", "overlay", || honest(&synced_write()));
+}
+
+/// The page cache of the file below a loop device, for reads and for writes.
+#[test]
+fn an_image_in_the_page_cache() {
+    inside("trust::an_image_in_the_page_cache", "ext4", || {
+        let (bench, device) = (Bench::new(), place("LAB_DEVICE"));
+        let file = place("LAB_LOCAL").join("file");
+        let words = format!("--filename={} --size=128m --direct=1", word(&file));
+        let attach = |direct: &str| shell(&format!("losetup --direct-io={direct} {}", word(&device)));
+        let write = format!("--name=write {words} --rw=randwrite --bs=64k --runtime=2 --time_based");
+        let read = format!("--name=read {words} --rw=read --bs=1m");
+        honest(&bench.fio(&write));
+        honest(&bench.fio(&read));
+        attach("off");
+        let cached = bench.fio(&write);
+        let cause = &cached.invalid("host-cache").cause;
+        assert!(cause.contains("stayed in the page cache of that file"), "{cause}");
+        bench.fio(&read);
+        bench.fio(&read).invalid("host-cache");
+    });
+}
+
+/// A raw loop device whose image nobody wrote; and the same image when it is written.
+#[test]
+fn an_image_with_holes() {
+    inside("trust::an_image_with_holes", "ext4", || {
+        let image = place("LAB_LOCAL").join("image");
+        shell(&format!("truncate -s 256M {}", word(&image)));
+        let attach = || shell(&format!("losetup --find --show --direct-io=on {}", word(&image))).trim().to_owned();
+        let read = |device: &str| {
+            Bench::new().fio(&format!("--name=job --filename={device} --rw=read --bs=1m --direct=1 --readonly"))
+        };
+        let device = attach();
+        let holes = read(&device);
+        shell(&format!("losetup --detach {device}"));
+        assert!(holes.caution("thin-blocks").cause.contains("an image with holes"), "{}", holes.stderr);
+        holes.silent(&["host-cache", "page-cache", "direct-not-honoured"]);
+        shell(&format!("dd if=/dev/urandom of={0} bs=1M count=256 conv=notrunc,fsync status=none", word(&image)));
+        let device = attach();
+        let written = read(&device);
+        shell(&format!("losetup --detach {device}"));
+        honest(&written);
+        written.silent(&["thin-blocks"]);
+    });
+}
+
+/// A server that does not answer for two seconds of six.
+#[test]
+fn a_server_that_pauses() {
+    inside("trust::a_server_that_pauses", "nfs", || {
+        let bench = Bench::new();
+        let line = format!(
+            "--name=job --filename={} --rw=randread --bs=4k --size=16m --direct=1 --time_based --runtime=6",
+            word(&place("LAB_NFS").join("file"))
+        );
+        bench.fio(&line).silent(&["stalled"]);
+        let mut beside = std::process::Command::new("bash")
+            .args(["-c", "sleep 2.5; lab-server stall 2"])
+            .spawn()
+            .expect("bash is there");
+        let stalled = bench.fio(&line);
+        assert!(beside.wait().expect("it ends").success());
+        assert!(stalled.caution("stalled").cause.starts_with("nothing was done for"), "{}", stalled.stderr);
+    });
+}

@@ -1,0 +1,48 @@
+//! T34: everything stands still for a while.
+
+use std::process::{Command, Stdio};
+
+use engine::clock::{Clock, RealClock};
+use results::{RunRecord, Severity};
+
+use crate::bench::{Bench, FILE_MIB};
+
+/// Random reads of four seconds, stopped in their midst for so long.
+fn read_with_a_stop(bench: &Bench, stop_ms: u64) -> RunRecord {
+    let words = format!(
+        "--name=job --filename=file --rw=randread --bs=4k --direct=1 --size={FILE_MIB}m --time_based --runtime=5 \
+         --record=stalled.json"
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
+    command.arg("fio").args(words.split_whitespace()).current_dir(bench.path(""));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
+    let clock = RealClock::shared();
+    let wait = |ms: u64| clock.sleep_until_ns(clock.now_ns() + ms * 1_000_000);
+    // The program that was called and the one that does the work.
+    let signal = |name: &str| {
+        let workers = format!("kill -{name} {0} $(pgrep -P {0})", child.id());
+        let sent = Command::new("bash").args(["-c", &workers]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "{workers}");
+    };
+    wait(2_000);
+    if stop_ms > 0 {
+        signal("STOP");
+        wait(stop_ms);
+        signal("CONT");
+    }
+    assert!(child.wait().expect("it ends").success());
+    let text = std::fs::read_to_string(bench.path("stalled.json")).expect("a record");
+    RunRecord::from_json(&text).expect("a record")
+}
+
+#[test]
+fn a_program_that_is_stopped() {
+    let Some(bench) = Bench::new() else { return };
+    bench.file("file");
+    let found = |record: &RunRecord| record.findings.iter().find(|finding| finding.id == "stalled").cloned();
+    let stopped = read_with_a_stop(&bench, 2_000);
+    let finding = found(&stopped).unwrap_or_else(|| panic!("{:#?}", stopped.findings));
+    assert_eq!(finding.severity, Severity::Caution);
+    assert!(finding.cause.contains("this program stood still as well"), "{}", finding.cause);
+    assert_eq!(found(&read_with_a_stop(&bench, 0)), None);
+}
