@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use results::evidence::StorageClass;
 use results::statistics::{
     Difference, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio,
 };
@@ -103,8 +102,7 @@ pub fn compare(
         asking.watcher.looks(&place.path);
         let work = Workplace::open(&place.path, expected, Needs::bytes(need), &asking.control)?;
         let manner = crate::manner::of_place(&mut asking, target)?;
-        let in_memory = asking.study.targets[target].storage.class == StorageClass::Memory;
-        let passes = if manner.direct || in_memory { Passes::Alike } else { Passes::Cached };
+        let passes = Passes::of(asking.study.targets[target].storage.class, manner.direct);
         sites.push(Site { work, manner, passes });
     }
     let size_bytes = match options.size_bytes {

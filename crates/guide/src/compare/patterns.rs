@@ -1,6 +1,7 @@
 //! The five patterns of a comparison, and their command lines.
 
 use job::value::{Reading, size};
+use results::evidence::StorageClass;
 
 use super::Options;
 use crate::manner::Manner;
@@ -57,8 +58,19 @@ impl Pattern {
 pub(super) enum Passes {
     /// What the first did: direct I/O, or a storage in memory.
     Alike,
-    /// Less: the page cache has the file then. A write is synced after each pass; what reads goes over the file once.
+    /// Less: the page cache has the file then, or that of a daemon or a host, which direct I/O does not pass. A write is
+    /// synced after each pass; what reads goes over the file once.
     Cached,
+}
+
+impl Passes {
+    pub(super) fn of(class: StorageClass, direct: bool) -> Passes {
+        match class {
+            StorageClass::Memory => Passes::Alike,
+            StorageClass::Block | StorageClass::Network | StorageClass::Device if direct => Passes::Alike,
+            _ => Passes::Cached,
+        }
+    }
 }
 
 /// A turn of so many seconds: a file that is done before is gone over again. Writes are durable within the time that
@@ -150,8 +162,7 @@ pub(super) fn rules<'a>(
     }
     if !once.is_empty() {
         text.push_str(&format!(
-            "; {}: what reads goes over a file once, since its pages are in memory then, and a write is synced after each \
-             pass",
+            "; {}: what reads goes over a file once, since a cache has it then, and a write is synced after each pass",
             once.join(", ")
         ));
     }
@@ -191,6 +202,10 @@ mod tests {
         for reads in ["read", "randread", "randrw"] {
             assert_eq!(of(reads, Passes::Cached), (false, true, None), "{reads}");
         }
+        assert_eq!(Passes::of(StorageClass::Block, true), Passes::Alike);
+        assert_eq!(Passes::of(StorageClass::Block, false), Passes::Cached);
+        assert_eq!(Passes::of(StorageClass::Fuse, true), Passes::Cached, "a daemon keeps what was written");
+        assert_eq!(Passes::of(StorageClass::Memory, false), Passes::Alike);
         assert_eq!(blocks_of_a_pass("4k-64k", 64 << 20), None);
     }
 }
