@@ -9,7 +9,7 @@ use results::evidence::{FileEvidence, Ledger, Storage, StorageClass};
 use results::{JobRecord, RunRecord};
 
 pub(crate) use flow::{Flow, connected};
-pub(crate) use row::{Row, Served, diskless};
+pub(crate) use row::{Done, Row, Served, diskless};
 
 /// Index of reads in pairs.
 pub(crate) const READ: usize = 0;

@@ -3,6 +3,7 @@
 use results::statistics::{Sensitivity, change_point};
 use results::{Finding, Severity};
 
+use super::throttled::limited_later;
 use super::writes_in_memory::without_sync;
 use crate::evidence::{Evidence, Row};
 use crate::report::Report;
@@ -28,17 +29,22 @@ const FALL: f64 = 0.75;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let rows = evidence.rows().filter(|(_, row)| row.judgeable() && !row.paced());
-    rows.filter_map(|(_, row)| judge(row)).collect()
+    // A limit that was set meanwhile is no credit that ended.
+    rows.filter(|(stage, row)| limited_later(evidence, stage, row).is_none())
+        .filter_map(|(_, row)| judge(row))
+        .collect()
 }
 
-fn judge(row: &Row<'_>) -> Option<Finding> {
+/// Rates before and after a fall, and the second of it.
+pub(super) fn fall(row: &Row<'_>) -> Option<(f64, f64, usize)> {
     let rates = row.rates();
     let change = change_point(&rates.values, &Sensitivity { change_min: 1.0 - FALL, ..Sensitivity::default() })?;
     let (before, after) = (change.before_median, change.after_median);
-    if after > before * FALL {
-        return None;
-    }
-    let seconds = change.index * rates.step_s;
+    (after <= before * FALL).then_some((before, after, change.index * rates.step_s))
+}
+
+fn judge(row: &Row<'_>) -> Option<Finding> {
+    let (before, after, seconds) = fall(row)?;
     let reason = if without_sync(row) { "in memory" } else { "on credit or in a cache" };
     let cause = format!(
         "{} for the first {seconds} s, then {} ({} of it): it began {reason}",

@@ -3,6 +3,7 @@
 use results::statistics::{Sensitivity, change_point, drift, median};
 use results::{Finding, Severity};
 
+use super::throttled::limited_later;
 use crate::evidence::{Evidence, Row};
 use crate::report::Report;
 use crate::story::Story;
@@ -31,7 +32,9 @@ const DISTANCE: f64 = 0.2;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let rows = evidence.rows().filter(|(_, row)| row.judgeable() && !row.paced());
-    rows.filter_map(|(_, row)| judge(row)).collect()
+    rows.filter(|(stage, row)| limited_later(evidence, stage, row).is_none())
+        .filter_map(|(_, row)| judge(row))
+        .collect()
 }
 
 fn judge(row: &Row<'_>) -> Option<Finding> {

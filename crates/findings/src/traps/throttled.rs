@@ -4,7 +4,8 @@ use results::evidence::StorageClass;
 use results::statistics::flat_plateau;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, READ, Row, Stage, WRITE};
+use super::burst::fall;
+use crate::evidence::{Done, Evidence, READ, Row, Stage, WRITE};
 use crate::report::Report;
 use crate::story::Story;
 use crate::units::{number, percent, rate};
@@ -17,7 +18,8 @@ pub(crate) const STORY: Story = Story {
     title: "A limit set the number",
     happens: "Control groups, hypervisors and cloud volumes hold I/O at a configured rate. The number is then the \
               setting, not the storage; buffered writes may slip past the same limit.",
-    seen: "A limit of the control group on the devices (io.max, blkio.throttle) that the rate reaches by nine tenths; \
+    seen: "A limit of the control group on the devices (io.max, blkio.throttle) that the rate reaches by nine tenths, \
+           from the beginning or since it was set during the run; \
            or a rate that stays within 1 % for twenty seconds while the device's queue is mostly empty. A flat rate alone \
            is information: a link or a bus at its ceiling is flat too.",
     advice: "Ask for the limit and compare with it, or run outside the limited group.",
@@ -34,40 +36,81 @@ const IDLE_QUEUE: f64 = 0.25;
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let rows =
         evidence.rows().filter(|(_, row)| row.judgeable() && !row.paced() && row.class() != StorageClass::Memory);
-    rows.filter_map(|(stage, row)| limited(stage, row).or_else(|| plateau(stage, row))).collect()
+    rows.filter_map(|(stage, row)| {
+        limited(stage, row).or_else(|| limited_later(evidence, stage, row)).or_else(|| plateau(stage, row))
+    })
+    .collect()
 }
 
 /// A limit that stands in a control group and that the stage reached.
 pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let limits = row.storage?.cgroup.io.value()?;
-    let rows = || stage.rows.iter();
-    for (line, key, value) in limits.iter().flat_map(|line| settings(line).map(move |(key, value)| (line, key, value)))
-    {
+    let sum = |part: fn(Done) -> f64, direction: usize| stage.rows.iter().map(|row| part(row.done(direction))).sum();
+    let (line, limit) =
+        reached(limits, |direction| (sum(Done::bytes_per_s, direction), sum(Done::ios_per_s, direction)))?;
+    let cause = format!(
+        "{} is {} of the control group's limit ({line}): the limit is the number",
+        limit.shown(),
+        percent(limit.reached / limit.value)
+    );
+    Some(limit.report(row).says(cause, "run outside the limited control group, or state the limit beside the number"))
+}
+
+/// A limit that was set while the run went on: the rate fell to it.
+pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+    let limits = evidence.ledger()?.io_limits_after.value()?;
+    let [_] = &stage.rows[..] else { return None };
+    let (before, after, seconds) = fall(row)?;
+    let done = [row.done(READ), row.done(WRITE)];
+    let all = done[READ].bytes.saturating_add(done[WRITE].bytes).max(1) as f64;
+    let (line, limit) = reached(limits, |direction| {
+        let bytes_per_s = after * done[direction].bytes as f64 / all;
+        (bytes_per_s, bytes_per_s * done[direction].ios as f64 / done[direction].bytes.max(1) as f64)
+    })?;
+    let cause = format!(
+        "{} for the first {seconds} s, then {}, which is {} of a limit that the control group has since ({line})",
+        rate(before),
+        rate(after),
+        percent(limit.reached / limit.value)
+    );
+    Some(limit.report(row).says(cause, "run again with the limit as it is, or without it"))
+}
+
+/// A limit and how much of it there was.
+struct Limit {
+    value: f64,
+    reached: f64,
+    by_bytes: bool,
+}
+
+impl Limit {
+    fn shown(&self) -> String {
+        if self.by_bytes { rate(self.reached) } else { format!("{} I/Os a second", number(self.reached)) }
+    }
+
+    fn report(&self, row: &Row<'_>) -> Report {
+        let unit = if self.by_bytes { "B/s" } else { "1/s" };
+        let report = Report::new(ID, Severity::Caution, row.name);
+        report.number("limit", self.value, unit).number("reached", self.reached, unit)
+    }
+}
+
+/// The first of these limits that is reached and not passed. `rates`: bytes and I/Os per second of a direction.
+fn reached(limits: &[String], rates: impl Fn(usize) -> (f64, f64)) -> Option<(&str, Limit)> {
+    let all = limits.iter().flat_map(|line| settings(line).map(move |(key, value)| (line.as_str(), key, value)));
+    all.into_iter().find_map(|(line, key, value)| {
         let (direction, by_bytes) = match key {
             "rbps" => (READ, true),
             "wbps" => (WRITE, true),
             "riops" => (READ, false),
             "wiops" => (WRITE, false),
-            _ => continue,
+            _ => return None,
         };
-        let reached: f64 = rows()
-            .map(|row| row.done(direction))
-            .map(|done| if by_bytes { done.bytes_per_s() } else { done.ios_per_s() })
-            .sum();
-        if reached < value * REACHED || reached > value * PASSED {
-            continue;
-        }
-        let shown = if by_bytes { rate(reached) } else { format!("{} I/Os a second", number(reached)) };
-        let cause = format!(
-            "{shown} is {} of the control group's limit ({line}): the limit is the number",
-            percent(reached / value)
-        );
-        let unit = if by_bytes { "B/s" } else { "1/s" };
-        let report =
-            Report::new(ID, Severity::Caution, row.name).number("limit", value, unit).number("reached", reached, unit);
-        return Some(report.says(cause, "run outside the limited control group, or state the limit beside the number"));
-    }
-    None
+        let (bytes_per_s, ios_per_s) = rates(direction);
+        let reached = if by_bytes { bytes_per_s } else { ios_per_s };
+        let is_it = reached >= value * REACHED && reached <= value * PASSED;
+        is_it.then_some((line, Limit { value, reached, by_bytes }))
+    })
 }
 
 /// `key=number` in a line such as `8:0 rbps=1048576 wiops=max`.

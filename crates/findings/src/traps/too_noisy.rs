@@ -4,6 +4,7 @@ use results::evidence::StorageClass;
 use results::statistics::coefficient_of_variation;
 use results::{Finding, Severity};
 
+use super::throttled::limited_later;
 use crate::evidence::Evidence;
 use crate::report::Report;
 use crate::story::Story;
@@ -30,12 +31,12 @@ const VALUES_MIN: usize = 6;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (_, row) in evidence.rows().filter(|(_, row)| row.judgeable() && row.class() != StorageClass::Memory) {
+    for (stage, row) in evidence.rows().filter(|(_, row)| row.judgeable() && row.class() != StorageClass::Memory) {
         let rates = row.rates();
         let Some(scatter) = coefficient_of_variation(&rates.values).filter(|scatter| *scatter >= VARIATION) else {
             continue;
         };
-        if rates.values.len() < VALUES_MIN || row.paced() {
+        if rates.values.len() < VALUES_MIN || row.paced() || limited_later(evidence, stage, row).is_some() {
             continue;
         }
         let lowest = rates.values.iter().copied().fold(f64::INFINITY, f64::min);

@@ -140,3 +140,20 @@ fn a_pause_of_everything() {
     paced.plan.paced = true;
     assert_eq!(found(&on_disk(vec![paced])), []);
 }
+
+#[test]
+fn a_limit_that_was_set_during_the_run() {
+    let mut values = vec![1140, 1150, 1130, 1145, 1138, 1142];
+    values.extend(STEADY);
+    let limited = |line: &str| {
+        let mut record = on_disk(vec![direct(rates(reader("job"), &values))]);
+        look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+        record.ledger.as_mut().unwrap().io_limits_after = results::evidence::Seen::Value(vec![line.into()]);
+        record
+    };
+    let record = limited("vda (254:0) rbps=421000000");
+    assert_eq!(found(&record), caution("throttled"));
+    assert!(one(&record, "throttled").cause.contains("a limit that the control group has since (vda (254:0) rbps="));
+    assert_eq!(found(&limited("vda (254:0) rbps=900000000")), caution("burst"), "another limit");
+    assert_eq!(found(&limited("vda (254:0) wbps=421000000")), caution("burst"), "of writes");
+}

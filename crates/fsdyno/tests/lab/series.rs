@@ -58,11 +58,23 @@ fn a_limit_that_stays() {
     });
 }
 
-/// Fast at first, as on credit.
+/// A limit that is set while the test runs is no credit that ended.
+#[test]
+fn a_limit_that_is_set_meanwhile() {
+    inside("series::a_limit_that_is_set_meanwhile", "throttle --size-mb 256 --read-bps 40000000", || {
+        let run = Disk::new().reads("randread", 13, "sleep 6; lab-throttle read-bps=10000000");
+        let cause = &run.caution("throttled").cause;
+        assert!(cause.contains("a limit that the control group has since"), "{cause}");
+        run.silent(&["burst", "drift", "too-noisy"]);
+    });
+}
+
+/// Fast at first, as on credit: the disk itself gets slower.
 #[test]
 fn a_burst() {
-    inside("series::a_burst", "throttle --size-mb 256 --read-bps 40000000", || {
-        let run = Disk::new().reads("randread", 13, "sleep 6; lab-throttle read-bps=10000000");
+    inside("series::a_burst", "dm", || {
+        shell("lab-disk delay 10");
+        let run = Disk::new().reads("randread", 13, "sleep 6; lab-disk delay 40");
         let finding = run.caution("burst");
         assert!(finding.cause.contains("it began on credit"), "{}", finding.cause);
         run.silent(&["drift", "too-noisy"]);

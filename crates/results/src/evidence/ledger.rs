@@ -21,6 +21,12 @@ pub struct Ledger {
     /// Looks that were due while the one before had not come back: a hung mount, a machine without a free processor.
     #[serde(default)]
     pub missed: u64,
+    /// Limits of the control groups on the devices when the last stage ended, as [`CgroupIdentity::io`] has them before
+    /// the run: somebody may have set them meanwhile.
+    ///
+    /// [`CgroupIdentity::io`]: super::CgroupIdentity::io
+    #[serde(default)]
+    pub io_limits_after: Seen<Vec<String>>,
     /// Cost of taking the samples: CPU time of the sampler, ns.
     pub cost_ns: u64,
     /// What the machine was like.

@@ -94,7 +94,12 @@ impl Probes {
     fn end_stage(&mut self, stage: u32) -> u64 {
         let cost_ns = self.look(stage, Moment::End);
         self.files.end_stage(stage);
-        lock(&self.ledger).files = self.files.evidence();
+        let limits = self.meters.io_limits();
+        {
+            let mut ledger = lock(&self.ledger);
+            ledger.files = self.files.evidence();
+            ledger.io_limits_after = limits;
+        }
         self.files.close();
         cost_ns
     }

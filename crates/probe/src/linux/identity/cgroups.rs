@@ -49,7 +49,8 @@ fn share(quota_us: &str, period_us: &str) -> Option<f64> {
     (period_us > 0).then(|| f64::from(quota_us) / f64::from(period_us))
 }
 
-fn io(look: &Look, devices: &[BlockDevice]) -> Fact<Vec<String>> {
+/// Limits on the devices in question, in words.
+pub(in crate::linux) fn io(look: &Look, devices: &[BlockDevice]) -> Fact<Vec<String>> {
     let group = group(look, "io")?;
     let names = names_of(devices);
     let mut tightest: BTreeMap<(DeviceNumber, &str), u64> = BTreeMap::new();

@@ -17,6 +17,7 @@ mod secrets;
 mod server;
 mod stack;
 
+pub(super) use cgroups::io as io_limits;
 pub(super) use daemon::daemon_at as fuse_daemon_at;
 pub(super) use mountstats::wire_counters as nfs_mount_statistics;
 

@@ -15,8 +15,8 @@ use results::evidence::{
     DeviceCounters, DevicePlace, MachineEvidence, ProcessCounters, Seen, SystemCounters, WireCounters,
 };
 
-use super::Look;
-use crate::Fact;
+use super::{Look, identity, paths};
+use crate::{BlockDevice, Fact};
 use devices::DeviceMeter;
 use process::ProcessMeter;
 pub use process::wait_of_this_thread_ns;
@@ -28,6 +28,7 @@ use wire::WireMeter;
 pub struct Meters {
     look: Look,
     may_block: bool,
+    behind: Vec<BlockDevice>,
     process: ProcessMeter,
     devices: Fact<DeviceMeter>,
     wire: Fact<WireMeter>,
@@ -58,6 +59,7 @@ impl Meters {
 
     fn begin_in(look: Look, paths: &[PathBuf], interfaces: &[String]) -> Meters {
         Meters {
+            behind: paths.iter().flat_map(|path| paths::devices_of(&look, path).unwrap_or_default()).collect(),
             process: ProcessMeter::default(),
             devices: DeviceMeter::begin(&look, paths),
             wire: WireMeter::begin(&look, paths, interfaces),
@@ -85,6 +87,11 @@ impl Meters {
             wire: wire.into(),
             system: self.system.read(&self.look),
         }
+    }
+
+    /// What the control groups allow on the devices behind the files now.
+    pub fn io_limits(&self) -> Seen<Vec<String>> {
+        identity::io_limits(&self.look, &self.behind).into()
     }
 
     /// Whether a look at one of the files may wait for somebody who does not answer: a server, a daemon, or a
