@@ -14,6 +14,13 @@ impl DirectionRecord {
         if self.runtime_ms == 0 { 0.0 } else { self.ios as f64 * 1000.0 / self.runtime_ms as f64 }
     }
 
+    /// Its latency without another word: from start to reap where that distribution was kept, else from issue to reap.
+    /// `None`: no distribution was kept.
+    pub fn latency(&self) -> Option<&Latency> {
+        let kept = |latency: &&Latency| latency.histogram.is_some() && latency.moments.count > 0;
+        [&self.lat, &self.clat].into_iter().find(kept)
+    }
+
     /// I/Os per second, rounded down, as the normal and terse reports show them.
     pub fn iops_whole(&self) -> u64 {
         per_second(self.ios, self.runtime_ms)
@@ -105,6 +112,11 @@ impl Latency {
     pub fn shows(&self, percent: f64) -> bool {
         const BEYOND_MIN: f64 = 10.0;
         percent <= 50.0 || self.moments.count as f64 * (1.0 - percent / 100.0) >= BEYOND_MIN - 1e-6
+    }
+
+    /// The value in ns at a percentile that may be shown.
+    pub fn shown(&self, percent: f64) -> Option<u64> {
+        self.percentile(percent).filter(|_| self.shows(percent))
     }
 
     /// The value in ns at a percentile; `None` without values or without a histogram.

@@ -63,15 +63,17 @@ pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
 
 /// Where the response time leaves its floor.
 fn floor(loads: &[Load]) -> Option<String> {
-    let (first, last) = (loads.first()?, loads.last()?);
     if loads.len() < 2 {
         return None;
     }
-    let part = |name: &str, pick: fn(&LatencyFigures) -> u64| {
-        let of = |load: &Load| pick(&load.response) as f64;
+    // Too few requests for a percentile are no reason to leave a sentence: that load says nothing about the tail.
+    let part = |name: &str, pick: fn(&LatencyFigures) -> Option<u64>| {
+        let loads: Vec<&Load> = loads.iter().filter(|load| pick(&load.response).is_some()).collect();
+        let (first, last) = (*loads.first()?, *loads.last()?);
+        let of = |load: &Load| pick(&load.response).map_or(0.0, |ns| ns as f64);
         let lowest = loads.iter().enumerate().min_by(|one, other| of(one.1).total_cmp(&of(other.1)));
-        let (index, lowest) = lowest.unwrap_or((0, first));
-        match loads[index..].iter().find(|load| of(load) > AWAY * of(lowest)) {
+        let (index, lowest) = lowest.unwrap_or((0, &first));
+        Some(match loads[index..].iter().find(|load| of(load) > AWAY * of(lowest)) {
             Some(away) => format!(
                 "{name} is {} at {} % and more than {AWAY} times that from {} % on ({})",
                 latency(of(lowest)),
@@ -80,11 +82,12 @@ fn floor(loads: &[Load]) -> Option<String> {
                 latency(of(away))
             ),
             None => format!("{name} stays within {AWAY} times its {} up to {} %", latency(of(lowest)), last.percent),
-        }
+        })
     };
-    let p50 = part("the median", |response| response.p50_ns);
+    let p50 = part("the median", |response| Some(response.p50_ns));
     let p99 = part("p99", |response| response.p99_ns);
-    Some(format!("Response time, from the moment a request was due: {p50}; {p99}."))
+    let parts: Vec<String> = [p50, p99].into_iter().flatten().collect();
+    Some(format!("Response time, from the moment a request was due: {}.", parts.join("; ")))
 }
 
 /// From which load on the storage falls behind.
@@ -147,7 +150,7 @@ mod tests {
             response: LatencyFigures {
                 count: 100_000,
                 p50_ns: p50_us * 1000,
-                p99_ns: p99_us * 1000,
+                p99_ns: Some(p99_us * 1000),
                 ..LatencyFigures::default()
             },
         }

@@ -162,7 +162,7 @@ fn told(knee: &Point, last: &Point, points: &[Point]) -> String {
     let best = points.iter().map(|point| point.iops).fold(0.0, f64::max);
     let gained = (best / knee.iops - 1.0) * 100.0;
     let gains = if gained < 0.5 { "no throughput".to_string() } else { format!("{} % of throughput", number(gained)) };
-    let p99 = |point: &Point| latency(point.latency.p99_ns as f64);
+    let p99 = |point: &Point| point.latency.p99_ns.map(|ns| latency(ns as f64));
     let same_tail = match (knee.p99_interval, last.p99_interval) {
         (Some(one), Some(other)) if one.overlaps(&other) => " (which cannot be told apart)",
         _ => "",
@@ -172,17 +172,19 @@ fn told(knee: &Point, last: &Point, points: &[Point]) -> String {
     } else {
         ""
     };
+    let tail = match p99(knee).zip(p99(last)) {
+        Some((one, other)) => format!(" and p99 goes from {one} to {other}{same_tail}"),
+        None => String::new(),
+    };
     format!(
         "the knee is at depth {}: {} at a mean of {}. After that only latency grows: up to depth {} more requests in \
-         flight gain {gains}, while the mean becomes {} times as long ({}) and p99 goes from {} to {}{same_tail}.{short}",
+         flight gain {gains}, while the mean becomes {} times as long ({}){tail}.{short}",
         knee.depth,
         count_per_s(knee.iops),
         latency(knee.latency.mean_ns),
         last.depth,
         number(last.latency.mean_ns / knee.latency.mean_ns),
         latency(last.latency.mean_ns),
-        p99(knee),
-        p99(last),
     )
 }
 
@@ -236,7 +238,12 @@ mod tests {
                     depth,
                     iops,
                     interval: (known_to > 0.0).then_some(interval),
-                    latency: LatencyFigures { count: 10_000, mean_ns, p99_ns, ..LatencyFigures::default() },
+                    latency: LatencyFigures {
+                        count: 10_000,
+                        mean_ns,
+                        p99_ns: Some(p99_ns),
+                        ..LatencyFigures::default()
+                    },
                     p99_interval: Some(p99_interval),
                     not_reached: false,
                 }

@@ -46,7 +46,7 @@ impl Figures<'_> {
         let rate = |count: u64| (self.runtime_s > 0.0).then(|| format!("{:.3}", count as f64 / self.runtime_s));
         let latency = self.latency.as_ref().filter(|latency| latency.moments.count > 0);
         let of = |figure: &dyn Fn(&Latency) -> Option<String>| latency.and_then(|latency| figure(latency));
-        let at = |percent: f64| of(&|latency| latency.percentile(percent).map(|ns| ns.to_string()));
+        let at = |percent: f64| of(&|latency| latency.shown(percent).map(|ns| ns.to_string()));
         [
             self.bytes.map(|bytes| bytes.to_string()),
             Some(self.operations.to_string()),

@@ -148,7 +148,7 @@ fn latencies(text: &mut String, labels: &str, cell: &Cell<'_>) {
         let Some(latency) = cell.latency(lane) else { continue };
         let labels = format!("{labels},direction=\"{}\"", lane.word());
         for (percent, quantile) in QUANTILES {
-            if let Some(ns) = latency.percentile(percent) {
+            if let Some(ns) = latency.shown(percent) {
                 let seconds = ns as f64 / 1e9;
                 let _ = writeln!(text, "fsdyno_latency_seconds{{{labels},quantile=\"{quantile}\"}} {seconds}");
             }

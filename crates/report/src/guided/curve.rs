@@ -67,9 +67,9 @@ fn measured(row: &Row) -> Option<Vec<String>> {
         offered.map_or("-".to_string(), number),
         number(total.iops),
         time(|response| Some(response.p50_ns)),
-        time(|response| Some(response.p99_ns)),
+        time(|response| response.p99_ns),
         time(|response| response.p999_ns),
-        total.latency.map_or("-".to_string(), |service| latency(service.p99_ns as f64)),
+        total.latency.and_then(|service| service.p99_ns).map_or("-".to_string(), |ns| latency(ns as f64)),
         kept_up.to_string(),
         row.trust().word().to_string(),
     ])
@@ -87,7 +87,7 @@ fn chart(loads: &[(u32, &Row)], form: Form) -> Option<String> {
         let Some(response) = row.response().filter(|_| first_error(row).is_none()) else { continue };
         let x = f64::from(*percent);
         marks.push(Mark { x, y: response.p50_ns as f64, label: "o".to_string() });
-        marks.push(Mark { x, y: response.p99_ns as f64, label: "x".to_string() });
+        marks.extend(response.p99_ns.map(|p99_ns| Mark { x, y: p99_ns as f64, label: "x".to_string() }));
         ticks.push(Tick { x, label: percent.to_string() });
     }
     let chart = plot(&marks, &ticks, latency, form.columns())?;

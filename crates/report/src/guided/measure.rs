@@ -42,8 +42,9 @@ fn failed(row: &Row, reason: &str) -> Vec<String> {
 
 fn measured(row: &Row, figures: &Figures) -> Vec<String> {
     let total = figures.total;
-    let time =
-        |pick: fn(&LatencyFigures) -> f64| total.latency.as_ref().map_or("-".to_string(), |found| latency(pick(found)));
+    let time = |pick: fn(&LatencyFigures) -> Option<f64>| {
+        total.latency.as_ref().and_then(pick).map_or("-".to_string(), latency)
+    };
     // What reached the storage counts: the syncs at the end belong to a write.
     let rate = total.durable_bytes_per_s.unwrap_or(total.bytes_per_s);
     vec![
@@ -51,9 +52,9 @@ fn measured(row: &Row, figures: &Figures) -> Vec<String> {
         depth(row),
         number(rate / 1e6),
         number(total.iops),
-        time(|found| found.mean_ns),
-        time(|found| found.p50_ns as f64),
-        time(|found| found.p99_ns as f64),
+        time(|found| Some(found.mean_ns)),
+        time(|found| Some(found.p50_ns as f64)),
+        time(|found| found.p99_ns.map(|ns| ns as f64)),
         number(figures.cpu_percent),
         row.trust().word().to_string(),
     ]

@@ -38,7 +38,8 @@ fn of_phase(row: &Row, phase: &PhaseRecord) -> String {
 }
 
 fn percentiles(found: &LatencyFigures) -> String {
-    format!("p50 {}, p99 {}", latency(found.p50_ns as f64), latency(found.p99_ns as f64))
+    let p50 = format!("p50 {}", latency(found.p50_ns as f64));
+    found.p99_ns.map_or(p50.clone(), |p99_ns| format!("{p50}, p99 {}", latency(p99_ns as f64)))
 }
 
 fn doubt(row: &Row) -> Option<String> {

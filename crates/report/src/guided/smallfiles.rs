@@ -86,13 +86,16 @@ fn measured(row: &Row, phase: &PhaseRecord, figures: &Figures) -> Vec<String> {
     if phase.operations == 0 && phase.failures == 0 {
         return cells(row, ["-", "-", "-", "-", if cache.is_empty() { "did not run" } else { cache }]);
     }
-    let time = |pick: fn(&LatencyFigures) -> u64| {
-        figures.total.latency.as_ref().map_or("-".to_string(), |found| latency(pick(found) as f64))
+    let time = |pick: fn(&LatencyFigures) -> Option<u64>| {
+        figures.total.latency.as_ref().and_then(pick).map_or("-".to_string(), |ns| latency(ns as f64))
     };
     let rate = phase.rate_per_s().map_or("-".to_string(), number);
     let failed = count(phase.failures);
     let mark = if row.trust() == Trust::Ok { String::new() } else { format!(", {}", row.trust().word()) };
-    cells(row, [&rate, &time(|found| found.p50_ns), &time(|found| found.p99_ns), &failed, &format!("{cache}{mark}")])
+    cells(
+        row,
+        [&rate, &time(|found| Some(found.p50_ns)), &time(|found| found.p99_ns), &failed, &format!("{cache}{mark}")],
+    )
 }
 
 /// The first error of each phase that had one.

@@ -69,17 +69,18 @@ fn failed(reason: &str) -> Vec<String> {
 
 fn measured(row: &Row, figures: &Figures) -> Vec<String> {
     let total = figures.total;
-    let time =
-        |pick: fn(&LatencyFigures) -> f64| total.latency.as_ref().map_or("-".to_string(), |found| latency(pick(found)));
+    let time = |pick: fn(&LatencyFigures) -> Option<f64>| {
+        total.latency.as_ref().and_then(pick).map_or("-".to_string(), latency)
+    };
     // By Little's law: what really was under way at once.
     let in_flight = total.latency.map_or("-".to_string(), |found| number(total.iops * found.mean_ns / 1e9));
     let rate = total.durable_bytes_per_s.unwrap_or(total.bytes_per_s);
     vec![
         number(total.iops),
         number(rate / 1e6),
-        time(|found| found.mean_ns),
-        time(|found| found.p50_ns as f64),
-        time(|found| found.p99_ns as f64),
+        time(|found| Some(found.mean_ns)),
+        time(|found| Some(found.p50_ns as f64)),
+        time(|found| found.p99_ns.map(|ns| ns as f64)),
         in_flight,
         row.trust().word().to_string(),
     ]

@@ -60,7 +60,8 @@ mod tests {
         grid.targets = vec!["disk".to_owned()];
         let values = values.iter().map(|value| Some(value * 1e6)).collect();
         let rounds = vec![RoundLine { target: 0, round: 0, values }];
-        let series = Series { step_s: 0.5, thinned: 1, rounds, medians: Vec::new(), marks: Vec::new() };
+        let series =
+            Series { step_s: 0.5, thinned: 1, rounds, medians: Vec::new(), marks: Vec::new(), figures: Vec::new() };
         sentences(&series, &grid).iter().map(|sentence| sentence.replace('\u{a0}', " ")).collect()
     }
 

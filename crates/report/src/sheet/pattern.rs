@@ -165,7 +165,8 @@ fn data(series: &Series, names: &[String]) -> String {
         .map(|mark| json!([mark.target, mark.at_s]))
         .collect();
     let step = series.step_s;
-    let means: Vec<_> = series.main_lines().map(|line| json!([line.target, short(line.mean() / 1e6)])).collect();
+    let means: Vec<_> =
+        series.main_lines().map(|line| json!([line.target, short(series.figure(line) / 1e6)])).collect();
     let data = json!({
         "step": step, "log": Axes::of(series).logarithmic, "names": names, "lines": lines, "means": means, "throttled": marks,
     });

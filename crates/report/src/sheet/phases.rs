@@ -9,9 +9,6 @@ use super::place::{Place, badge, scrolling};
 use crate::quantity::{duration, number, ratio, shortened};
 use crate::summary::{Cell, Grid, Lane, Line, Metric};
 
-/// Fewer operations make no 99.9th percentile.
-const LEAST_FOR_P999: u64 = 10_000;
-
 pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
     let lines: Vec<&Line<'_>> = grid.lines.iter().filter(|line| line.is_phase()).collect();
     if lines.is_empty() {
@@ -121,13 +118,13 @@ fn cache<'a>(line: &Line<'a>) -> Option<&'a str> {
 fn group(line: &Line<'_>, grid: &Grid<'_>) -> Group {
     let range = |(target, cell): (usize, &Cell<'_>)| {
         let latency = cell.latency(Lane::Operation)?;
-        let at = |percent| latency.percentile(percent).map(|ns| ns as f64);
+        let at = |percent| latency.shown(percent).map(|ns| ns as f64);
         Some(Range {
             target,
             name: if grid.targets.len() > 1 { grid.targets[target].clone() } else { String::new() },
             p50: at(50.0)?,
             p99: at(99.0)?,
-            p999: at(99.9).filter(|_| latency.moments.count >= LEAST_FOR_P999),
+            p999: at(99.9),
         })
     };
     Group { title: line.title.clone(), ranges: line.cells.iter().enumerate().filter_map(range).collect() }

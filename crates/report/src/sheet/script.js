@@ -127,7 +127,7 @@
       context.textBaseline = "middle";
       context.font = 11.5 * ratio + "px " + getComputedStyle(document.body).fontFamily;
       context.fillStyle = style("--soft");
-      context.fillText("mean, MB/s", right + 8 * ratio, plot.bbox.top - 4 * ratio);
+      context.fillText("table, MB/s", right + 8 * ratio, plot.bbox.top - 4 * ratio);
       context.font = "600 " + 12.5 * ratio + "px " + getComputedStyle(document.body).fontFamily;
       for (const label of labels) {
         context.fillStyle = style("--s" + (label.target % 6));

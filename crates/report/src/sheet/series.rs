@@ -6,7 +6,7 @@ use results::JobRecord;
 use results::evidence::Seen;
 use results::statistics::{self, median};
 
-use crate::summary::{Cell, Line, Repeat};
+use crate::summary::{Cell, Line, Metric, Repeat};
 
 /// Points of one pattern's chart, over all its lines: the page has a budget.
 const POINTS_MAX: usize = 4000;
@@ -25,6 +25,8 @@ pub(super) struct Series {
     pub(super) medians: Vec<RoundLine>,
     /// What happened when.
     pub(super) marks: Vec<Mark>,
+    /// The tables' throughput of each target, bytes per second: a chart says no other. `None`: the target has none.
+    pub(super) figures: Vec<Option<f64>>,
 }
 
 /// One line, bytes per second; the point at index i is the time from `i * step_s` to `(i + 1) * step_s`.
@@ -84,7 +86,13 @@ impl Series {
             line.values = line.values.chunks(thinned).map(mean).collect();
         }
         let medians = medians(&rounds, line.cells.len());
-        Some(Series { step_s: window_ms as f64 * thinned as f64 / 1e3, thinned, rounds, medians, marks })
+        let figures = line.cells.iter().map(|cell| cell.value(Metric::Throughput)).collect();
+        Some(Series { step_s: window_ms as f64 * thinned as f64 / 1e3, thinned, rounds, medians, marks, figures })
+    }
+
+    /// The figure that stands beside a line.
+    pub(super) fn figure(&self, line: &RoundLine) -> f64 {
+        self.figures.get(line.target).copied().flatten().unwrap_or_else(|| line.mean())
     }
 
     /// Whether any line has two points: one says nothing about time.

@@ -114,7 +114,7 @@ impl Metric {
     /// The figure of one repeat, in bytes, ns, percent or per second; `None`: not measured.
     pub(crate) fn of(self, repeat: &Repeat<'_>) -> Option<f64> {
         if let Some((lane, percent)) = self.percentile() {
-            return repeat.latency(lane)?.percentile(percent).map(|ns| ns as f64);
+            return repeat.latency(lane)?.shown(percent).map(|ns| ns as f64);
         }
         if let Some(phase) = repeat.phase {
             return match self {

@@ -149,7 +149,7 @@ impl<'a> Cell<'a> {
     /// The figure over all rounds: the median, or for latencies the percentile of all rounds' requests together.
     pub(crate) fn value(&self, metric: Metric) -> Option<f64> {
         match metric.percentile() {
-            Some((lane, percent)) => self.latency(lane)?.percentile(percent).map(|ns| ns as f64),
+            Some((lane, percent)) => self.latency(lane)?.shown(percent).map(|ns| ns as f64),
             // Rounds too short for the clock of CPU time have none: the median of the others would be too high.
             None if metric.is_of_cpu() && self.by_round(metric).len() < self.repeats.len() => None,
             None => median(&self.by_round(metric)),

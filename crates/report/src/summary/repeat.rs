@@ -81,8 +81,8 @@ impl<'a> Repeat<'a> {
         of_job.or(of_phase).map(|error| format!("{} ({}, errno {})", error.text, error.function, error.code))
     }
 
-    /// The latency of one lane, as the report of this job would show it: clat, lat where clat is not kept, or the
-    /// requests that were timed of a sampled run. Empty when the lane did nothing; `None` when nothing was kept.
+    /// The latency of one lane, as the tables on the terminal show it (`DirectionRecord::latency`), or the requests that
+    /// were timed of a sampled run. Empty when the lane did nothing; `None` when nothing was kept.
     pub(crate) fn latency(&self, lane: Lane) -> Option<Cow<'_, Latency>> {
         if let Some(phase) = self.phase {
             return (lane == Lane::Operation).then_some(Cow::Borrowed(&phase.latency));
@@ -108,10 +108,9 @@ fn kept<'a>(direction: &'a DirectionRecord, sampled: Option<&'a Latency>) -> Opt
         return Some(&direction.clat);
     }
     // Paced jobs: from the intended start on, so that a slow request is not hidden by those that waited for it.
-    [direction.response.as_ref(), Some(&direction.clat), Some(&direction.lat), sampled]
-        .into_iter()
-        .flatten()
-        .find(|latency| latency.histogram.is_some() && latency.moments.count > 0)
+    let kept = |latency: &&Latency| latency.histogram.is_some() && latency.moments.count > 0;
+    let response = direction.response.as_ref().filter(kept);
+    response.or_else(|| direction.latency()).or_else(|| sampled.filter(kept))
 }
 
 /// The workers of each row: as the report groups them, or all in one.

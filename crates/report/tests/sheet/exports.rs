@@ -74,6 +74,41 @@ fn csv_has_a_line_for_each_round_and_direction() {
     assert_eq!(reads[0][column("last_sync_s")], "", "unknown is empty");
 }
 
+/// One latency under one name, of one definition and with one floor of samples, on every face.
+#[test]
+fn a_latency_is_the_same_on_every_face() {
+    let mut study = fixture::comparison();
+    study.targets.truncate(1);
+    study.rows.retain(|row| row.target == 0 && row.round == 0 && row.pattern.starts_with("randread"));
+    for (count, has_p99) in [(100_000, true), (256, false)] {
+        let run = study.rows[0].run.as_mut().unwrap();
+        run.jobs.truncate(1);
+        let job = &mut run.jobs[0];
+        // From issue to reap it took a third of what it took from start to reap.
+        job.read.clat = fixture::latency(100_000.0, 0.1, count);
+        job.read.lat = fixture::latency(300_000.0, 0.1, count);
+        let total = study.rows[0].figures().unwrap().total;
+        let figures = total.latency.unwrap();
+        assert_eq!(figures.p99_ns.is_some(), has_p99);
+        let records = parse_csv(&csv(&study));
+        let column = |name: &str| records[0].iter().position(|known| known == name).expect(name);
+        let line = records.iter().find(|record| record[column("direction")] == "read").unwrap();
+        assert_eq!(line[column("latency_p50_ns")], figures.p50_ns.to_string());
+        assert_eq!(line[column("latency_p99_ns")], figures.p99_ns.map(|ns| ns.to_string()).unwrap_or_default());
+        let asked = results::Study { question: results::Question::Measure, ..study.clone() };
+        let p50 = results::quantity::latency(figures.p50_ns as f64);
+        let page = report::sheet::html(std::slice::from_ref(&asked), &Default::default());
+        let terminal = report::guided::text(&asked, 120);
+        assert!(terminal.contains(&p50), "{terminal}");
+        assert!(page.replace('\u{a0}', " ").contains(&p50), "the sheet has another p50");
+        let rate = results::quantity::number(total.bytes_per_s / 1e6);
+        assert!(page.contains(&format!("{rate} MB/s in the table.")), "the chart has another rate than {rate}");
+        if let Some(p99_ns) = figures.p99_ns {
+            assert!(terminal.contains(&results::quantity::latency(p99_ns as f64)), "{terminal}");
+        }
+    }
+}
+
 #[test]
 fn csv_is_valid_whatever_the_names() {
     for study in all() {

@@ -41,11 +41,13 @@ impl Measure {
 
     /// Its value in a row's figures: bytes per second, 1/s, ns or percent.
     pub fn of(self, figures: &Figures) -> Option<f64> {
-        let latency = |pick: fn(&LatencyFigures) -> u64| figures.total.latency.as_ref().map(|found| pick(found) as f64);
+        let latency = |pick: fn(&LatencyFigures) -> Option<u64>| {
+            figures.total.latency.as_ref().and_then(pick).map(|ns| ns as f64)
+        };
         match self {
             Measure::Rate => Some(figures.total.durable_bytes_per_s.unwrap_or(figures.total.bytes_per_s)),
             Measure::Iops => Some(figures.total.iops),
-            Measure::P50 => latency(|found| found.p50_ns),
+            Measure::P50 => latency(|found| Some(found.p50_ns)),
             Measure::P99 => latency(|found| found.p99_ns),
             Measure::Cpu => Some(figures.cpu_percent),
         }

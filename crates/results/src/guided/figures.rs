@@ -50,28 +50,24 @@ pub struct LatencyFigures {
     pub mean_ns: f64,
     /// Median.
     pub p50_ns: u64,
-    /// 99th percentile.
-    pub p99_ns: u64,
-    /// 99.9th percentile; `None` with fewer than 10,000 values.
+    /// 99th percentile; `None` with fewer than ten values beyond it.
+    pub p99_ns: Option<u64>,
+    /// 99.9th percentile, likewise.
     pub p999_ns: Option<u64>,
     /// Largest.
     pub max_ns: u64,
 }
 
-/// Fewer values make no 99.9th percentile.
-const LEAST_FOR_P999: u64 = 10_000;
-
 impl LatencyFigures {
     /// Figures of a latency that was measured with a histogram.
     pub fn of(latency: &Latency) -> Option<LatencyFigures> {
         let histogram = latency.histogram.as_ref().filter(|histogram| histogram.count() > 0)?;
-        let count = histogram.count();
         Some(LatencyFigures {
-            count,
+            count: histogram.count(),
             mean_ns: latency.moments.mean()?,
             p50_ns: histogram.percentile(50.0)?,
-            p99_ns: histogram.percentile(99.0)?,
-            p999_ns: if count >= LEAST_FOR_P999 { histogram.percentile(99.9) } else { None },
+            p99_ns: latency.shown(99.0),
+            p999_ns: latency.shown(99.9),
             max_ns: latency.moments.max()?,
         })
     }
@@ -156,8 +152,7 @@ fn direction(record: &DirectionRecord, beyond_ns: Option<u64>) -> Option<Directi
     (record.ios > 0).then(|| {
         let runtime_s = record.runtime_ms as f64 / 1e3;
         let durable = |beyond_ns: u64| record.bytes as f64 / (runtime_s + beyond_ns as f64 / 1e9);
-        // From start to reap where its distribution was kept, else from issue to reap.
-        let latency = LatencyFigures::of(&record.lat).or_else(|| LatencyFigures::of(&record.clat));
+        let latency = record.latency().and_then(LatencyFigures::of);
         DirectionFigures {
             operations: record.ios,
             bytes: record.bytes,

@@ -7,9 +7,10 @@ use results::{
 
 use crate::guided::{markdown, summary, text};
 
+/// Each value so often that a 99th percentile may be shown.
 fn latency(values_us: &[u64]) -> Latency {
     let (mut moments, mut histogram) = (Moments::default(), Histogram::new());
-    for value in values_us {
+    for value in values_us.iter().flat_map(|value| [value; 1000]) {
         moments.record(value * 1000);
         histogram.record(value * 1000);
     }

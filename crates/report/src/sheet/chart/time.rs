@@ -54,7 +54,8 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, series: &Series, names: &[S
     let last = |line: &RoundLine| line.values.iter().rev().flatten().next().copied().unwrap_or(0.0);
     let mut ends: Vec<f64> = main.iter().map(|line| y.at(last(line)) + 4.0).collect();
     spread(&mut ends, 15.0, (top + 4.0, bottom));
-    let said = |line: &&RoundLine| format!("{} {} MB/s on average.", names[line.target], number(line.mean() / 1e6));
+    let said =
+        |line: &&RoundLine| format!("{} {} MB/s in the table.", names[line.target], number(series.figure(line) / 1e6));
     let description: Vec<String> = main.iter().map(said).collect();
     let frame = Frame { id, title, description: &description.join(" "), size: SIZE };
     svg(
@@ -66,7 +67,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, series: &Series, names: &[S
             (sync_bands(series, &x, bottom))
             (throttle_marks(&series.marks, &x))
             @for (line, end) in main.iter().zip(&ends) {
-                @let text = format!("{} {}", shortened(&names[line.target], 20), number(line.mean() / 1e6));
+                @let text = format!("{} {}", shortened(&names[line.target], 20), number(series.figure(line) / 1e6));
                 (label(SIZE.0 - RIGHT + 8.0, *end, &format!("name {}", colour(line.target)), &text))
             }
         },
@@ -88,7 +89,7 @@ fn grid(x: &Scale, y: &Scale, logarithmic: bool) -> Markup {
         }
         (rule((LEFT, bottom), (end, bottom), "baseline"))
         (label((LEFT + end) / 2.0, SIZE.1 - 6.0, "axis middle", "seconds since the first counted request"))
-        (label(end + 8.0, TOP - 10.0, "axis", "mean, MB/s"))
+        (label(end + 8.0, TOP - 10.0, "axis", "table, MB/s"))
     }
 }
 
