@@ -32,8 +32,10 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
-    let image = sparse_image(row);
-    let layer = image.or(thin_layer(row))?;
+    // A thin volume answers for itself, whatever lies below its pool.
+    let thin = thin_layer(row);
+    let image = sparse_image(row).filter(|_| thin.is_none());
+    let layer = thin.or(image)?;
     let moved = stage.flow.as_ref().and_then(|flow| {
         let (asked, device) = (flow.application.bytes[READ], flow.device.as_ref()?.done.bytes[READ]);
         let below = flow.below_files.map(|bytes| bytes[READ]);
