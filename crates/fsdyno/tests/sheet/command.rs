@@ -151,7 +151,7 @@ fn python(program: &str, package: &str) -> Option<PathBuf> {
 fn fio_plot_draws_the_exported_rows() {
     let place = Place::with(&fixture::comparison());
     place.good("report study.json --as json -o rows/");
-    assert_eq!(place.path("rows").read_dir().expect("rows").count(), 90);
+    assert_eq!(place.path("rows").read_dir().expect("rows").count(), 120);
     let Some(fio_plot) = python("fio-plot", "fio-plot") else { return };
     std::fs::create_dir(place.path("one")).expect("a directory");
     let name = "01-local-read-r1.json";
