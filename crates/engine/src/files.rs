@@ -19,7 +19,7 @@ pub use error::{FileCause, FileError};
 use job::{Fallocate, SyncOpen};
 
 pub use reach::{Looked, Reach};
-pub use whole::{Readers, WholeFile, create_growing, remove_old_drafts, write_whole};
+pub use whole::{Readers, WholeFile, create_growing, remove_old_drafts, unguessable, write_whole};
 
 use crate::system::files as system;
 

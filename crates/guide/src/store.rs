@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use engine::files::{Directory, Readers, WholeFile, remove_old_drafts, write_whole};
+use engine::files::{Directory, Readers, WholeFile, remove_old_drafts, unguessable, write_whole};
 use results::{Question, Study};
 
 use crate::Problem;
@@ -18,11 +18,7 @@ pub struct Store {
 
 /// A name for a study that begins now: sortable by time, unlike any other.
 pub fn new_id(question: Question, started_ms: u64) -> String {
-    use std::hash::{BuildHasher, Hasher};
-    // The standard library seeds each process's hashers from the system.
-    let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
-    hasher.write_u64(started_ms);
-    let salt = hasher.finish() & 0xffff;
+    let salt = unguessable() & 0xffff;
     let when = jiff::Timestamp::from_millisecond(started_ms as i64).unwrap_or_default();
     let when = when.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y%m%d-%H%M%S").to_string();
     format!("{when}-{}-{salt:04x}", question.word())
@@ -69,7 +65,7 @@ impl Store {
     /// Drafts of runs that were killed while they saved.
     fn tidy(&self) {
         if let Ok(directory) = Directory::open(&self.directory) {
-            remove_old_drafts(&directory);
+            remove_old_drafts(&directory, false);
         }
     }
 

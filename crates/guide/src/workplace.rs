@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use engine::files::{Directory, Reach};
+use engine::files::{Directory, Reach, unguessable};
 use probe::{FileKind, PathFacts};
 use run::Control;
 
@@ -17,7 +17,7 @@ mod marker;
 mod removal;
 mod space;
 
-pub use leftovers::{CleanOptions, Left, Outcome, clean};
+pub use leftovers::{CleanOptions, Cleaned, Left, Outcome, clean};
 pub use space::{Needs, room_bytes};
 
 use marker::{Held, Marker};
@@ -64,7 +64,7 @@ impl Workplace {
     fn make(parent: Arc<Directory>, need: Needs, control: &Arc<Control>) -> Result<Workplace, Problem> {
         let path = parent.path().to_owned();
         let marker = Marker::of_this_process(need);
-        let name = format!("{PREFIX}{}-{:x}-{:08x}", marker.pid, marker.made_ms, random());
+        let name = format!("{PREFIX}{}-{:x}-{:08x}", marker.pid, marker.made_ms, unguessable() as u32);
         let directory = Arc::new(parent.make(&name).map_err(|error| cannot_write(&path, error.code))?);
         let held = Held::make(&directory, &marker).map_err(|error| {
             // It is empty, or holds an empty marker: nothing of anybody's.
@@ -72,24 +72,13 @@ impl Workplace {
             let _ = parent.remove_directory(name.as_ref());
             cannot_write(&path, error.raw_os_error().unwrap_or(0))
         })?;
+        check_owner(&directory, &held)?;
         let guard = Guard::begin(&directory, &path, control);
         // From here on dropping it removes it.
         let workplace = Workplace { parent, name, directory, held: Some(held), marker: Mutex::new(marker), guard };
-        workplace.check_owner()?;
         // Another run may have begun at the same time: whoever came first has the room.
         space::check(&workplace.parent, &path, need, Some(&workplace.marker()))?;
         Ok(workplace)
-    }
-
-    /// The directory must be the one that was made, and not one that somebody put into its place.
-    fn check_owner(&self) -> Result<(), Problem> {
-        let owner = self.directory.state().ok().map(|state| state.owner);
-        let ours = self.held.as_ref().and_then(|held| held.owner(&self.directory));
-        if ours.is_some() && owner == ours {
-            return Ok(());
-        }
-        Err(Problem::new(format!("{} was exchanged while it was made", self.directory.path().display()))
-            .with_next("somebody else writes in this directory: choose another"))
     }
 
     fn marker(&self) -> Marker {
@@ -187,10 +176,18 @@ impl Drop for Workplace {
     }
 }
 
-/// A number that nobody can guess: the standard library seeds its hashers from the system.
-fn random() -> u32 {
-    use std::hash::{BuildHasher, Hasher};
-    std::collections::hash_map::RandomState::new().build_hasher().finish() as u32
+/// The directory must be the one that was made, and not one that somebody put into its place: that one is not ours to
+/// empty, and only the marker is taken back.
+fn check_owner(directory: &Directory, held: &Held) -> Result<(), Problem> {
+    let owner = directory.state().ok().map(|state| state.owner);
+    let ours = held.owner(directory);
+    if ours.is_some() && owner == ours {
+        return Ok(());
+    }
+    // Whether it goes or not, the directory is somebody else's.
+    let _ = directory.remove(marker::NAME.as_ref());
+    Err(Problem::new(format!("{} was exchanged while it was made", directory.path().display()))
+        .with_next("somebody else writes in this directory: choose another"))
 }
 
 fn cannot_write(path: &Path, code: i32) -> Problem {

@@ -147,6 +147,15 @@ mod tests {
         assert!(place.path().join("theirs/file").exists());
     }
 
+    /// Ends the other thread also when an assertion fails: the scope waits for it.
+    struct Ends<'a>(&'a std::sync::atomic::AtomicBool);
+
+    impl Drop for Ends<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+
     /// Another process exchanges a directory for a link to somebody's files and back, as fast as it can.
     #[test]
     fn an_exchange_during_the_removal_leads_nowhere() {
@@ -163,12 +172,12 @@ mod tests {
                     let _ = fs::remove_file(&way);
                 }
             });
+            let _ends = Ends(&stop);
             for _ in 0..300 {
                 // What appears after the names were read stays; what fails was exchanged more often than it was tried.
                 let _ = empty(&ours, &[], &AtomicU64::new(0));
                 assert_eq!(fs::read(target.join("file")).unwrap(), b"precious");
             }
-            stop.store(true, Ordering::Relaxed);
         });
     }
 }

@@ -125,11 +125,13 @@ pub fn create_growing(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Removes the drafts of this user in a directory that nobody writes any more; how many there were.
-pub fn remove_old_drafts(directory: &Directory) -> u64 {
+/// Removes the drafts of this user in a directory that nobody writes any more, unless it is only to look; how many there
+/// are.
+pub fn remove_old_drafts(directory: &Directory, only_look: bool) -> u64 {
     let names = directory.names().unwrap_or_default();
-    let names = names.iter().filter_map(|name| name.to_str()).filter(|name| is_draft(name));
-    names.filter(|name| remove_if_old(directory, name)).count() as u64
+    let drafts = names.iter().filter_map(|name| name.to_str()).filter(|name| is_draft(name));
+    let old = drafts.filter(|name| is_old(directory, name));
+    old.filter(|name| only_look || directory.remove(Path::new(name)).is_ok()).count() as u64
 }
 
 fn is_draft(name: &str) -> bool {
@@ -137,10 +139,10 @@ fn is_draft(name: &str) -> bool {
     number.is_some_and(|number| number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-fn remove_if_old(directory: &Directory, name: &str) -> bool {
+fn is_old(directory: &Directory, name: &str) -> bool {
     let Ok((file, entry)) = directory.open_regular(name) else { return false };
     let ours = entry.owner == rustix::process::geteuid().as_raw() && entry.names == 1;
-    ours && try_lock(&file) == Lock::Taken && directory.remove(Path::new(name)).is_ok()
+    ours && try_lock(&file) == Lock::Taken
 }
 
 /// What is under a name.
@@ -226,7 +228,7 @@ impl Draft {
         let mut tries = 0;
         let (draft, file) = loop {
             tries += 1;
-            let draft = format!("{DRAFT}{:016x}", random());
+            let draft = format!("{DRAFT}{:016x}", unguessable());
             match directory.create_with_mode(&draft, mode) {
                 Ok(file) => break (draft, file),
                 Err(error) if error.code == libc::EEXIST && tries < TRIES_MAX => {}
@@ -262,7 +264,7 @@ impl Drop for Draft {
 }
 
 /// A number that nobody can guess: the standard library seeds its hashers from the system.
-fn random() -> u64 {
+pub fn unguessable() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }

@@ -118,7 +118,7 @@ impl Clean {
         drop((looks, signals));
         let mut failed = false;
         let mut text = String::new();
-        for left in &found {
+        for left in &found.left {
             let what = match &left.outcome {
                 Outcome::Removed => "removed".to_string(),
                 Outcome::Found => "would be removed".to_string(),
@@ -138,7 +138,13 @@ impl Clean {
                 .map(|(entries, bytes)| format!(" ({entries} entries, {})", results::quantity::bytes(bytes as f64)));
             text.push_str(&format!("{}{}: {what}\n", left.directory.display(), weight.unwrap_or_default()));
         }
-        if found.is_empty() {
+        if found.drafts > 0 {
+            let drafts = if found.drafts == 1 { "draft" } else { "drafts" };
+            let what = if self.dry_run { "would be removed" } else { "removed" };
+            let (path, count) = (self.path.display(), found.drafts);
+            text.push_str(&format!("{path}: {count} {drafts} of records or reports that killed runs left: {what}\n"));
+        }
+        if text.is_empty() {
             text = format!("nothing of fsdyno is left in {}\n", self.path.display());
         }
         let written = print(&escape::terminal(&text));

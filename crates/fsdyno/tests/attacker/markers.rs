@@ -19,6 +19,15 @@ fn real_marker(scene: &Scene) -> Vec<u8> {
     marker
 }
 
+/// Ends the other thread also when an assertion fails: the scope waits for it.
+struct Ends<'a>(&'a std::sync::atomic::AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
 /// In a directory that all may write, root cleans up while another user exchanges what is in the way.
 #[test]
 fn root_deletes_nothing_for_another_user() {
@@ -44,13 +53,13 @@ fn root_deletes_nothing_for_another_user() {
                 let _ = fs::remove_file(forged.join("sub"));
             }
         });
+        let _ends = Ends(&stop);
         for words in ["clean data", "clean data --others", "clean data --any-owner --others"] {
             for _ in 0..10 {
                 scene.run(words);
                 scene.victim_is_whole(&scene.path("victim"));
             }
         }
-        stop.store(true, Ordering::Relaxed);
     });
     let _ = fs::create_dir_all(&forged);
     fs::write(forged.join(".fsdyno-work"), &marker).unwrap();

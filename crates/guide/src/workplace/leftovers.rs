@@ -20,6 +20,15 @@ pub struct CleanOptions {
     pub any_owner: bool,
 }
 
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// Directories.
+    pub left: Vec<Left>,
+    /// Drafts of files that were to be written whole.
+    pub drafts: u64,
+}
+
 /// A directory that a run left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
@@ -55,32 +64,30 @@ pub enum Outcome {
 ///
 /// # Errors
 /// When `path` cannot be read.
-pub fn clean(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Vec<Left>, Problem> {
+pub fn clean(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Cleaned, Problem> {
     watcher.looks(path);
     let found = clean_below(path, options, watcher);
     watcher.looked();
     found
 }
 
-fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Vec<Left>, Problem> {
+fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Cleaned, Problem> {
     let unreadable = |error: engine::files::FileError| Problem::new(error.to_string());
     let parent = Arc::new(Directory::open(path).map_err(unreadable)?);
     let mut names = parent.names().map_err(unreadable)?;
     names.sort();
-    let mut found = Vec::new();
+    let mut left = Vec::new();
     for name in names.iter().filter_map(|name| name.to_str()).filter(|name| name.starts_with(PREFIX)) {
         if parent.look(name.as_ref()).is_ok_and(|entry| entry.kind == EntryKind::Directory) {
             watcher.looks(&path.join(name));
             let (weight, outcome) = clean_one(&parent, name, options, watcher);
             watcher.looks(path);
-            found.push(Left { directory: path.join(name), weight, outcome });
+            left.push(Left { directory: path.join(name), weight, outcome });
         }
     }
-    if !options.only_look {
-        // Files that were to be written whole: nobody misses what never had its name.
-        remove_old_drafts(&parent);
-    }
-    Ok(found)
+    // Nobody misses what never had its name.
+    let drafts = remove_old_drafts(&parent, options.only_look);
+    Ok(Cleaned { left, drafts })
 }
 
 fn clean_one(

@@ -32,7 +32,7 @@ fn leave(parent: &Path, name: &str, change: impl FnOnce(&mut Marker)) -> PathBuf
 
 fn cleaned(path: &Path, options: CleanOptions) -> Vec<(String, Outcome)> {
     let name = |left: &Left| left.directory.file_name().unwrap().to_str().unwrap().to_owned();
-    let left = clean(path, options, &mut Unwatched).unwrap();
+    let left = clean(path, options, &mut Unwatched).unwrap().left;
     left.into_iter().map(|left| (name(&left), left.outcome)).collect()
 }
 
@@ -130,7 +130,7 @@ fn a_killed_run_is_cleaned_up_and_others_are_not() {
     fs::write(path.join("fsdyno-work-7-halfmarked").join(marker::NAME), "").unwrap();
 
     let look = CleanOptions { only_look: true, ..CleanOptions::default() };
-    let found = clean(path, look, &mut Unwatched).unwrap();
+    let found = clean(path, look, &mut Unwatched).unwrap().left;
     assert_eq!((found.len(), names(path).len()), (7, 7), "looking removes nothing");
     assert!(matches!(found[0], Left { weight: Some((2, 10_000..)), outcome: Outcome::Found, .. }), "{:?}", found[0]);
 
@@ -222,6 +222,15 @@ fn what_only_looks_like_a_marker_is_none() {
     }
 }
 
+/// Ends the other thread also when an assertion fails: the scope waits for it.
+struct Ends<'a>(&'a std::sync::atomic::AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
 /// Somebody exchanges a directory within what is cleaned for a link to another's files and back, all the time.
 #[test]
 fn an_exchange_while_it_is_cleaned_leads_nowhere() {
@@ -245,17 +254,47 @@ fn an_exchange_while_it_is_cleaned_leads_nowhere() {
                 }
             }
         });
+        let _ends = Ends(&stop);
         for round in 0..200 {
             let directory = leave(path, &format!("fsdyno-work-{round}"), |_| ());
-            fs::create_dir(directory.join("sub")).unwrap();
+            // The other may have moved it already.
+            let _ = fs::create_dir(directory.join("sub"));
             for file in 0..5 {
-                fs::write(directory.join(format!("sub/{file}")), "bait").unwrap();
+                let _ = fs::write(directory.join(format!("sub/bait{file}")), "bait");
             }
             clean(path, CleanOptions::default(), &mut Unwatched).unwrap();
             assert_eq!(fs::read(victim.join("file")).unwrap(), b"precious", "round {round}");
         }
-        stop.store(true, Ordering::Relaxed);
     });
+}
+
+/// Somebody puts a directory of theirs where ours was made, before it is marked: it is told by its owner.
+#[test]
+fn a_directory_of_another_user_is_not_taken_for_ours() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: a second user needs root");
+        return;
+    }
+    let parent = place();
+    let directory = Directory::open(parent.path()).unwrap();
+    let held = Held::make(&directory, &Marker::of_this_process(Needs::default())).unwrap();
+    check_owner(&directory, &held).unwrap();
+    std::os::unix::fs::chown(parent.path(), Some(54_321), None).unwrap();
+    fs::write(parent.path().join("theirs"), "precious").unwrap();
+    let refused = check_owner(&directory, &held).unwrap_err();
+    assert!(refused.what.ends_with("was exchanged while it was made"), "{refused}");
+    assert_eq!(names(parent.path()), ["theirs"]);
+}
+
+#[test]
+fn drafts_are_told() {
+    let parent = place();
+    fs::write(parent.path().join(".fsdyno-draft-0123456789abcdef"), "half").unwrap();
+    let look = CleanOptions { only_look: true, ..CleanOptions::default() };
+    for (options, left) in [(look, 1), (CleanOptions::default(), 0)] {
+        assert_eq!(clean(parent.path(), options, &mut Unwatched).unwrap().drafts, 1);
+        assert_eq!(names(parent.path()).len(), left);
+    }
 }
 
 #[test]

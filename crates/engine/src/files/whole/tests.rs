@@ -111,7 +111,9 @@ fn only_old_drafts_of_ours_are_tidied_up() {
     }
     fs::write(folder.path().join("precious"), "theirs").unwrap();
     fs::hard_link(folder.path().join("precious"), folder.path().join(".fsdyno-draft-fedcba9876543210")).unwrap();
-    assert_eq!(remove_old_drafts(&directory), 1);
+    assert_eq!(remove_old_drafts(&directory, true), 1);
+    assert_eq!(names(folder.path()).len(), 6, "looking removes nothing");
+    assert_eq!(remove_old_drafts(&directory, false), 1);
     drop(draft);
     assert_eq!(
         names(folder.path()),
