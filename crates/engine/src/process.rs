@@ -2,7 +2,7 @@
 //! another one can. And what the process holds of its own program.
 
 pub use crate::system::process::{
-    bind_to_parent, divide, ignores, let_go_of_code, signal, wait_for, warn_before_processor_limit,
+    bind_to_parent, divide, end_with_this, ignores, let_go_of_code, signal, wait_for, warn_before_processor_limit,
 };
 
 /// Which of the two processes goes on here.

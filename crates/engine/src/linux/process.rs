@@ -33,6 +33,13 @@ pub fn bind_to_parent(to_parent: &std::io::PipeWriter) -> bool {
     seen.is_err() || !ends[0].revents().contains(PollFlags::ERR)
 }
 
+/// Has a command that is about to be started end with the thread that starts it, also when that is killed.
+pub fn end_with_this(command: &mut std::process::Command) {
+    let bind = || Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
+    // SAFETY: between fork and exec only this one system call is made: no lock is taken and nothing allocated.
+    unsafe { std::os::unix::process::CommandExt::pre_exec(command, bind) };
+}
+
 /// Waits until the process, a child of this one, has ended.
 pub fn wait_for(child: u32) -> io::Result<Ended> {
     let pid = Pid::from_raw(child as i32).ok_or(io::ErrorKind::InvalidInput)?;

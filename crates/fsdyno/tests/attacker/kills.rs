@@ -57,6 +57,28 @@ fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
     }
 }
 
+/// Bash is a process of its own: it must not go on writing into what `clean` removes.
+#[test]
+fn killed_in_the_shells_loop_the_shell_ends_too() {
+    let scene = Scene::new();
+    for round in 0..8 {
+        let mut child = scene
+            .command("smallfiles data --files=100 --limit=1 --literal --no-store")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_until("the shell's files", || {
+            assert!(child.try_wait().unwrap().is_none(), "it ended before the shell's loop");
+            work_directory(&scene.data()).is_some_and(|work| work.join("shell/test5.txt").exists())
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait_until("the other process's end", || !scene.clean().contains("still uses it"));
+        assert!(names(&scene.data()).is_empty(), "round {round}: {:?}", names(&scene.data()));
+    }
+}
+
 /// Starts it, and kills one of its processes after a while; it may have ended before.
 fn killed(scene: &Scene, words: &str, after_ms: u64, worker: bool) {
     let mut child = scene.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

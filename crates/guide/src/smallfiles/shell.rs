@@ -8,6 +8,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 
 use engine::clock::{Clock, RealClock};
 use engine::files::{Directory, EntryKind};
+use engine::process::end_with_this;
 use results::{JobError, Latency, PhaseRecord};
 use run::Control;
 
@@ -64,8 +65,8 @@ pub(super) fn cost_ns(control: &Control) -> Result<[u64; 2], Problem> {
 /// # Errors
 /// When there is no bash, or the loop was ended before its time.
 pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control) -> Result<Looped, Problem> {
-    let mut child = Command::new("bash")
-        .args(["-c", &format!("TIMEFORMAT='%R %U %S'; time {script}")])
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &format!("TIMEFORMAT='%R %U %S'; time {script}")])
         .env("LC_ALL", "C")
         // By its descriptor, which the child has until it becomes bash: another may stand at its path by now.
         .current_dir(directory.map_or("/".to_owned(), |held| format!("/proc/self/fd/{}", held.as_fd().as_raw_fd())))
@@ -73,12 +74,13 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         // A Ctrl-C is ours to pass on: it ends the loop and not one cat.
-        .process_group(0)
-        .spawn()
-        .map_err(|error| {
-            Problem::new(format!("cannot run bash: {}", reason(&error)))
-                .with_next("install bash: the published loops are written for it")
-        })?;
+        .process_group(0);
+    // Nobody would end it after a kill: it would go on writing into what `clean` removes.
+    end_with_this(&mut bash);
+    let mut child = bash.spawn().map_err(|error| {
+        Problem::new(format!("cannot run bash: {}", reason(&error)))
+            .with_next("install bash: the published loops are written for it")
+    })?;
     let complaints = child.stderr.take().map(listen);
     let ended = wait(&mut child, control);
     match ended {
