@@ -23,19 +23,23 @@ const CHECKS: &[Step] = &[
     Step { name: "gate", check: || bench::run(&["--gate".to_owned()]) },
 ];
 
-const TEST: Step = Step {
-    name: "test",
-    check: || {
-        let counts = tests_step::run()?;
-        println!("{counts}");
-        Ok(counts.failed == 0)
-    },
-};
-
 /// The check of that name.
 pub(crate) fn step(name: &str) -> Option<&'static Step> {
-    const TESTS: &[Step] = &[TEST];
-    CHECKS.iter().chain(TESTS).find(|step| step.name == name)
+    CHECKS.iter().find(|step| step.name == name)
+}
+
+/// The tests of these tiers, or of all.
+pub(crate) fn test(tiers: &[String]) -> Outcome {
+    let counts = tests_step::run(tiers)?;
+    println!("{counts}");
+    Ok(counts.failed == 0)
+}
+
+/// What one lives in while working: structure, lints, and the tests that need nothing.
+pub(crate) fn quick() -> Outcome {
+    let checks: Vec<&Step> = ["tidy", "clippy"].into_iter().filter_map(step).collect();
+    let failed = checks.iter().filter(|step| step.run() != Ok(true)).count();
+    Ok(test(&["units".to_owned()])? && failed == 0)
 }
 
 impl Step {
@@ -55,9 +59,8 @@ impl Step {
 /// Runs all of them, whatever fails on the way. The last line counts the tests; each failed check counts as one.
 pub(crate) fn run() -> Outcome {
     let failed_checks = CHECKS.iter().filter(|step| step.run() != Ok(true)).count() as u64;
-    println!("== {}", TEST.name);
-    let mut counts = tests_step::run().unwrap_or_else(|message| {
-        println!("== {}: FAILED: {message}", TEST.name);
+    let mut counts = tests_step::run(&[]).unwrap_or_else(|message| {
+        println!("== test: FAILED: {message}");
         Counts { failed: 1, ..Counts::default() }
     });
     counts.failed += failed_checks;

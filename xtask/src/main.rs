@@ -25,7 +25,8 @@ const USAGE: &str = "usage: cargo xtask CHORE
     tidy           structure: imports, unsafe, names, lengths, banned words
     licences       licences of the dependencies
     docs           generated documents are fresh; --write makes them anew
-    test           all tests, with the reasons of those that were skipped
+    test [TIER]... the tests, of some tiers or of all, with the reasons of those that were skipped
+  quick          tidy, clippy and the tests that need nothing but the compiler
   bench          what fsdyno costs, beside fio; --help tells more
   agreement      what fsdyno and fio measure on storage of known speed; --help tells more
   sanitize       the tests of engine and run under AddressSanitizer and ThreadSanitizer (nightly)
@@ -40,6 +41,8 @@ fn main() -> ExitCode {
     };
     let outcome = match chore {
         "ci" => ci::run(),
+        "quick" => ci::quick(),
+        "test" => ci::test(rest),
         "bench" => bench::run(rest),
         "agreement" => agreement::run(rest),
         "sanitize" => sanitize::run(rest),

@@ -1,10 +1,10 @@
-//! Runs the tests, shows all they print, and counts them.
+//! Runs the tests in named tiers, shows all they print, and counts them.
 
 use std::fmt;
-use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::workspace::cargo_command;
+use crate::workspace::{cargo, cargo_command};
 
 /// How the tests ended.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -17,30 +17,125 @@ pub(crate) struct Counts {
     pub(crate) skipped: u64,
 }
 
+impl Counts {
+    fn add(&mut self, other: &Counts) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
     }
 }
 
-/// Runs all tests of the workspace.
-pub(crate) fn run() -> Result<Counts, String> {
-    // What passing tests print is shown as well: it holds the reasons of those that were skipped.
-    let mut child = cargo_command()
-        .args(["test", "--workspace", "--no-fail-fast", "--", "--show-output"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("cannot run cargo test: {error}"))?;
-    let output = child.stdout.take().ok_or("cargo test has no output")?;
-    let mut counter = Counter::default();
-    for line in BufReader::new(output).split(b'\n') {
-        let line = line.map_err(|error| format!("cannot read the output of cargo test: {error}"))?;
-        let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        counter.line(&line);
+/// What of the tests runs together. Tests of a tier are cargo's targets of that name; the units are all others.
+struct Tier {
+    name: &'static str,
+    /// Words for cargo test that choose its targets.
+    words: &'static [&'static str],
+}
+
+/// Those that take longest first: they run side by side with those below.
+const TIERS: &[Tier] = &[
+    Tier { name: "lab", words: &["--test", "lab"] },
+    Tier { name: "faults", words: &["--test", "faults"] },
+    Tier { name: "oracle", words: &["--test", "oracle", "--test", "differential"] },
+    Tier { name: "attacker", words: &["--test", "attacker"] },
+    Tier {
+        name: "questions",
+        words: &[
+            "--test",
+            "check",
+            "--test",
+            "compare",
+            "--test",
+            "guided",
+            "--test",
+            "inspect",
+            "--test",
+            "readme",
+            "--test",
+            "sentences",
+            "--test",
+            "smallfiles",
+            "--test",
+            "sweep",
+        ],
+    },
+    Tier { name: "traps", words: &["--test", "traps"] },
+    Tier { name: "sheet", words: &["--test", "browser"] },
+    Tier { name: "memory", words: &["--test", "memcheck"] },
+    Tier { name: "faces", words: &["--test", "faces", "--test", "installed"] },
+    Tier { name: "units", words: &[] },
+    Tier { name: "doc", words: &["--doc"] },
+];
+
+/// So many tiers run at a time: most tests wait for storage or for a clock, and leave the processors to others.
+const LANES: usize = 3;
+
+/// Runs the tests of these tiers, of all if none is named. What a tier prints is shown when it has ended.
+pub(crate) fn run(names: &[String]) -> Result<Counts, String> {
+    let chosen = choose(names)?;
+    build(&chosen)?;
+    let waiting = Mutex::new(chosen.iter());
+    let total = Mutex::new(Counts::default());
+    std::thread::scope(|scope| {
+        let lane = || {
+            while let Some(tier) = lock(&waiting).next() {
+                let (counts, output) = run_tier(tier);
+                let mut total = lock(&total);
+                println!("== test {}\n{output}== test {}: {counts}", tier.name, tier.name);
+                total.add(&counts);
+            }
+        };
+        (0..LANES).for_each(|_| drop(scope.spawn(lane)));
+    });
+    Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn choose(names: &[String]) -> Result<Vec<&'static Tier>, String> {
+    if names.is_empty() {
+        return Ok(TIERS.iter().collect());
     }
-    let status = child.wait().map_err(|error| format!("cannot wait for cargo test: {error}"))?;
-    Ok(counter.finish(status.success()))
+    let find = |name: &String| {
+        let known = || TIERS.iter().map(|tier| tier.name).collect::<Vec<_>>().join(", ");
+        TIERS.iter().find(|tier| tier.name == name).ok_or_else(|| format!("no tier is called {name}: {}", known()))
+    };
+    names.iter().map(find).collect()
+}
+
+/// Builds before anything runs: a compiler beside the tests would take their processors.
+fn build(chosen: &[&Tier]) -> Result<(), String> {
+    let targets = |tier: &&Tier| tier.words != ["--doc"];
+    for tier in chosen.iter().copied().filter(targets) {
+        let built = cargo(&[&["test", "--workspace", "--no-run", "--quiet"], tier.words].concat())?;
+        if !built {
+            return Err(format!("the tests of {} cannot be built", tier.name));
+        }
+    }
+    Ok(())
+}
+
+/// The counts of a tier, and what it printed. What passing tests print is shown as well: it holds the reasons of those
+/// that were skipped.
+fn run_tier(tier: &Tier) -> (Counts, String) {
+    let mut command = cargo_command();
+    command.args(["test", "--workspace", "--no-fail-fast"]).args(tier.words).args(["--", "--show-output"]);
+    let output = match command.stdin(Stdio::null()).output() {
+        Ok(output) => output,
+        Err(error) => return (Counts { failed: 1, ..Counts::default() }, format!("cannot run cargo test: {error}\n")),
+    };
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut counter = Counter::default();
+    text.lines().for_each(|line| counter.line(line));
+    (counter.finish(output.status.success()), String::from_utf8_lossy(&output.stderr).into_owned() + &text)
 }
 
 /// Reads the output line by line.
@@ -131,6 +226,27 @@ test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
     #[test]
     fn what_cannot_be_built_has_failed() {
         assert_eq!(counts("", false), Counts { passed: 0, failed: 1, skipped: 0 });
+    }
+
+    #[test]
+    fn tiers_are_chosen_by_name() {
+        assert_eq!(choose(&[]).unwrap().len(), TIERS.len());
+        assert_eq!(choose(&["units".to_owned()]).unwrap()[0].name, "units");
+        assert!(choose(&["unit".to_owned()]).err().unwrap().contains("units"));
+    }
+
+    /// A target that no tier names would run in none: the units leave out what has `test = false`.
+    #[test]
+    fn every_target_is_in_one_tier() {
+        let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/fsdyno/Cargo.toml");
+        let manifest = std::fs::read_to_string(manifest).unwrap();
+        let apart = manifest.lines().filter_map(|line| line.strip_prefix("name = ")).map(|name| name.trim_matches('"'));
+        let mut apart: Vec<&str> = apart.filter(|name| *name != "fsdyno").collect();
+        let named = TIERS.iter().flat_map(|tier| tier.words).filter(|word| !word.starts_with("--"));
+        let mut named: Vec<&str> = named.copied().collect();
+        apart.sort_unstable();
+        named.sort_unstable();
+        assert_eq!(named, apart);
     }
 
     #[test]
