@@ -34,44 +34,43 @@ impl fmt::Display for Counts {
 /// What of the tests runs together. Tests of a tier are cargo's targets of that name; the units are all others.
 struct Tier {
     name: &'static str,
-    /// Words for cargo test that choose its targets.
-    words: &'static [&'static str],
+    /// Targets of cargo's; none: all that the manifests do not keep apart.
+    targets: &'static [&'static str],
+    /// Nothing runs beside it: it judges how even the storage's figures are.
+    alone: bool,
 }
 
 /// Those that take longest first: they run side by side with those below.
 const TIERS: &[Tier] = &[
-    Tier { name: "lab", words: &["--test", "lab"] },
-    Tier { name: "faults", words: &["--test", "faults"] },
-    Tier { name: "oracle", words: &["--test", "oracle", "--test", "differential"] },
-    Tier { name: "attacker", words: &["--test", "attacker"] },
-    Tier {
-        name: "questions",
-        words: &[
-            "--test",
-            "check",
-            "--test",
-            "compare",
-            "--test",
-            "guided",
-            "--test",
-            "inspect",
-            "--test",
-            "readme",
-            "--test",
-            "sentences",
-            "--test",
-            "smallfiles",
-            "--test",
-            "sweep",
-        ],
-    },
-    Tier { name: "traps", words: &["--test", "traps"] },
-    Tier { name: "sheet", words: &["--test", "browser"] },
-    Tier { name: "memory", words: &["--test", "memcheck"] },
-    Tier { name: "faces", words: &["--test", "faces", "--test", "installed"] },
-    Tier { name: "units", words: &[] },
-    Tier { name: "doc", words: &["--doc"] },
+    Tier { alone: true, ..tier("lab", &["lab"]) },
+    tier("faults", &["faults"]),
+    tier("oracle", &["oracle", "differential"]),
+    tier("attacker", &["attacker"]),
+    tier("questions", &["check", "compare", "guided", "inspect", "readme", "sentences", "smallfiles", "sweep"]),
+    tier("traps", &["traps"]),
+    tier("sheet", &["browser"]),
+    tier("memory", &["memcheck"]),
+    tier("faces", &["faces", "installed"]),
+    tier("units", &[]),
+    tier(DOC, &[]),
 ];
+
+/// The examples in the documentation: no targets of their own.
+const DOC: &str = "doc";
+
+const fn tier(name: &'static str, targets: &'static [&'static str]) -> Tier {
+    Tier { name, targets, alone: false }
+}
+
+impl Tier {
+    /// Words for cargo test.
+    fn words(&self) -> Vec<&'static str> {
+        match self.name {
+            DOC => vec!["--doc"],
+            _ => self.targets.iter().flat_map(|target| ["--test", target]).collect(),
+        }
+    }
+}
 
 /// So many tiers run at a time: most tests wait for storage or for a clock, and leave the processors to others.
 const LANES: usize = 3;
@@ -80,7 +79,14 @@ const LANES: usize = 3;
 pub(crate) fn run(names: &[String]) -> Result<Counts, String> {
     let chosen = choose(names)?;
     build(&chosen)?;
-    let waiting = Mutex::new(chosen.iter());
+    let (alone, beside): (Vec<&Tier>, Vec<&Tier>) = chosen.into_iter().partition(|tier| tier.alone);
+    let mut total = side_by_side(&alone, 1);
+    total.add(&side_by_side(&beside, LANES));
+    Ok(total)
+}
+
+fn side_by_side(tiers: &[&Tier], lanes: usize) -> Counts {
+    let waiting = Mutex::new(tiers.iter());
     let total = Mutex::new(Counts::default());
     std::thread::scope(|scope| {
         let lane = || {
@@ -91,9 +97,9 @@ pub(crate) fn run(names: &[String]) -> Result<Counts, String> {
                 total.add(&counts);
             }
         };
-        (0..LANES).for_each(|_| drop(scope.spawn(lane)));
+        (0..lanes).for_each(|_| drop(scope.spawn(lane)));
     });
-    Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
+    total.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -113,9 +119,8 @@ fn choose(names: &[String]) -> Result<Vec<&'static Tier>, String> {
 
 /// Builds before anything runs: a compiler beside the tests would take their processors.
 fn build(chosen: &[&Tier]) -> Result<(), String> {
-    let targets = |tier: &&Tier| tier.words != ["--doc"];
-    for tier in chosen.iter().copied().filter(targets) {
-        let built = cargo(&[&["test", "--workspace", "--no-run", "--quiet"], tier.words].concat())?;
+    for tier in chosen.iter().filter(|tier| tier.name != DOC) {
+        let built = cargo(&[["test", "--workspace", "--no-run", "--quiet"].as_slice(), &tier.words()].concat())?;
         if !built {
             return Err(format!("the tests of {} cannot be built", tier.name));
         }
@@ -127,7 +132,7 @@ fn build(chosen: &[&Tier]) -> Result<(), String> {
 /// that were skipped.
 fn run_tier(tier: &Tier) -> (Counts, String) {
     let mut command = cargo_command();
-    command.args(["test", "--workspace", "--no-fail-fast"]).args(tier.words).args(["--", "--show-output"]);
+    command.args(["test", "--workspace", "--no-fail-fast"]).args(tier.words()).args(["--", "--show-output"]);
     let output = match command.stdin(Stdio::null()).output() {
         Ok(output) => output,
         Err(error) => return (Counts { failed: 1, ..Counts::default() }, format!("cannot run cargo test: {error}\n")),
@@ -242,8 +247,7 @@ test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
         let manifest = std::fs::read_to_string(manifest).unwrap();
         let apart = manifest.lines().filter_map(|line| line.strip_prefix("name = ")).map(|name| name.trim_matches('"'));
         let mut apart: Vec<&str> = apart.filter(|name| *name != "fsdyno").collect();
-        let named = TIERS.iter().flat_map(|tier| tier.words).filter(|word| !word.starts_with("--"));
-        let mut named: Vec<&str> = named.copied().collect();
+        let mut named: Vec<&str> = TIERS.iter().flat_map(|tier| tier.targets).copied().collect();
         apart.sort_unstable();
         named.sort_unstable();
         assert_eq!(named, apart);

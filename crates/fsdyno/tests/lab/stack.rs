@@ -1,5 +1,6 @@
 //! A test calls itself inside a stack of the lab.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +21,7 @@ static ONE: Mutex<()> = Mutex::new(());
 #[track_caller]
 pub(crate) fn inside(test: &str, stack: &str, body: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
-        return body();
+        return body_in_guest(body);
     }
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the package is two folders deep");
@@ -49,6 +50,18 @@ pub(crate) fn inside(test: &str, stack: &str, body: impl FnOnce()) {
         tell(line.1);
     }
     stderr.lines().filter_map(|line| line.strip_prefix("skipped: ")).for_each(skip);
+}
+
+/// Should it fail, the last words of the kernel that it ran on are told: a process that crashed is named there with
+/// its address.
+fn body_in_guest(body: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
+        let words = Command::new("dmesg").output().map(|ran| ran.stdout).unwrap_or_default();
+        let words = String::from_utf8_lossy(&words).into_owned();
+        let lines: Vec<&str> = words.lines().collect();
+        tell(&format!("the kernel's last words:\n{}", lines[lines.len().saturating_sub(12)..].join("\n")));
+        resume_unwind(panic);
+    }
 }
 
 /// For who looks at a test's output: the figures behind what it holds.
