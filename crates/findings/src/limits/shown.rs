@@ -76,7 +76,7 @@ impl Shown {
     pub fn together(all: &[&Shown]) -> Option<String> {
         let (first, rest) = all.split_first()?;
         let alike = |other: &&Shown| other.words == first.words && other.figures.len() == first.figures.len();
-        if !rest.iter().all(|other| alike(other)) {
+        if !rest.iter().all(alike) {
             return None;
         }
         let mut text = String::new();
