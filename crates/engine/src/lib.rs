@@ -15,6 +15,7 @@ pub mod clock;
 mod completions;
 mod contract;
 pub mod files;
+pub mod mapper;
 mod null;
 pub mod process;
 mod setup;

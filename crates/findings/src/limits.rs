@@ -3,15 +3,18 @@
 
 mod between;
 mod network;
+mod shown;
 
 use results::evidence::StorageClass;
-use results::quantity::{bytes_per_s, latency, number};
-use results::{RunRecord, Severity};
+use results::{JobRecord, RunRecord, Severity};
 
 use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
 
 pub use between::{Attribution, Culprit, between};
 pub use network::NfsTimes;
+pub use shown::Shown;
+
+use shown::{latency, number, percent, rate};
 
 /// What limited a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,12 +61,15 @@ impl Limiter {
 pub struct Limit {
     /// What.
     pub limiter: Limiter,
-    /// The figures that show it, as the end of a sentence: `118 of 125 MB/s`.
-    pub evidence: String,
+    /// The figures that show it, as the end of a sentence: `118 MB/s of its 125 MB/s crossed it`.
+    pub evidence: Shown,
 }
 
 /// A processor or all of them are the limit from this share of their time on.
 const BUSY: f64 = 0.9;
+
+/// … if the workers or the daemon used or waited for a processor during this share of it.
+const WANTED: f64 = 0.2;
 
 /// A device is the limit when it was busy for this share of the time …
 const DEVICE_BUSY: f64 = 0.9;
@@ -86,20 +92,27 @@ const CACHES: [&str; 9] = [
     "sync-ignored",
 ];
 
-/// What limited the run's first job; `None`: not visible, too short, or it was paced and nothing limited it.
-pub fn of_run(record: &RunRecord) -> Option<Limit> {
+/// What limited the run's first job, or why that is not visible.
+pub fn of_run(record: &RunRecord) -> Result<Limit, &'static str> {
     let evidence = Evidence::of(record);
-    let stage = evidence.stages.first()?;
-    let row = stage.rows.first().filter(|row| row.judgeable() && !row.paced())?;
+    let stage = evidence.stages.first().ok_or(UNWATCHED)?;
+    let row = stage.rows.first().ok_or(UNWATCHED)?;
+    if row.paced() {
+        return Err("it went at a pace of its own");
+    }
     if let Some(finding) = record
         .findings
         .iter()
         .find(|finding| finding.severity == Severity::Invalid && CACHES.contains(&finding.id.as_str()))
     {
-        return Some(Limit { limiter: Limiter::Cache, evidence: finding.cause.clone() });
+        return Ok(Limit { limiter: Limiter::Cache, evidence: Shown::new(&finding.cause, []) });
     }
-    let flow = stage.flow.as_ref()?;
-    match row.class() {
+    let flow = stage.flow.as_ref().ok_or(UNWATCHED)?;
+    if !row.judgeable() {
+        // The mount times each of its requests: a few slow ones are enough.
+        return network::requests(row, flow).filter(|_| row.ended_well()).ok_or("too little was done to tell");
+    }
+    let limit = match row.class() {
         StorageClass::Network | StorageClass::Fuse => network::link(row, flow)
             .or_else(|| processors(stage, row, flow))
             .or_else(|| network::requests(row, flow))
@@ -107,8 +120,16 @@ pub fn of_run(record: &RunRecord) -> Option<Limit> {
             .or_else(|| device(row, flow)),
         StorageClass::Memory => Some(memory(flow)),
         _ => device(row, flow).or_else(|| processors(stage, row, flow)),
-    }
+    };
+    limit.ok_or(match row.class() {
+        StorageClass::Fuse => "a daemon does not tell what its requests wait for",
+        _ if flow.device.is_none() && flow.wire.is_none() => UNWATCHED,
+        _ => "none of the layers that can be watched was at its limit",
+    })
 }
+
+/// There is no witness.
+const UNWATCHED: &str = "no layer below can be watched";
 
 /// What the reads or the writes of the run's first job, whichever are more, took on an NFS mount by its own counters.
 pub fn nfs_times(record: &RunRecord) -> Option<NfsTimes> {
@@ -119,17 +140,22 @@ pub fn nfs_times(record: &RunRecord) -> Option<NfsTimes> {
 
 /// The machine's processors, or the workers' own.
 fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+    let sum = |part: fn(&JobRecord) -> u64| row.workers.iter().map(|worker| part(worker)).sum::<u64>() as f64;
+    let wall_s = sum(|worker| worker.job_runtime_ms) / 1e3;
+    let cpu_s = sum(|worker| worker.user_ns + worker.system_ns) / 1e9;
+    let waited_s = sum(|worker| worker.run_queue_wait_ns.unwrap_or(0)) / 1e9;
+    let daemon_s = flow.daemon.and_then(|daemon| daemon.cpu_ns).unwrap_or(0) as f64 / 1e9;
     let busy = machine_busy(flow)?;
-    if busy >= BUSY {
-        let evidence = format!("they were busy for {:.0} % of the time", busy * 100.0);
+    // Others may keep them busy while this run waits for something else.
+    let wanted = ((cpu_s + waited_s) / wall_s).max(daemon_s / flow.seconds);
+    if busy >= BUSY && wanted >= WANTED {
+        let evidence = Shown::new("they were busy for {} of the time", [percent(busy)]);
         return Some(Limit { limiter: Limiter::ClientProcessor, evidence });
     }
     let workers = stage.rows.iter().map(|row| row.workers.len()).sum::<usize>().max(1);
-    let cpu_s = row.workers.iter().map(|worker| worker.user_ns + worker.system_ns).sum::<u64>() as f64 / 1e9;
-    let wall_s = row.workers.iter().map(|worker| worker.job_runtime_ms).sum::<u64>() as f64 / 1e3;
-    (wall_s > 0.0 && cpu_s / wall_s >= BUSY).then(|| Limit {
+    (cpu_s / wall_s >= BUSY).then(|| Limit {
         limiter: Limiter::ClientProcessor,
-        evidence: format!("{workers} workers used {:.0} % of a processor each", cpu_s / wall_s * 100.0),
+        evidence: Shown::new(&format!("{workers} workers used {{}} of a processor each"), [percent(cpu_s / wall_s)]),
     })
 }
 
@@ -142,12 +168,11 @@ pub(crate) fn machine_busy(flow: &Flow<'_>) -> Option<f64> {
 }
 
 fn memory(flow: &Flow<'_>) -> Limit {
-    let rate = rate(flow);
-    Limit { limiter: Limiter::Memory, evidence: format!("{} and no device below", bytes_per_s(rate)) }
+    Limit { limiter: Limiter::Memory, evidence: Shown::new("{} and no device below", [rate(moved_per_s(flow))]) }
 }
 
 /// Bytes per second of the application during the stage.
-fn rate(flow: &Flow<'_>) -> f64 {
+fn moved_per_s(flow: &Flow<'_>) -> f64 {
     let bytes: u64 = flow.application.bytes.iter().sum();
     if flow.seconds > 0.0 { bytes as f64 / flow.seconds } else { 0.0 }
 }
@@ -166,15 +191,16 @@ fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
         return None;
     }
     let each_ns = device.weighted_ms as f64 * 1e6 / operations as f64;
-    let (name, held, each) = (&device.name, number(depth), latency(each_ns));
-    let evidence = if depth > MORE_THAN_ASKED * asked as f64 {
+    let name = &device.name;
+    let words = if depth > MORE_THAN_ASKED * asked as f64 {
         format!(
-            "{name} had {held} requests in its queue, more than the {asked} of this run, as large ones are split or \
-             others use it, and took {each} for each"
+            "{name} had {{}} requests in its queue, more than the {{}} of this run, as large ones are split or others \
+             use it, and took {{}} for each"
         )
     } else {
-        format!("{name} had {held} of the {asked} requests in its queue and took {each} for each")
+        format!("{name} had {{}} of the {{}} requests in its queue and took {{}} for each")
     };
+    let evidence = Shown::new(&words, [number(depth), shown::count(asked), latency(each_ns)]);
     Some(Limit { limiter: Limiter::Device, evidence })
 }
 

@@ -1,6 +1,6 @@
 //! What limits each target, in sentences: patterns with the same limit share one.
 
-use findings::limits::{Limit, Limiter, of_run};
+use findings::limits::{Limit, Limiter, Shown, of_run};
 use results::{Question, Study};
 
 /// One sentence per target and limit, in the order of the targets.
@@ -14,16 +14,22 @@ fn of_target(study: &Study, target: usize) -> Vec<String> {
     let all = study.patterns().len();
     let everything = if study.question == Question::Measure { "all tests" } else { "all patterns" };
     let sentence = |text: String| if of.is_empty() { capitalised(&text) } else { text };
-    let mut limits: Vec<(Limiter, Vec<String>, String)> = Vec::new();
-    let mut unknown = Vec::new();
+    let mut limits: Vec<(Limiter, Vec<String>, Vec<Shown>)> = Vec::new();
+    let mut unseen: Vec<(&str, Vec<String>)> = Vec::new();
     for pattern in study.patterns() {
         let called = called(study, pattern);
         match usual_limit(study, target, pattern) {
-            Some(limit) => match limits.iter_mut().find(|(limiter, _, _)| *limiter == limit.limiter) {
-                Some((_, patterns, _)) => patterns.push(called),
-                None => limits.push((limit.limiter, vec![called], limit.evidence)),
+            Ok(limit) => match limits.iter_mut().find(|(limiter, _, _)| *limiter == limit.limiter) {
+                Some((_, patterns, evidence)) => {
+                    patterns.push(called);
+                    evidence.push(limit.evidence);
+                }
+                None => limits.push((limit.limiter, vec![called], vec![limit.evidence])),
             },
-            None => unknown.push(called),
+            Err(reason) => match unseen.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, patterns)) => patterns.push(called),
+                None => unseen.push((reason, vec![called])),
+            },
         }
     }
     let mut sentences: Vec<String> = limits
@@ -32,16 +38,21 @@ fn of_target(study: &Study, target: usize) -> Vec<String> {
             let are = if patterns.len() == 1 { "is" } else { "are" };
             let what = if limiter == Limiter::Cache { "answered" } else { "limited" };
             let which = if patterns.len() == all && all > 1 { everything.to_string() } else { list(&patterns) };
-            // The figures are those of one pattern, and the others have others.
-            let whose = if patterns.len() > 1 { format!("{}: ", patterns[0]) } else { String::new() };
-            sentence(format!("{of}{which} {are} {what} by {} ({whose}{evidence}).", limiter.word()))
+            let shown = figures(&patterns, &evidence);
+            sentence(format!("{of}{which} {are} {what} by {} ({shown}).", limiter.word()))
         })
         .collect();
-    if !unknown.is_empty() {
-        let which = if unknown.len() == all && all > 1 { everything.to_string() } else { list(&unknown) };
-        sentences.push(sentence(format!("{of}what limits {which} is not visible from here.")));
-    }
+    sentences.extend(unseen.into_iter().map(|(reason, patterns)| {
+        let which = if patterns.len() == all && all > 1 { everything.to_string() } else { list(&patterns) };
+        sentence(format!("{of}what limits {which} is not visible from here ({reason})."))
+    }));
     sentences
+}
+
+/// The figures of all patterns, each from its least to its greatest; of the first one where the others need other words.
+fn figures(patterns: &[String], evidence: &[Shown]) -> String {
+    let of_the_first = || format!("{}: {}", patterns[0], evidence[0]);
+    Shown::together(&evidence.iter().collect::<Vec<_>>()).unwrap_or_else(of_the_first)
 }
 
 /// With a large letter at its beginning.
@@ -56,18 +67,26 @@ fn called(study: &Study, pattern: &str) -> String {
     row.map_or_else(|| pattern.to_string(), |row| row.title.replace(", ", " at "))
 }
 
-/// The limit that most rounds of a pattern show.
-fn usual_limit(study: &Study, target: usize, pattern: &str) -> Option<Limit> {
+/// The limit that most rounds of a pattern show, or why none shows any.
+fn usual_limit(study: &Study, target: usize, pattern: &str) -> Result<Limit, &'static str> {
     let mut seen: Vec<(usize, Limit)> = Vec::new();
+    let mut unseen = "nothing was measured";
     for row in study.repeats(target, pattern) {
-        let Some(limit) = row.run.as_ref().and_then(of_run) else { continue };
+        let Some(run) = row.run.as_ref() else { continue };
+        let limit = match of_run(run) {
+            Ok(limit) => limit,
+            Err(reason) => {
+                unseen = reason;
+                continue;
+            }
+        };
         match seen.iter_mut().find(|(_, known)| known.limiter == limit.limiter) {
             Some((count, _)) => *count += 1,
             None => seen.push((1, limit)),
         }
     }
     // Of equals the first: the rounds are in order.
-    seen.into_iter().rev().max_by_key(|(count, _)| *count).map(|(_, limit)| limit)
+    seen.into_iter().rev().max_by_key(|(count, _)| *count).map(|(_, limit)| limit).ok_or(unseen)
 }
 
 /// `a`, `a and b`, `a, b and c`.

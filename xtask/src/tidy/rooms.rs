@@ -11,7 +11,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("report", &["results"]),
     ("findings", &["results"]),
     ("engine", &["job", "workload"]),
-    ("probe", &["results"]),
+    ("probe", &["results", "engine"]),
     ("run", &["job", "workload", "results", "engine", "probe"]),
     ("guide", &["job", "results", "engine", "probe", "findings", "run"]),
     ("fsdyno", &["*"]),

@@ -196,7 +196,12 @@ impl<'r> Row<'r> {
         let bytes = self.done(0).bytes.saturating_add(self.done(1).bytes);
         self.runtime_ms() >= JUDGEABLE_MS
             && (self.ios() >= JUDGEABLE_IOS || bytes >= JUDGEABLE_BYTES)
-            && self.workers.iter().all(|worker| worker.error.is_none())
+            && self.ended_well()
+    }
+
+    /// Without an error.
+    pub(crate) fn ended_well(&self) -> bool {
+        self.workers.iter().all(|worker| worker.error.is_none())
     }
 
     /// Bytes that the row may touch, each file counted once; `None`: not known.

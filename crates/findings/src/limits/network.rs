@@ -1,10 +1,9 @@
 //! Limits of a storage behind a network.
 
-use results::evidence::NfsOperation;
-use results::quantity::{bytes_per_s, latency};
-
+use super::shown::{Shown, latency, rate as per_s};
 use super::{Limit, Limiter, direction};
 use crate::evidence::{Flow, READ, Row};
+use results::evidence::NfsOperation;
 
 /// The link is the limit from this share of its speed on: headers and acknowledgements take the rest.
 const LINK_FILLED: f64 = 0.85;
@@ -17,6 +16,12 @@ pub(crate) const ROUND_TRIPS: f64 = 3.0;
 
 /// A slower rate than that of any link in use today (10 Mbit/s), bytes per second.
 const SLOWEST_LINK: f64 = 1.25e6;
+
+/// Where the time of a request goes.
+const TIMES: &str = "a request takes {} on the wire and in the server, a TCP connect {}";
+
+/// Fewer requests may all have met the same accident.
+const REQUESTS_MIN: u64 = 4;
 
 /// What one NFS operation took on average.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,41 +47,37 @@ pub(super) fn link(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let (rate, speed) = link_rates(row, flow)?;
     (rate >= LINK_FILLED * speed).then(|| Limit {
         limiter: Limiter::Link,
-        evidence: format!("{} of its {} crossed it", bytes_per_s(rate), bytes_per_s(speed)),
+        evidence: Shown::new("{} of its {} crossed it", [per_s(rate), per_s(speed)]),
     })
 }
 
 /// What the requests of an NFS mount wait for.
 pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
-    let times = nfs_times(row, flow)?;
+    let times = nfs_times(row, flow).filter(|times| times.operations >= REQUESTS_MIN)?;
     let connect_ns = row.storage?.server.as_ref()?.connect_ns.value().map(|connect_ns| *connect_ns as f64);
     // A queue in front of a slow server or link is theirs: the client's own shows while the way is quick.
     let quick = connect_ns.is_none_or(|connect_ns| times.round_trip_ns <= ROUND_TRIPS * connect_ns);
     if quick && times.queue_ns > QUEUED * times.round_trip_ns {
-        let evidence = format!(
+        let evidence = Shown::new(
             "a request waited {} in the client before {} on the wire and in the server: more connections (nconnect) help",
-            latency(times.queue_ns),
-            latency(times.round_trip_ns)
+            [latency(times.queue_ns), latency(times.round_trip_ns)],
         );
         return Some(Limit { limiter: Limiter::ClientQueue, evidence });
     }
     let connect_ns = connect_ns?;
     let told = link_rates(row, flow).is_some();
     let rate = flow.wire.as_ref().map_or(0.0, |wire| wire.bytes.iter().sum::<u64>() as f64 / flow.seconds);
-    let (limiter, what) = match () {
-        () if quick => (Limiter::RoundTrip, "most of it on the way".to_string()),
-        () if told || rate < SLOWEST_LINK => (Limiter::Server, "most of it in the server".to_string()),
-        () => (
-            Limiter::ServerOrLink,
-            format!("{} crossed a link that does not tell its speed (FSDYNO_LINK_MBIT can)", bytes_per_s(rate)),
-        ),
-    };
-    let evidence = format!(
-        "a request takes {} on the wire and in the server, a TCP connect {}: {what}",
-        latency(times.round_trip_ns),
-        latency(connect_ns)
-    );
-    Some(Limit { limiter, evidence })
+    let times = [latency(times.round_trip_ns), latency(connect_ns)];
+    let most = |what: &str| Shown::new(&format!("{TIMES}: most of it {what}"), times);
+    Some(match () {
+        () if quick => Limit { limiter: Limiter::RoundTrip, evidence: most("on the way") },
+        () if told || rate < SLOWEST_LINK => Limit { limiter: Limiter::Server, evidence: most("in the server") },
+        () => {
+            let words = format!("{TIMES}: {{}} crossed a link that does not tell its speed (FSDYNO_LINK_MBIT can)");
+            let [round_trip, connect] = times;
+            Limit { limiter: Limiter::ServerOrLink, evidence: Shown::new(&words, [round_trip, connect, per_s(rate)]) }
+        }
+    })
 }
 
 /// Times of the reads or writes of an NFS mount during the stage; `None`: no such mount, or no such request.

@@ -16,8 +16,10 @@ pub(crate) const STORY: Story = Story {
     title: "Likely thin or deallocated blocks of a raw device",
     happens: "Blocks of a thin volume that were never written exist nowhere: reading them gives zeros without any disk. \
               Trimmed blocks of an SSD likewise; on some drives such reads are even slower than real ones.",
-    seen: "A raw device whose stack names a thin volume, or a loop device's file with holes, read by a run that wrote nothing to it, while the devices below \
-           delivered less than nine tenths of it (or cannot be watched). Only ever a caution, and likely, not certain.",
+    seen: "A raw device whose stack has a thin volume, or a loop device's file with holes, read by a run that wrote nothing \
+           to it, while the devices below delivered less than nine tenths of it (or cannot be watched). The device mapper \
+           tells root which volumes are thin, and LVM everybody; of others it is said that their kind is not visible. Only \
+           ever a caution, and likely, not certain.",
     advice: "Write the whole device once before reading it, or test a file on a filesystem there.",
     documented: "lvmthin(7); TKperf pull request 46",
 };
@@ -35,7 +37,8 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     // A thin volume answers for itself, whatever lies below its pool.
     let thin = thin_layer(row);
     let image = sparse_image(row).filter(|_| thin.is_none());
-    let layer = thin.or(image)?;
+    let unknown = unknown_layer(row).filter(|_| thin.or(image).is_none());
+    let layer = thin.or(image).or(unknown)?;
     let moved = stage.flow.as_ref().and_then(|flow| {
         let (asked, device) = (flow.application.bytes[READ], flow.device.as_ref()?.done.bytes[READ]);
         let below = flow.below_files.map(|bytes| bytes[READ]);
@@ -44,7 +47,14 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     });
     let report = Report::new(ID, Severity::Caution, row.name);
     let next = "write the whole device once before the read test, if its data may go";
-    let what = if image.is_some() { "an image with holes" } else { "a thin volume" };
+    let what = match () {
+        () if image.is_some() => "an image with holes",
+        () if unknown.is_some() => "a volume that may be thin",
+        () => "a thin volume",
+    };
+    if unknown.is_some() && moved.is_none() {
+        return None;
+    }
     let Some((asked, passed, delivered)) = moved else {
         let cause = format!("{what} was read ({layer}): what was never written is likely answered without a disk");
         return Some(report.says(cause, next));
@@ -65,12 +75,20 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
 
 /// What the stack of a raw device says of thin volumes.
 pub(super) fn thin_layer<'r>(row: &Row<'r>) -> Option<&'r str> {
+    layer(row, ": thin volume")
+}
+
+/// What the stack of a raw device says of a volume that may be thin as well as not.
+pub(super) fn unknown_layer<'r>(row: &Row<'r>) -> Option<&'r str> {
+    layer(row, ", of a kind that is not visible (")
+}
+
+fn layer<'r>(row: &Row<'r>, words: &str) -> Option<&'r str> {
     let storage = row.storage.filter(|storage| storage.class == StorageClass::Device)?;
-    storage.stack.iter().map(String::as_str).find(|layer| layer.contains("thin"))
+    storage.stack.iter().map(String::as_str).find(|layer| layer.contains(words))
 }
 
 /// What the stack of a raw device says of an image file with holes.
 pub(super) fn sparse_image<'r>(row: &Row<'r>) -> Option<&'r str> {
-    let storage = row.storage.filter(|storage| storage.class == StorageClass::Device)?;
-    storage.stack.iter().map(String::as_str).find(|layer| layer.contains(": sparse file "))
+    layer(row, ": sparse file ")
 }

@@ -47,13 +47,24 @@ pub(super) fn without_sync(row: &Row<'_>) -> bool {
     row.writes() && row.buffered() && !plan.end_sync && !plan.synchronous && plan.sync_every_writes == 0
 }
 
+/// Syncs between writes, and none that waits for the last of them.
+fn synced_now_and_then(row: &Row<'_>) -> bool {
+    let plan = &row.first().plan;
+    row.writes() && row.buffered() && !plan.end_sync && !plan.synchronous && plan.sync_every_writes > 1
+}
+
 fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let written = flow.application.bytes[WRITE];
     let class = stage.class()?;
-    if !without_sync(row) || class == StorageClass::Memory || written < BYTES_MIN {
+    if class == StorageClass::Memory || written < BYTES_MIN {
         return None;
     }
-    let (left, witness) = left_in_memory(flow, class, written)?;
+    let (left, witness) = match () {
+        () if without_sync(row) => left_in_memory(flow, class, written)?,
+        // Blocks written twice between two syncs reach the device once: of what came after the last one the pages tell.
+        () if synced_now_and_then(row) => dirty_pages(flow, class, written)?,
+        () => return None,
+    };
     let share = left as f64 / written as f64;
     if share < CAUTION {
         return None;
@@ -76,17 +87,23 @@ fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding
     )
 }
 
-/// Bytes that no storage had, and who says so.
-fn left_in_memory(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<(u64, String)> {
+/// Pages of the files that the run made dirty and left so.
+fn dirty_pages(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<(u64, String)> {
     let pages = |sample: &results::evidence::LedgerSample| {
         let cache = sample.cache.value()?;
         Some(cache.dirty_bytes?.saturating_add(cache.writeback_bytes.unwrap_or(0)))
     };
     // A daemon may have dirty pages of its own below those of its mount.
-    if let Some(dirty) = pages(flow.end).filter(|_| class != StorageClass::Fuse) {
-        // What was dirty before is not this stage's.
-        let grown = dirty.saturating_sub(pages(flow.begin).unwrap_or(0)).min(written);
-        return Some((grown, "dirty pages of its files".to_owned()));
+    let dirty = pages(flow.end).filter(|_| class != StorageClass::Fuse)?;
+    // What was dirty before is not this stage's.
+    let grown = dirty.saturating_sub(pages(flow.begin).unwrap_or(0)).min(written);
+    Some((grown, "dirty pages of its files".to_owned()))
+}
+
+/// Bytes that no storage had, and who says so.
+fn left_in_memory(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<(u64, String)> {
+    if let Some(left) = dirty_pages(flow, class, written) {
+        return Some(left);
     }
     if let Some(device) = &flow.device {
         let taken = device.done.bytes[WRITE];

@@ -45,7 +45,7 @@ fn busy(mut record: RunRecord, share: u64) -> RunRecord {
 }
 
 fn limiter(record: &RunRecord) -> Option<Limiter> {
-    of_run(record).map(|limit| limit.limiter)
+    of_run(record).ok().map(|limit| limit.limiter)
 }
 
 /// Fast enough never to be filled here, and one that 6.7 MB/s fill.
@@ -59,10 +59,10 @@ fn a_device_whose_queue_is_full() {
     vda(&mut record).weighted_ms = 320_000;
     let limit = of_run(&record).unwrap();
     assert_eq!(limit.limiter, Limiter::Device);
-    assert_eq!(limit.evidence, "vda had 32.0 of the 32 requests in its queue and took 305 µs for each");
+    assert_eq!(limit.evidence.to_string(), "vda had 32.0 of the 32 requests in its queue and took 305 µs for each");
     vda(&mut record).weighted_ms = 480_000;
     assert_eq!(
-        of_run(&record).unwrap().evidence,
+        of_run(&record).unwrap().evidence.to_string(),
         "vda had 48.0 requests in its queue, more than the 32 of this run, as large ones are split or others use it, \
          and took 458 µs for each"
     );
@@ -78,16 +78,51 @@ fn what_limits_requests_to_a_server() {
         counters.bytes = [MIB, 0];
     }
     assert_eq!(limiter(&idle), Some(Limiter::Server), "no link is that slow");
-    assert_eq!(limiter(&busy(reads(GIGABIT, 40, 0, 40), 95)), Some(Limiter::ClientProcessor));
+    let mut starved = busy(reads(GIGABIT, 40, 0, 40), 95);
+    assert_eq!(limiter(&starved), Some(Limiter::Server), "others are busy, and the run waits for the server");
+    (starved.jobs[0].job_runtime_ms, starved.jobs[0].run_queue_wait_ns) = (10_000, Some(3_000 * MS));
+    assert_eq!(limiter(&starved), Some(Limiter::ClientProcessor));
 
     let mut far = reads(GIGABIT, 3, 0, 3);
     far.storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(2 * MS);
     assert_eq!(limiter(&far), Some(Limiter::RoundTrip));
-    let evidence = of_run(&far).unwrap().evidence;
+    let evidence = of_run(&far).unwrap().evidence.to_string();
     assert_eq!(
         evidence,
         "a request takes 3.00 ms on the wire and in the server, a TCP connect 2.00 ms: most of it on the way"
     );
+}
+
+/// A disk of 160 ms a request gives a short run a handful of them.
+#[test]
+fn a_few_requests_that_the_mount_timed_are_enough() {
+    let of = |ios: u64| {
+        let mut record = reads(GIGABIT, 160, 0, 160);
+        record.jobs[0].read.ios = ios;
+        record.jobs[0].read.bytes = ios * 4096;
+        if let Seen::Value(counters) = &mut last(&mut record).wire {
+            counters.nfs_operations[0].operations = ios;
+        }
+        record
+    };
+    assert_eq!(limiter(&of(8)), Some(Limiter::Server));
+    assert_eq!(of_run(&of(2)).unwrap_err(), "too little was done to tell");
+    assert_eq!(limiter(&busy(of(8), 99)), Some(Limiter::Server), "the processors had other things to do");
+}
+
+#[test]
+fn what_is_not_visible_has_a_reason() {
+    let why = |class| {
+        let mut record = on(class, vec![direct(reader("job"))]);
+        look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
+        of_run(&record).unwrap_err()
+    };
+    assert_eq!(why(StorageClass::Fuse), "a daemon does not tell what its requests wait for");
+    assert_eq!(why(StorageClass::Block), "none of the layers that can be watched was at its limit");
+    assert_eq!(why(StorageClass::HostShare), "no layer below can be watched");
+    let mut paced = on_disk(vec![direct(reader("job"))]);
+    paced.jobs[0].plan.paced = true;
+    assert_eq!(of_run(&paced).unwrap_err(), "it went at a pace of its own");
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn readahead_of_random_readers() {
 #[test]
 fn a_thin_volume_that_was_only_read() {
     let mut record = on(StorageClass::Device, vec![direct(reader("job"))]);
-    record.storages[0].stack = vec!["dm-3 (thin)".into()];
+    record.storages[0].stack = vec!["dm-3: thin volume data".into()];
     assert_eq!(found(&record), caution("thin-blocks"));
     assert!(one(&record, "thin-blocks").cause.contains("likely"));
     let watched = |stack: &str, delivered: u64| {
@@ -94,11 +94,19 @@ fn a_thin_volume_that_was_only_read() {
         look(&mut record, 0, [4 * GIB, 0], [delivered, 0]);
         record
     };
-    let missing = watched("dm-3 (thin)", GIB);
+    let missing = watched("dm-3: thin volume data", GIB);
     assert_eq!(found(&missing), caution("thin-blocks"), "and no cache that direct I/O did not pass by");
     assert!(one(&missing, "thin-blocks").cause.contains("1.0 GiB of it delivered"), "{:?}", found(&missing));
-    assert_eq!(found(&watched("dm-3 (thin)", 4 * GIB)), [], "it is all there");
-    assert_eq!(found(&watched("dm-3 (linear)", GIB)), invalid("direct-not-honoured"));
-    record.storages[0].stack = vec!["dm-3 (linear)".into()];
+    assert_eq!(found(&watched("dm-3: thin volume data", 4 * GIB)), [], "it is all there");
+    assert_eq!(
+        found(&watched("dm-3: logical volume (LVM) vg-thinkpad", GIB)),
+        invalid("direct-not-honoured"),
+        "a name makes no thin volume"
+    );
+    let unknown = "dm-3: device mapper data, of a kind that is not visible (Permission denied)";
+    assert_eq!(found(&watched(unknown, GIB)), caution("thin-blocks"));
+    assert!(one(&watched(unknown, GIB), "thin-blocks").cause.contains("may be thin"));
+    assert_eq!(found(&watched(unknown, 4 * GIB)), []);
+    record.storages[0].stack = vec!["dm-3: logical volume (LVM) vg-thinkpad".into()];
     assert_eq!(findings::of_run(&record), []);
 }

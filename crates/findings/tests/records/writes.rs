@@ -21,6 +21,21 @@ fn writes_that_stopped_in_memory() {
     assert!(finding.next.contains("--end_fsync=1"));
 }
 
+/// Blocks that were written twice between two syncs reached the device once: it is no witness.
+#[test]
+fn syncs_now_and_then_leave_the_rest() {
+    let mut job = writer("job");
+    job.plan.sync_every_writes = 100;
+    let mut record = on_disk(vec![job]);
+    look(&mut record, 0, [0, 4 * GIB], [0, GIB]);
+    dirty(&mut record, GIB);
+    assert_eq!(found(&record), caution("writes-in-memory"));
+    dirty(&mut record, 64 * MIB);
+    assert_eq!(found(&record), []);
+    last(&mut record).cache = Seen::NotVisible("EPERM".into());
+    assert_eq!(found(&record), []);
+}
+
 #[test]
 fn writes_of_a_moment_are_judged_by_their_bytes() {
     let mut short = writer("job");

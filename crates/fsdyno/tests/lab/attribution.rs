@@ -1,5 +1,5 @@
 //! The same plan on the server's own filesystem and on the client's mount: whose the latency is, in three set-ups of
-//! which the culprit is known.
+//! which the culprit is known; and what the client alone sees of a slow server.
 
 use std::process::Command;
 
@@ -34,6 +34,28 @@ fn server_and_client_apart() {
             process.kill().and_then(|()| process.wait().map(drop)).expect("it was running");
         }
         assert_eq!(between(measured("LAB_SERVER", READS, None), client), "the client");
+    });
+}
+
+/// A server whose disk takes its time: each pattern says so, also where a run has only some requests.
+#[test]
+fn a_server_with_a_slow_disk() {
+    inside("attribution::a_server_with_a_slow_disk", "knfsd", || {
+        let file = place("LAB_NFS").join("slow");
+        shell(&format!("dd if=/dev/urandom of={} bs=1M count=16 conv=fsync status=none", word(&file)));
+        shell("lab-disk delay 30");
+        let bench = Bench::told(10_000);
+        for (access, bs) in [("read", "256k"), ("randread", "4k"), ("write", "256k"), ("randwrite", "4k")] {
+            // Neither end has it in memory.
+            shell("echo 3 > /proc/sys/vm/drop_caches");
+            let run = bench.fio(&format!(
+                "--name={access} --filename={} --rw={access} --bs={bs} --size=16m --direct=1 --runtime=1",
+                word(&file)
+            ));
+            let limit = findings::limits::of_run(&run.record).unwrap_or_else(|reason| panic!("{access}: {reason}"));
+            tell(&format!("{access}: {} ({})", limit.limiter.word(), limit.evidence));
+            assert_eq!(limit.limiter.word(), "the server", "{access}: {}", limit.evidence);
+        }
     });
 }
 

@@ -170,33 +170,47 @@ fn a_slow_clock() {
     });
 }
 
-/// A thin volume that nobody has written to; the same once it is written. Likely, and never more than a caution.
+/// Direct reads of a volume of the device mapper.
+fn read_of(volume: &str) -> Run {
+    let job = format!("--name=job --filename=/dev/mapper/{volume} --rw=randread --bs=64k --size=32m --direct=1");
+    Bench::new().fio(&format!("{job} --time_based --runtime=1 --readonly"))
+}
+
+/// A thin volume that nobody has written to, whatever its name; the same once it is written. Likely, and never more than a
+/// caution.
 #[test]
 fn a_thin_volume() {
     inside("machine::a_thin_volume", "dm", || {
         shell(THIN);
-        let read = || {
-            let job = "--name=job --filename=/dev/mapper/thin --rw=randread --bs=64k --size=32m --direct=1";
-            Bench::new().fio(&format!("{job} --time_based --runtime=1 --readonly"))
-        };
-        let empty = read();
-        let finding = empty.caution("thin-blocks");
-        assert!(finding.cause.contains("0 B of it delivered") && finding.cause.contains("likely"), "{}", finding.cause);
+        let empty = read_of("volume");
+        let cause = &empty.caution("thin-blocks").cause;
+        assert!(cause.contains(": thin volume volume)") && cause.contains("0 B of it delivered"), "{cause}");
+        assert!(cause.contains("likely"), "{cause}");
         empty.silent(&["direct-not-honoured"]);
-        shell("dd if=/dev/urandom of=/dev/mapper/thin bs=1M count=32 oflag=direct status=none");
-        read().silent(&["thin-blocks", "direct-not-honoured"]);
+        shell("mv /dev/mapper/control /dev/mapper/away");
+        let unseen = read_of("volume");
+        shell("mv /dev/mapper/away /dev/mapper/control");
+        let cause = &unseen.caution("thin-blocks").cause;
+        assert!(cause.contains("of a kind that is not visible (No such file"), "{cause}");
+        unseen.silent(&["direct-not-honoured"]);
+        shell("dd if=/dev/urandom of=/dev/mapper/volume bs=1M count=32 oflag=direct status=none");
+        read_of("volume").silent(&["thin-blocks", "direct-not-honoured"]);
+        // A name makes no thin volume.
+        read_of("thinnest").silent(&["thin-blocks", "direct-not-honoured"]);
     });
 }
 
-/// Makes /dev/mapper/thin in the guest's memory. The guest's modules are not where its modprobe looks, and nobody but
-/// dmsetup makes nodes there.
+/// Makes a thin volume and a linear one, of a disk that is written, in the guest's memory. The guest's modules are not where its
+/// modprobe looks, and nobody but dmsetup makes nodes there.
 const THIN: &str = r#"set -e; mkdir -p /dev/shm/modules/lib; ln -s /usr/lib/uml/modules /dev/shm/modules/lib/modules
     modprobe -d /dev/shm/modules dm-thin-pool; modprobe -d /dev/shm/modules loop; cd /dev/shm
-    truncate -s 96M data; truncate -s 8M meta; data=$(losetup -f --show data); meta=$(losetup -f --show meta)
+    fallocate -l 96M data; fallocate -l 8M meta; data=$(losetup -f --show data); meta=$(losetup -f --show meta)
     dmsetup create pool --table "0 196608 thin-pool $meta $data 128 0"; dmsetup mknodes
     dmsetup message pool 0 'create_thin 0'
     pool=$(dmsetup info -c --noheadings --separator : -o major,minor pool)
-    dmsetup create thin --table "0 131072 thin $pool 0"; dmsetup mknodes"#;
+    dmsetup create volume --table "0 131072 thin $pool 0"
+    dd if=/dev/urandom of=disk bs=1M count=32 status=none; disk=$(losetup -f --show disk)
+    dmsetup create thinnest --table "0 65536 linear $disk 0"; dmsetup mknodes"#;
 
 /// A disk as fast as the processor that asks it: compressed memory, whose requests are done by whoever asks.
 struct FastDisk {

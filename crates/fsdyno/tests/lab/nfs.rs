@@ -217,8 +217,8 @@ fn a_server_that_is_far() {
         shell("tc qdisc change dev vec0 root handle 1: netem delay 20ms limit 100000");
         let line = "--rw=randread --bs=4k --size=4m --direct=1 --time_based --runtime=2";
         let run = bench.fio(&format!("--name=far --directory={} {line}", word(&nfs)));
-        let limit = findings::limits::of_run(&run.record).expect("what limits it is visible");
-        tell(&limit.evidence);
+        let limit = findings::limits::of_run(&run.record).expect("it is visible");
+        tell(&limit.evidence.to_string());
         assert_eq!(limit.limiter, Limiter::RoundTrip, "{limit:?}");
     });
 }

@@ -1,7 +1,7 @@
 //! What is claimed where layers stand between: local daemons, other namespaces, images, syncs that do nothing.
 
 use crate::bench::{Bench, Run, word};
-use crate::stack::{inside, place, shell};
+use crate::stack::{inside, place, shell, tell};
 
 /// In a PID namespace of its own nobody sees the daemon of a mount.
 const APART: &[&str] = &["unshare", "--pid", "--fork", "--mount-proc"];
@@ -46,6 +46,24 @@ fn a_local_daemon() {
         bench.fio(&unsynced).invalid("writes-in-memory");
         shell(&format!("rm {}; mount -o remount,sync {}", word(&above), word(&below)));
         honest(&bench.fio(&unsynced.replace("256m", "32m")));
+    });
+}
+
+/// A daemon that waits 5 ms with each read has no layer that shows it, and every row has a line that says so.
+#[test]
+fn a_daemon_that_waits() {
+    inside("trust::a_daemon_that_waits", "fuse", || {
+        shell("lab-fault delay-us 5000");
+        let study = Bench::new().ask(&["measure", word(&place("LAB_FUSE")), "--quick", "--size=4m"]);
+        tell(&study.sentences.join("\n"));
+        let with =
+            |words: &[&str]| study.sentences.iter().any(|sentence| words.iter().all(|word| sentence.contains(word)));
+        for row in &study.rows {
+            let called = row.title.replace(", ", " at ");
+            let has_a_line = |word: &str| with(&[&called, word]) || with(&["ll tests", word]);
+            assert!(["limited by", "answered by", "is not visible"].into_iter().any(has_a_line), "none for {called}");
+        }
+        assert!(with(&["4k random read at depth 1", "a daemon does not tell what its requests wait for"]));
     });
 }
 

@@ -6,8 +6,11 @@ mod bench;
 
 mod complete;
 mod face;
+mod holes;
+mod memory;
 mod plans;
 mod reads;
 mod removed;
 mod stalls;
+mod table;
 mod writes;

@@ -78,3 +78,25 @@ fn latency_switched_off() {
     assert_eq!(off.one("latency-off").severity, Severity::Info);
     bench.run(&line(0)).honest("latency-off");
 }
+
+/// What duplicates and compresses well, on a device that may do either.
+#[test]
+fn buffers_of_zeros() {
+    let Some(bench) = Bench::new() else { return };
+    let words = |more: &str| {
+        bench.run(&format!("--name=job --filename=file --rw=write --bs=1m --size=16m --end_fsync=1 {more}"))
+    };
+    words("--zero_buffers=1").caught("compressible-data", Severity::Caution);
+    words("--buffer_pattern=0xdeadbeef").caught("compressible-data", Severity::Caution);
+    words("").honest("compressible-data");
+}
+
+/// A megabyte is over before anything settles.
+#[test]
+fn a_run_that_is_over_at_once() {
+    let Some(bench) = Bench::new() else { return };
+    bench.file("file");
+    let words = "--name=job --filename=file --rw=randread --bs=4k --direct=1";
+    bench.run(&format!("{words} --size=1m")).caught("too-short", Severity::Caution);
+    bench.run(&format!("{words} --size={FILE_MIB}m --time_based --runtime=2")).honest("too-short");
+}

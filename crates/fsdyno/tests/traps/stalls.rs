@@ -44,5 +44,6 @@ fn a_program_that_is_stopped() {
     let finding = found(&stopped).unwrap_or_else(|| panic!("{:#?}", stopped.findings));
     assert_eq!(finding.severity, Severity::Caution);
     assert!(finding.cause.contains("this program stood still as well"), "{}", finding.cause);
-    assert_eq!(found(&read_with_a_stop(&bench, 0)), None);
+    let quiet = read_with_a_stop(&bench, 0);
+    assert!(quiet.findings.iter().all(|finding| finding.id != "stalled"), "{:#?}", quiet.findings);
 }

@@ -32,17 +32,20 @@ use crate::{BlockDevice, DeviceNumber, Fact, FuseDaemon, Kernel, Limits, Mount, 
 pub(crate) struct Look {
     proc: PathBuf,
     sys: PathBuf,
+    /// Where the device mapper is asked.
+    mapper: PathBuf,
     mounts: OnceCell<Fact<Vec<Mount>>>,
     devices: RefCell<HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>>,
 }
 
 impl Look {
     pub(crate) fn new() -> Look {
-        Look::at("/proc".into(), "/sys".into())
+        Look { mapper: "/dev/mapper/control".into(), ..Look::at("/proc".into(), "/sys".into()) }
     }
 
+    /// Without a device mapper.
     fn at(proc: PathBuf, sys: PathBuf) -> Look {
-        Look { proc, sys, mounts: OnceCell::new(), devices: RefCell::default() }
+        Look { proc, sys, mapper: PathBuf::new(), mounts: OnceCell::new(), devices: RefCell::default() }
     }
 
     pub(crate) fn mount_of(&self, path: &Path) -> Fact<Mount> {

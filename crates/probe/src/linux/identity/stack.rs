@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::StatxAttributes;
 
+use super::without_number;
 use crate::linux::{Look, mounts, read_text};
 use crate::{BlockDevice, Mount};
 
@@ -76,7 +77,9 @@ fn kind_of(look: &Look, device: &BlockDevice) -> Option<String> {
         return Some(loop_device(look, file, text("loop/dio").as_deref()));
     }
     if name.starts_with("dm-") {
-        return Some(mapping(&text("dm/uuid").unwrap_or_default(), &text("dm/name").unwrap_or_default()));
+        let parts: Vec<String> = device.slaves.iter().filter_map(|part| mapped_as(look, &part.name)).collect();
+        let (uuid, name) = (mapped_as(look, name).unwrap_or_default(), text("dm/name").unwrap_or_default());
+        return Some(mapping(&uuid, &name, &parts, targets(look, &text("dev").unwrap_or_default())));
     }
     if name.starts_with("md") {
         return text("md/level");
@@ -115,15 +118,37 @@ fn loop_device(look: &Look, file: &Path, direct: Option<&str>) -> String {
     text
 }
 
-/// Device mapper: the prefix of the identifier tells who made it.
-fn mapping(uuid: &str, name: &str) -> String {
+/// The identifier of a device-mapper device.
+fn mapped_as(look: &Look, name: &str) -> Option<String> {
+    read_text(&look.sys.join("block").join(name).join("dm/uuid")).ok()
+}
+
+/// The types of a mapping's targets, or why they are not visible.
+fn targets(look: &Look, number: &str) -> Result<Vec<String>, String> {
+    let (major, minor) = number.split_once(':').ok_or("it has no number")?;
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no number"));
+    engine::mapper::targets(&look.mapper, number(major)?, number(minor)?)
+        .map_err(|error| without_number(&error.to_string()).to_owned())
+}
+
+/// Device mapper: the prefix of the identifier tells who made it, its targets what it does. Of LVM the identifiers of its
+/// `parts` tell as much: only thin volumes are on a pool.
+fn mapping(uuid: &str, name: &str, parts: &[String], targets: Result<Vec<String>, String>) -> String {
+    let is = |target: &str| targets.as_ref().is_ok_and(|types| types.iter().any(|one| one == target));
+    let in_pool = uuid.starts_with("LVM-") && parts.iter().any(|part| part.ends_with("-tpool"));
     let kind = match uuid.split('-').next().unwrap_or_default() {
+        _ if is("thin") || in_pool => "thin volume",
+        _ if is("thin-pool") => "thin pool",
         "LVM" => "logical volume (LVM)",
         "CRYPT" => "encryption (dm-crypt)",
         "mpath" => "several paths to one disk (multipath)",
         _ => "device mapper",
     };
-    if name.is_empty() { kind.to_owned() } else { format!("{kind} {name}") }
+    let named = if name.is_empty() { kind.to_owned() } else { format!("{kind} {name}") };
+    match targets {
+        Err(reason) if kind == "device mapper" => format!("{named}, of a kind that is not visible ({reason})"),
+        _ => named,
+    }
 }
 
 /// What says that data is compressed.
@@ -209,8 +234,24 @@ mod tests {
 
     #[test]
     fn kinds_of_mappings() {
-        assert_eq!(mapping("CRYPT-LUKS2-77-home", "home"), "encryption (dm-crypt) home");
-        assert_eq!(mapping("", ""), "device mapper");
+        let of = |uuid, parts: &[&str], targets: &[&str]| {
+            let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+            mapping(uuid, "x", &owned(parts), Ok(owned(targets)))
+        };
+        assert_eq!(of("CRYPT-LUKS2-77-home", &[], &["crypt"]), "encryption (dm-crypt) x");
+        assert_eq!(of("", &[], &["linear"]), "device mapper x");
+        assert_eq!(of("", &[], &["thin"]), "thin volume x");
+        assert_eq!(of("", &[], &["thin-pool"]), "thin pool x");
+        assert_eq!(of("LVM-abc", &["LVM-def-tpool"], &["thin"]), "thin volume x");
+        assert_eq!(of("LVM-abc", &["LVM-def"], &["linear"]), "logical volume (LVM) x");
+    }
+
+    #[test]
+    fn mappings_that_do_not_tell_their_targets() {
+        let of = |uuid, part: &str| mapping(uuid, "x", &[part.to_owned()], Err("Permission denied".into()));
+        assert_eq!(of("", ""), "device mapper x, of a kind that is not visible (Permission denied)");
+        assert_eq!(of("LVM-abc", "LVM-def-tpool"), "thin volume x", "the pool below tells it");
+        assert_eq!(of("LVM-abc", ""), "logical volume (LVM) x", "without a pool it is none");
     }
 
     #[test]
