@@ -9,8 +9,10 @@ pub fn markdown() -> String {
     let mut text = String::from(
         "# Findings\n\n\
          What fsdyno says against its own numbers. **invalid**: the number answers another question, and cannot win a\n\
-         comparison or pass a check. **caution**: it needs care. **info**: worth knowing. Each finding is a function of\n\
-         the saved record. What cannot be seen from here is never taken for a fault, nor for the absence of one.\n\n\
+         comparison, confirm a change or pass a check. **caution**: it needs care; with `too-short` or `not-visible` it\n\
+         cannot win a comparison either. **info**: worth knowing. Each finding is a function of the saved record. What\n\
+         cannot be seen from here is never taken for a fault, nor for the absence of one; and what a more exact finding\n\
+         of the same row explains is not said again. Jobs without a storage (null, sim) have none.\n\n\
          `fsdyno explain ID` prints one of these; `--findings=off` silences them.\n\n\
          Made from `crates/findings` by `cargo xtask docs --write`; do not edit.\n\n",
     );

@@ -131,6 +131,29 @@ fn two_kept_runs_are_compared(place: &Place) {
     assert!(stderr(&misspelt).contains("is none of rate, iops, p50, p99, cpu"), "{}", stderr(&misspelt));
     let history = stdout(&place.run(&["history"]));
     assert!(ids.iter().all(|id| history.contains(id)), "{history}");
+    earlier_runs_tell_how_far_runs_scatter(place, &ids);
+}
+
+/// Three runs like the first, kept before it, are a history of a change to a later one.
+fn earlier_runs_tell_how_far_runs_scatter(place: &Place, ids: &[String]) {
+    let first = place.studies().into_iter().find(|study| study.id == ids[0]).unwrap();
+    let keep = |id: &str, started_ms: u64| {
+        let study = Study { id: id.to_string(), started_ms, ..first.clone() };
+        fs::write(place.folder.path().join(format!("home/fsdyno/{id}.json")), study.to_json()).unwrap();
+    };
+    let of_runs = || -> Vec<serde_json::Value> {
+        let told = stdout(&place.run(&["diff", &ids[0], "20990101", "--json"]));
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        told["changes"].as_array().unwrap().iter().map(|row| row["scatter_runs"].clone()).collect()
+    };
+    keep("20990101", first.started_ms + 1_000_000_000);
+    assert!(of_runs().iter().all(serde_json::Value::is_null), "there is none before the first");
+    assert!(!stdout(&place.run(&["history"])).contains("run to run"));
+    (1..=3).for_each(|day| keep(&format!("2020010{day}"), first.started_ms - 1000 * day));
+    // What another test on this machine disturbed so much that it is invalid has no history.
+    let found = of_runs();
+    assert!(found.iter().any(|runs| *runs == 4) && found.iter().all(|runs| runs.is_null() || *runs == 4), "{found:?}");
+    assert!(stdout(&place.run(&["history"])).contains("run to run"));
 }
 
 #[test]

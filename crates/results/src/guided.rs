@@ -8,7 +8,7 @@ mod phase;
 mod study;
 mod verdict;
 
-pub use change::{Change, Measure, Shown, changes, obstacles};
+pub use change::{Change, Measure, Shown, changes, earlier, is_repeat, obstacles, scatter};
 pub use figures::{DirectionFigures, Figures, LatencyFigures};
 pub use finding::{Finding, Number, Trust};
 pub use load::load_was_served;

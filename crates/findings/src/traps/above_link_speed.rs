@@ -15,8 +15,9 @@ pub(crate) const STORY: Story = Story {
     title: "Faster than the network link",
     happens: "A network filesystem cannot move more than its link carries. A higher number is served by a cache on this \
               side.",
-    seen: "The job's rate beside the speed of the interface towards the server. Invalid above it by 5 %. Virtual \
-           interfaces mostly do not tell their speed: FSDYNO_LINK_MBIT=1000 does, else nothing is said.",
+    seen: "The rate that the report gives, of 4 MiB or more, beside the speed of the interface towards the server. \
+           Invalid above it by 5 %. Virtual interfaces mostly do not tell their speed: FSDYNO_LINK_MBIT=1000 does, \
+           else nothing is said.",
     advice: "Use more data than this machine has memory, fresh files for reads, and --end_fsync=1 for writes; see \
              nfs-data-cache and fuse-cache.",
     documented: "linux Documentation/ABI/testing/sysfs-class-net, speed; seaweedfs issue 5157",

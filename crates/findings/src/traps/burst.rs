@@ -18,8 +18,9 @@ pub(crate) const STORY: Story = Story {
     title: "Fast at first, then slow: burst credit or a cache that filled",
     happens: "Cloud volumes have credits, SSDs a fast part of their flash, controllers and page caches some memory. A \
               short test ends before they are used up; the mean of a longer one mixes both speeds.",
-    seen: "The rate of each second falls from one level to another by a quarter or more, each level at least 5 s long, \
-           with hardly a second of one that reaches the other (p at most 0.01). Runs with a rate limit of their own are left out.",
+    seen: "The rate of each second falls from one level to another by a quarter or more, each level at least 5 s \
+           long, with hardly a second of one that reaches the other (p at most 0.01): a caution. Runs with a rate of \
+           their own are left out, and falls to a limit that the control group was given meanwhile.",
     advice: "Use the later figure for work that lasts, and run for five minutes or more: --time_based --runtime=300.",
     documented: "Amazon EBS user guide, gp2 burst credits; linux ena_ethtool.c; thomas-krenn TKperf issue 35",
 };

@@ -15,8 +15,9 @@ pub(crate) const STORY: Story = Story {
     title: "The clock is slow or does not keep time",
     happens: "Some clock sources (hpet, acpi_pm, a virtual machine's own) need a system call or a trip to the hypervisor \
               for each reading: one or two per I/O. Others drift or step, and latencies come out as 0 or as most of a second.",
-    seen: "The cost of a reading, measured before the run, beside the time of an I/O: from 5 % on. Drift of the counter \
-           against the system's clock from 500 ppm on. Simulated time is left alone.",
+    seen: "The cost of a reading, measured before the run, beside the time of an I/O: a caution from 5 % on. Drift \
+           of the counter against the system's clock over two seconds or more: a caution from 500 ppm on. Simulated \
+           time is left alone.",
     advice: "Choose another source in /sys/devices/system/clocksource/clocksource0/current_clocksource (tsc where the \
              kernel trusts it, kvm-clock in guests).",
     documented: "linux Documentation/virt/kvm/x86/timekeeping.rst; fio documentation, clocksource; fio issues 533, 630, 902",

@@ -17,9 +17,10 @@ pub(crate) const STORY: Story = Story {
     title: "The data shrink on the way to the disk",
     happens: "Zeros, one repeated pattern or half-empty buffers are stored in a fraction of their size by filesystems, \
               arrays and SSDs that compress or find duplicates. The number then counts bytes that nobody stored.",
-    seen: "Before the run, from the buffer options. After it, from the extent map (extents stored in another form) \
-           beside the bytes that the device moved, where no cache can have kept them from it. Said from 10 % on; \
-           invalid when the device moved less than half.",
+    seen: "Before the run, from the buffer options, a caution: zeros, one repeated pattern, or buffers of which half \
+           or more compresses away. After it, from the extent map (extents stored in another form) beside the bytes \
+           that the device moved, for 4 MiB or more, where no cache can have kept them from it. Said when a tenth is \
+           saved; invalid when the device moved less than half.",
     advice: "Leave the default random data (no zero_buffers, buffer_pattern, buffer_compress_percentage), with \
              --refill_buffers=1 where duplicates may be found; or compress on purpose, and say which ratio.",
     documented: "fio documentation, zero_buffers, buffer_compress_percentage, refill_buffers; btrfs(5); elbencho issue 75",

@@ -18,9 +18,10 @@ pub(crate) const STORY: Story = Story {
     happens: "Some filesystems accept O_DIRECT at open and go through a cache: ZFS through its ARC, fscrypt and data \
               journalling through the page cache, FUSE as its daemon decides, btrfs for compressed extents. The \
               number is then a cache's, though direct=1 was given.",
-    seen: "Pages of the files that appeared in the cache during a run where all jobs use direct I/O (cachestat), and \
-           the bytes that the devices or the server delivered beside those read. Invalid when less than half was \
-           delivered; a growing cache alone is a caution.",
+    seen: "For 4 MiB or more: the bytes that the devices or the server delivered beside those read; less than half \
+           is invalid. Else pages of the files that appeared in the cache (cachestat) during a run where all jobs \
+           use direct I/O, a quarter or more of what was moved: a caution. Nothing is said of thin volumes and \
+           images with holes, where nobody delivers what was never written.",
     advice: "Ask `fsdyno inspect` what stands at the path. For ZFS set primarycache=metadata on a test dataset, for \
              btrfs leave compression out; otherwise use files much larger than memory.",
     documented: "open(2), O_DIRECT; statx(2), STATX_DIOALIGN; OpenZFS pull request 10018; linux fuse ->direct_IO",

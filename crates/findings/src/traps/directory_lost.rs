@@ -9,12 +9,12 @@ use crate::story::Story;
 pub(crate) const STORY: Story = Story {
     id: DIRECTORY_LOST,
     trap: "T31",
-    title: "somebody removed the work directory while the run went on",
+    title: "Somebody removed the work directory while the run went on",
     happens: "Jobs that tidy up, a person, or a clean-up from another machine removes the directory that a question works \
               in. Files that are open go on without a name, and what comes next begins anew or fails: the figures are no \
               longer of one set of files.",
     seen: "The directory is held open. After each test the kernel tells whether it still has a name, and whether the \
-           marker in it is the one that was made.",
+           marker in it is the one that was made. Invalid when not.",
     advice: "Find what removes files there, and ask the question again.",
     documented: "unlink(2): a file that is open lives on without a name",
 };

@@ -17,8 +17,9 @@ pub(crate) const STORY: Story = Story {
     title: "The rate was still changing",
     happens: "An SSD that collects garbage or gets hot slows down for minutes; a cache that fills speeds up. The mean \
               of such a run belongs to no state of the storage, and another length gives another number.",
-    seen: "Ten seconds or more whose rates go one way (Mann–Kendall, p at most 0.01), with a fifth or more between \
-           the first and the last third; or a rise from one level to another.",
+    seen: "Ten seconds or more with a fifth or more between the medians of the first and the last third, whose rates \
+           go one way (Mann–Kendall, p at most 0.01) or from one level to another: a caution. Runs with a rate of \
+           their own are left out, and a fall that `burst` explains is not said again.",
     advice: "Run until it settles: --ramp_time for the beginning, --steadystate to stop by itself, a longer --runtime.",
     documented: "SNIA Solid State Storage Performance Test Specification; fio documentation, steadystate; TKperf issue 35",
 };

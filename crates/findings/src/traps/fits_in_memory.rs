@@ -17,9 +17,10 @@ pub(crate) const STORY: Story = Story {
     happens: "Files smaller than memory can be served from memory after the first pass, and writes below the limit of \
               dirty pages never have to wait for the storage. The same holds for the memory of a file server or a disk \
               array, which cannot be seen from here.",
-    seen: "Before the run, from the options: no direct I/O, and bytes that come again (time_based, io_size, \
-           invalidate=0) or writes without a sync, in files smaller than memory. After the run the ledger knows whether \
-           it happened; then this is not said any more.",
+    seen: "From the options, a caution: no direct I/O, and bytes that come again (time_based, io_size, invalidate=0) \
+           in files smaller than memory, or writes without a sync of less than a fifth of it. After the run the \
+           ledger knows whether it happened; then this is not said any more. Reads of a network mount within 64 GiB \
+           are information after the run: what the server has in memory is not seen.",
     advice: "Add --direct=1, or --end_fsync=1 for writes, or use a --size of at least twice the memory. For a server \
              grow the size step by step (x1, x4, x16) and look for the knee.",
     documented: "fio documentation, size, direct, invalidate; OpenZFS issue 14743; CrystalDiskMark issue 13",

@@ -16,9 +16,9 @@ pub(crate) const STORY: Story = Story {
     title: "Others used the same device",
     happens: "A backup, an update, another test or the write-back of earlier data shares the device. Each gets a part \
               of it, and the next run gets another part.",
-    seen: "Bytes that the device read beyond those that this process asked storage for; bytes that it wrote while the \
-           run wrote nothing; and what moved on it in the look before the run. Said from 10 % of the run's own bytes \
-           and 1 MiB/s on.",
+    seen: "Bytes that the device read beyond those that this process asked storage for; bytes that it wrote while \
+           the run wrote nothing and laid out no file; and what moved on it in the look before the run. A caution \
+           from 10 % of the run's own bytes and 1 MiB/s on; during the run from 16 MiB on.",
     advice: "Stop the other load (iotop shows who), wait for earlier writes (sync), and run again.",
     documented: "proc(5), /proc/PID/io; linux Documentation/admin-guide/iostats.rst",
 };

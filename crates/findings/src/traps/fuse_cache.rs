@@ -17,9 +17,12 @@ pub(crate) const STORY: Story = Story {
     happens: "s3fs, JuiceFS, rclone and others keep objects in memory or in a local folder. Reads are served from \
               there, and writes stay there until fsync or close. The number is the local disk's or memory's, under the \
               name of a bucket. Direct I/O on the mount does not reach into the daemon.",
-    seen: "The bytes that crossed the daemon's connections (or the interface) beside those that the job moved. Said \
-           from 10 % on, invalid when less than half crossed. Daemons without a server (bindfs, gocryptfs) have no wire: \
-           what they had storage read, or the devices below them delivered, stands beside what the job read.",
+    seen: "The bytes that crossed the network to the daemon's server beside those that the job moved, for 4 MiB or \
+           more: said from 10 % that did not cross on, invalid from 50 % on. Where others use the interface too, the \
+           daemon's own connections tell it, as a caution, since one that comes and goes between two looks is not \
+           seen. Daemons without a server (bindfs, gocryptfs) have no wire: what they had storage read, or the \
+           devices below them delivered, stands beside what the job read; and where no device is seen what they \
+           passed on beside what it wrote.",
     advice: "For reads: use objects that this machine has not touched since the mount, or mount again without the cache \
              between writing and reading. For writes: add --end_fsync=1, and count the close.",
     documented: "s3fs-fuse manual, use_cache; s3fs-fuse issues 1310, 2079, 829; JuiceFS performance evaluation guide",

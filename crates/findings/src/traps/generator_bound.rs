@@ -16,8 +16,9 @@ pub(crate) const STORY: Story = Story {
     title: "The processor was the limit, not the storage",
     happens: "One job is one thread, and a thread has one processor. A fast storage waits for it: the number is what \
               the processor and the kernel manage, and the latency holds time spent waiting to be picked up.",
-    seen: "The CPU time of the workers beside their wall time, for direct I/O at depth: 95 % or more. Polling engines \
-           (hipri, sqthread_poll) are left out.",
+    seen: "The CPU time of the workers beside their wall time, for direct I/O at a depth of two or more with engines \
+           that keep requests in flight: 95 % or more is a caution. Polling engines (hipri, sqthread_poll) and runs \
+           with a rate of their own are left out.",
     advice: "Add workers (--numjobs) until the number stops growing, or use larger blocks.",
     documented: "fio issues 703, 1206, 1496, 1501; `fsdyno doctor` shows the generator's own ceiling",
 };

@@ -18,10 +18,11 @@ pub(crate) const STORY: Story = Story {
     title: "A cache below the device: host, controller, array",
     happens: "A virtual disk may be a file in the host's page cache; a RAID controller or an array has memory of its \
               own. The device counters of this machine show every request delivered, and memory answered all the same.",
-    seen: "The device below a loop device's file moved less than half of what the loop device did, in reads or in \
-           writes: invalid. Where the lower layer cannot be seen, two signatures, neither of them proof and only ever \
-           a caution: the rate rises by half or more just when every byte has been read once, with direct I/O and all \
-           of it delivered by the device; or a disk with platters answers random reads faster than platters turn.",
+    seen: "The device below a loop device's file moved half or less of what the loop device did, in reads or in \
+           writes, of 4 MiB or more: invalid. Where the lower layer cannot be seen, two signatures, neither of them \
+           proof and only ever a caution: the rate rises by half or more just when every byte of files that this run \
+           made has been read once, with direct I/O and nine tenths of it delivered by the device; or a disk with \
+           platters, over 1 GiB or more, answers random reads within 1 ms.",
     advice: "Attach loop devices with losetup --direct-io=on. Otherwise use files larger than the host's or controller's memory, or ask whoever runs it (qemu: cache=none).",
     documented: "fio issues 41 and 851; qemu documentation, cache modes",
 };

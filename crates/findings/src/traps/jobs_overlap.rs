@@ -15,8 +15,8 @@ pub(crate) const STORY: Story = Story {
     title: "Sections ran at the same time and shared the storage",
     happens: "The sections of a job file, and the jobs of a command line, start together unless stonewall stands between \
               them. A read test and a write test meant to run in turn then each get a part of the storage.",
-    seen: "From the plan: differently named jobs without stonewall on the same storage; after the run only where their \
-           times overlapped by half of the shorter.",
+    seen: "From the plan, a caution: differently named jobs without stonewall on the same storage; after the run \
+           only where their times overlapped by half of the shorter.",
     advice: "Add stonewall to each section after the first. If they are meant to run together, read them as one mixed \
              load.",
     documented: "fio documentation, stonewall; kubestr issue 68",

@@ -14,8 +14,8 @@ pub(crate) const STORY: Story = Story {
     title: "gtod_reduce switched the latencies off",
     happens: "gtod_reduce=1 saves the readings of the clock, and with them slat, clat and lat: fio's report shows none, \
               and its JSON shows zeros. The most copied benchmark lines contain it.",
-    seen: "From the options. One I/O in 64 is timed all the same: the report stays in fio's shape, and p50 and p99 of \
-           the sample are in the note after it and in the record. The rates are not touched by it.",
+    seen: "From the options; information. One I/O in 64 is timed all the same: the report stays in fio's shape, and \
+           p50 and p99 of the sample are in the note after it and in the record. The rates are not touched by it.",
     advice: "Leave gtod_reduce out to see latencies in the report; reading the clock costs little here.",
     documented: "fio documentation, gtod_reduce; yet-another-bench-script issue 72",
 };

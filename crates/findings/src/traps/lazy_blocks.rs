@@ -16,8 +16,9 @@ pub(crate) const STORY: Story = Story {
     title: "Likely blocks that were fetched at their first read",
     happens: "A volume made from a snapshot fetches each block from an object store when it is first read. The first \
               pass measures that, and no later one does. A cache below the device looks the same from here.",
-    seen: "Files that this run did not make, read with direct I/O: the rate rises by half or more just when every byte \
-           has been read once. Only ever a caution, and likely, not certain.",
+    seen: "Files that this run did not make, read with direct I/O, nine tenths of it delivered by the device: the \
+           rate rises by half or more just when every byte has been read once. Only ever a caution, and likely, not \
+           certain.",
     advice: "Read the whole volume once before testing, or wait until the provider says it is initialised; then test.",
     documented: "Amazon EBS user guide, initialise volumes; AWS Storage Blog, I/O latency when restoring volumes",
 };

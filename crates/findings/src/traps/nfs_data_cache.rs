@@ -16,8 +16,9 @@ pub(crate) const STORY: Story = Story {
     title: "A network mount answered from this client's memory",
     happens: "The NFS client keeps file data in its page cache. Reading what this client wrote or read before asks the \
               server for nothing but attributes: opening a file again checks the data, it does not drop them.",
-    seen: "The mount's own counters (mountstats): bytes that the server sent beside bytes that the job read. Said from \
-           10 % on, invalid from 50 % on.",
+    seen: "The mount's own counters (mountstats), or those of the interface where the mount has none: bytes that the \
+           server sent beside bytes that the job read without direct I/O, for 4 MiB or more. Said from 10 % from \
+           memory on, invalid from 50 % on.",
     advice: "Add --direct=1, or read files that another client wrote, or mount again between writing and reading.",
     documented: "nfs(5), data and metadata coherence; linux mountstats",
 };

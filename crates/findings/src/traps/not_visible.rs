@@ -17,8 +17,9 @@ pub(crate) const STORY: Story = Story {
     happens: "A daemon in another container, a filesystem without a block device that the kernel shows, a directory of \
               the host: the layers below the job cannot be watched from here. The number may be the storage's, or that \
               of a cache, and nothing tells which.",
-    seen: "None of the counters that would tell (devices, the mount's own, the daemon's, its network's) could be read for \
-           the direction in which the job moved 4 MiB or more. It says nothing against the storage.",
+    seen: "None of the counters that would tell (devices, the mount's own, the daemon's, its network's) could be \
+           read for the direction in which the job moved 4 MiB or more. A caution: it says nothing against the \
+           storage, but the row cannot win a comparison.",
     advice: "Run as root, and where the daemon's process is seen (its PID namespace); or watch the storage's own counters \
              beside the run, and use files larger than all memory on the way.",
     documented: "pid_namespaces(7); network_namespaces(7); proc(5)",

@@ -16,8 +16,9 @@ pub(crate) const STORY: Story = Story {
     title: "Reads came from the page cache",
     happens: "Without direct I/O the kernel keeps what was read or written in memory, and answers the next read of it \
               from there. The number is then the speed of memory and of a system call, not of the storage.",
-    seen: "The bytes that the job read beside those that the devices below delivered meanwhile. Said from 10 % from \
-           memory on, invalid from 50 % on. Memory filesystems have no device: nothing is said about them.",
+    seen: "The bytes that the job read beside those that the devices below delivered meanwhile, for 4 MiB or more. \
+           Said from 10 % from memory on, invalid from 50 % on. Memory filesystems have no device: nothing is said \
+           about them; network and FUSE mounts have findings of their own.",
     advice: "Add --direct=1 for the storage's own number. If the cache is what you want to measure, the number is right \
              as a cache number; to have both, run once with --direct=1 and once without. Files much larger than memory \
              work as well.",

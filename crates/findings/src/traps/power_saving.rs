@@ -16,8 +16,9 @@ pub(crate) const STORY: Story = Story {
     title: "Processors saved power between the requests",
     happens: "At a low rate processors clock down and sleep between requests, and waking up takes longer than a fast \
               device's answer: 300 requests a second can show a worse latency than 6,000.",
-    seen: "A frequency governor that saves (powersave, ondemand, conservative, schedutil), a low rate, and latencies \
-           short enough for waking up to matter. Most virtual machines show no governor: then nothing is said.",
+    seen: "A frequency governor that saves (powersave, ondemand, conservative, schedutil), fewer than 2,000 I/Os a \
+           second of a worker, and a mean latency below 0.5 ms, so that waking up matters: a caution. Most virtual \
+           machines show no governor: then nothing is said.",
     advice: "Set the governor to performance for the test, or say in the result that power was saved.",
     documented: "linux Documentation/admin-guide/pm/cpufreq.rst; fio issue 1394",
 };

@@ -17,9 +17,10 @@ pub(crate) const STORY: Story = Story {
     happens: "Kernels cut large requests to what the device takes (max_sectors_kb), NFS to rsize and wsize, FUSE to \
               128 KiB; a scattered file makes many small ones; readahead reads far more than random readers ask for. \
               The number belongs to the requests that arrived, not to those asked for.",
-    seen: "For direct I/O of one block size: bytes over requests of the device, half of the block size or less. For \
-           buffered random reads: the device read twice as much as the job or more. Information, unless the pieces are \
-           an eighth of the block or smaller and the device would take larger ones.",
+    seen: "Of jobs that run alone on a disk, from 64 requests on. For direct I/O of one block size: bytes over \
+           requests of the device, half of the block size or less for reads, an eighth for writes, among which are \
+           the journal's. For buffered random reads: the device read twice as much as the job or more. Information; \
+           a caution when the pieces are an eighth of the block or smaller and the device would take larger ones.",
     advice: "Compare with tests at the size that arrives. For pieces smaller than the device takes look at the file's \
              extents (filefrag -v); for readahead use --direct=1 or --fadvise_hint=random.",
     documented: "linux Documentation/block/queue-sysfs.rst; nfs(5), rsize; JuiceFS performance evaluation guide",

@@ -17,9 +17,11 @@ pub(crate) const STORY: Story = Story {
     happens: "With numjobs and one filename every job starts at the same byte. The first brings the data into a cache, \
               the others find them there: four jobs seem to read four times what the device delivered. Several writers \
               of one file wait for each other instead.",
-    seen: "Before the run, from the files and ranges of the jobs. After it, from the bytes that the jobs read beside \
-           those that the device delivered: invalid when less than half was delivered though the device read the file. \
-           With direct I/O on a disk each read reaches the device: then it is information only.",
+    seen: "Before the run, from the files and ranges of the jobs: a caution; for random I/O only where it reads \
+           through the page cache. After it, from the bytes that the jobs read beside those that the device \
+           delivered: a caution from one and a half times on, invalid when less than half was delivered though the \
+           device read the file, information when it delivered all. With direct I/O on a disk each read reaches the \
+           device: then it is information only.",
     advice: "Give each job a file of its own (--directory instead of --filename) or a part of its own \
              (--offset_increment), or add --direct=1.",
     documented: "fio documentation, numjobs, offset_increment, filename_format; fio issues 1501, 1693",

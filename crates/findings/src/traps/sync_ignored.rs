@@ -17,8 +17,10 @@ pub(crate) const STORY: Story = Story {
     happens: "An overlay that is mounted volatile leaves out every sync, some network and user-space filesystems do so \
               as well, and libraries such as libeatmydata make fsync() return at once. The run looks durable, and its \
               number is that of memory.",
-    seen: "Bytes that must be on the device after the job's syncs (each block counted once) beside those that the device, \
-           or the NFS server, took until the last sync returned. Invalid when less than half of them arrived.",
+    seen: "Bytes that must be on the device after the job's syncs beside those that the device, or the NFS server, \
+           took until the last sync returned, for 4 MiB or more. Each block counts once; of random writes that are \
+           synced at the end a hundredth counts, since nobody knows how many were of the same block. Invalid when \
+           less than half of them arrived.",
     advice: "Mount without volatile, run without the library, or read the number as one of memory.",
     documented: "linux Documentation/filesystems/overlayfs.rst, volatile mount; fsync(2)",
 };

@@ -18,10 +18,11 @@ pub(crate) const STORY: Story = Story {
     title: "A limit set the number",
     happens: "Control groups, hypervisors and cloud volumes hold I/O at a configured rate. The number is then the \
               setting, not the storage; buffered writes may slip past the same limit.",
-    seen: "A limit of the control group on the devices (io.max, blkio.throttle) that the rate reaches by nine tenths, \
-           from the beginning or since it was set during the run; \
-           or a rate that stays within 1 % for twenty seconds while the device's queue is mostly empty. A flat rate alone \
-           is information: a link or a bus at its ceiling is flat too.",
+    seen: "A limit of the control group on the devices (io.max, blkio.throttle) that the rate reaches by nine tenths \
+           and does not pass by more than a fifth, from the beginning or since it was set during the run: a caution. \
+           Or a rate that stays within 1 % for twenty seconds without the page cache: a caution while the device's \
+           queue holds less than a quarter of the four or more requests asked for, else information, as a link or a \
+           bus at its ceiling is flat too. Runs with a rate of their own are left out.",
     advice: "Ask for the limit and compare with it, or run outside the limited group.",
     documented: "linux Documentation/admin-guide/cgroup-v2.rst, io.max; Documentation/admin-guide/cgroup-v1/blkio-controller.rst",
 };

@@ -18,8 +18,8 @@ pub(crate) const STORY: Story = Story {
     title: "The rate was all over the place",
     happens: "Neighbours on the same host, background work and garbage collection move the rate from second to second. \
               One run then says little about the next, and a difference to another run says nothing.",
-    seen: "The rates of the seconds deviate from their mean by 40 % or more, over at least six seconds, without a level \
-           or trend that explains it.",
+    seen: "The rates of the seconds deviate from their mean by 40 % or more, over at least six seconds, without a \
+           level, a trend or a pause that explains it: a caution. Runs with a rate of their own are left out.",
     advice: "Repeat at least five times, in turn with whatever it is compared with; `fsdyno compare` does it.",
     documented: "fio issue 955; hyperfine issues 238, 528, 580 on when to warn",
 };

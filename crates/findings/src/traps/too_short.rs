@@ -17,7 +17,7 @@ pub(crate) const STORY: Story = Story {
               runs of 3 s differed by a factor of 1.5 to 4 on one machine.",
     seen: "Less than a second of I/O, or fewer than 64 I/Os. It is a caution: the number stands, says little, and cannot \
            win a comparison.",
-    advice: "Use --time_based --runtime=60, and repeat five times; `fsdyno measure` does both.",
+    advice: "Use --time_based --runtime=60, and repeat five times; `fsdyno compare` repeats by itself.",
     documented: "fio issue 955; Benchmarking File System Benchmarking (HotOS 2011)",
 };
 

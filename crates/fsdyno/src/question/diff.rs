@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use guide::Problem;
 use guide::store::Store;
-use results::{Change, Measure, Shown, Study, changes, obstacles};
+use results::{Change, Measure, Shown, Study, changes, earlier, is_repeat, obstacles};
 
 use super::stored::{ended, printed};
 use crate::fio::complain;
@@ -20,7 +20,8 @@ pub(crate) struct Diff {
     new: String,
     /// End with status 1 if this holds: `randread.iops < -5%`, `write.p99 > 10%`, `any.rate < -5%`. Only a change that
     /// the rounds confirm counts, with its whole interval beyond the limit; it takes four rounds on each side, and no
-    /// round that is invalid.
+    /// round that is invalid. The interval holds what runs differ by: as the runs of the same plan kept before BASE show,
+    /// or ±3 % where there are fewer than three of them.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<String>,
     /// Compare although plan, version or machine differ; the output says so.
@@ -151,7 +152,8 @@ impl Diff {
             return Err(Problem::new(format!("{} and {} cannot be compared: {}", base.id, new.id, reasons.join("; ")))
                 .with_next("repeat the run with the same plan on the same machine, or compare anyway with --force"));
         }
-        let found = changes(&base, &new);
+        let (kept, _) = store.studies()?;
+        let found = changes(&base, &new, &earlier(&base, &new, &kept));
         if found.is_empty() {
             return Err(Problem::new(format!("{} and {} have no figure in common", base.id, new.id)));
         }
@@ -198,8 +200,7 @@ impl History {
         let store = Store::at(self.store.as_deref())?;
         let run = store.find(&self.run)?;
         let (mut studies, _) = store.studies()?;
-        let places = |study: &Study| study.targets.iter().map(|target| target.path.clone()).collect::<Vec<_>>();
-        studies.retain(|study| places(study) == places(&run) && obstacles(study, &run).is_empty());
+        studies.retain(|study| is_repeat(study, &run));
         Ok(printed(&report::guided::history(&studies, super::columns())))
     }
 }
@@ -231,6 +232,7 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use results::statistics::Scatter;
     use results::{Interval, Trust};
 
     fn change(measure: Measure, (low, high): (f64, f64), shown: Shown) -> Change {
@@ -243,6 +245,7 @@ mod tests {
             new: 100.0 * ratio,
             ratio,
             interval: Some(Interval { low, high, confidence: 0.95 }),
+            scatter: Scatter::Assumed,
             p_value: None,
             rounds: (5, 5),
             shown,

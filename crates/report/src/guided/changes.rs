@@ -1,6 +1,7 @@
 //! From one study to a later one, as a table; and the history of one figure.
 
 use results::quantity::{latency, number};
+use results::statistics::{HISTORY_MIN, Scatter};
 use results::{Change, Measure, Shown, Study, escape};
 
 use super::table::{Form, Table};
@@ -8,7 +9,7 @@ use super::table::{Form, Table};
 /// The changes between two studies: `base` and `new` are what they are called.
 pub fn changes(found: &[Change], base: &str, new: &str, columns: usize) -> String {
     let form = Form::Text { columns };
-    let mut table = Table::new(&["pattern", "<figure", "base", "new", "change", "interval", "<"]);
+    let mut table = Table::new(&["pattern", "<figure", "base", "new", "change", "interval", "±runs", "<"]);
     let mut last = String::new();
     for change in found {
         let name = match &change.target {
@@ -26,6 +27,7 @@ pub fn changes(found: &[Change], base: &str, new: &str, columns: usize) -> Strin
             change.interval.map_or("-".to_string(), |interval| {
                 format!("{}..{} %", signed((interval.low - 1.0) * 100.0), signed((interval.high - 1.0) * 100.0))
             }),
+            change.interval.map_or("-".to_string(), |_| scatter(change.scatter)),
             meaning(change).to_string(),
         ]);
     }
@@ -37,6 +39,20 @@ pub fn changes(found: &[Change], base: &str, new: &str, columns: usize) -> Strin
 /// `+3.4`, `-91.3`, `+1670`: three digits say enough.
 fn signed(percent: f64) -> String {
     if percent.abs() < 99.95 { format!("{percent:+.1}") } else { format!("{percent:+.0}") }
+}
+
+/// How far runs lie from each other, as a deviation in percent; in brackets what is assumed.
+fn scatter(found: Scatter) -> String {
+    let percent = percent(found.deviation());
+    match found {
+        Scatter::Assumed => format!("({percent:.0} %)"),
+        Scatter::Seen { .. } => format!("{percent:.1} %"),
+    }
+}
+
+/// A distance of logarithms in percent.
+fn percent(logarithm: f64) -> f64 {
+    logarithm.exp_m1() * 100.0
 }
 
 /// The changes as one JSON document.
@@ -52,6 +68,11 @@ pub fn changes_json(found: &[Change], base: &str, new: &str, obstacles: &[String
                 "new": change.new,
                 "change_percent": change.percent(),
                 "interval_ratio": change.interval,
+                "scatter_percent": percent(change.scatter.deviation()),
+                "scatter_runs": match change.scatter {
+                    Scatter::Assumed => None,
+                    Scatter::Seen { studies, .. } => Some(studies),
+                },
                 "p_value": change.p_value,
                 "rounds": [change.rounds.0, change.rounds.1],
                 "shown": meaning(change),
@@ -104,7 +125,7 @@ fn summary(found: &[Change]) -> String {
         (0, 0) => "No figure changed as far as the rounds can show.".to_string(),
         _ => format!(
             "{worse} figures are worse and {better} better, each outside its 95 % interval and by more than 2 %; of \
-             {judged} figures about {:.0} would be so by chance alone.",
+             {judged} figures up to {:.0} can be so by chance alone.",
             (judged as f64 * 0.05).ceil()
         ),
     };
@@ -113,6 +134,7 @@ fn summary(found: &[Change]) -> String {
             " base and new are medians of the rounds; change is the median of the quotients of all rounds of one with \
              all of the other.",
         );
+        text.push_str(&widened(found));
     }
     if found.iter().any(|change| change.rounds == (1, 1)) {
         text.push_str(" One run each: no change is shown, since nothing tells how much another run would differ.");
@@ -120,6 +142,34 @@ fn summary(found: &[Change]) -> String {
         text.push_str(" Fewer than four rounds on a side cannot show what is chance: run more.");
     }
     text.trim_start().to_string()
+}
+
+/// What stands in the intervals beside the scatter of the rounds.
+fn widened(found: &[Change]) -> String {
+    let judged = || found.iter().filter(|change| change.shown != Shown::Unknown);
+    let seen = |change: &Change| match change.scatter {
+        Scatter::Assumed => None,
+        Scatter::Seen { studies, .. } => Some(studies - 1),
+    };
+    let (fewest, most) = (judged().filter_map(seen).min(), judged().filter_map(seen).max());
+    let mut text = String::new();
+    if let (Some(fewest), Some(most)) = (fewest, most) {
+        let runs = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
+        text.push_str(&format!(
+            " The interval is widened by the scatter from run to run (±runs, a standard deviation) of base and {runs} \
+             runs of the same plan before it."
+        ));
+    }
+    if judged().any(|change| change.scatter == Scatter::Assumed) {
+        text.push_str(&format!(
+            " No history, where ±runs is in brackets: fewer than {HISTORY_MIN} runs of the same plan before base tell \
+             how far days differ. The interval takes ±{:.0} % for it, no change below {:.0} % is shown, and what differs \
+             more from day to day can pass for a change.",
+            percent(Scatter::Assumed.deviation()),
+            -percent(-Scatter::Assumed.reach())
+        ));
+    }
+    text
 }
 
 /// One line per study: the course of the main figures of the patterns; a table per target.
@@ -152,5 +202,27 @@ fn course(studies: &[Study], target: usize) -> Table {
         cells.push(rows.map(results::Row::trust).max().unwrap_or_default().word().to_string());
         table.row(cells);
     }
+    if let Some(cells) = scatter_row(studies, target, &patterns) {
+        table.row(cells);
+    }
     table
+}
+
+/// How far runs lie from each other: what `diff` widens its intervals by when the last of them is its base. `None`: too
+/// few runs.
+fn scatter_row(studies: &[Study], target: usize, patterns: &[&str]) -> Option<Vec<String>> {
+    let whole: Vec<&Study> = studies.iter().filter(|study| study.complete).collect();
+    let last = whole.last()?;
+    let of = |pattern: &&str| {
+        results::scatter(&whole, target, pattern, Measure::Iops, last.repeats(target, pattern).count())
+    };
+    let found: Vec<Scatter> = patterns.iter().map(of).collect();
+    if found.iter().all(|found| *found == Scatter::Assumed) {
+        return None;
+    }
+    let cell = |found: &Scatter| match found {
+        Scatter::Assumed => "-".to_string(),
+        seen => format!("±{}", scatter(*seen)),
+    };
+    Some(["run to run".to_string()].into_iter().chain(found.iter().map(cell)).chain([String::new()]).collect())
 }

@@ -79,7 +79,7 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
     let storages = study.targets.iter().map(|target| &target.storage);
     let names = BTreeMap::from([(study.sentences.concat(), study.id.clone())]);
     let studies = std::slice::from_ref(study);
-    let found = changes(study, study);
+    let found = changes(study, study, &[]);
     BTreeMap::from([
         ("text", guided::text(study, 80)),
         ("markdown", guided::markdown(study)),

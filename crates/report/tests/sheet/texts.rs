@@ -54,7 +54,7 @@ fn what_changed() {
         job.read.ios /= 2;
         job.read.bytes /= 2;
     }
-    let found = results::changes(&base, &new);
+    let found = results::changes(&base, &new, &[]);
     assert_snapshot!(changes(&found, "20261101-a (/data)", "20261108-b (/data)", 80));
 }
 
@@ -64,6 +64,29 @@ fn the_list_of_runs_and_their_history() {
     let studies = [fixture::comparison(), measurement()];
     assert_snapshot!(runs(&studies, &names, 80));
     assert_snapshot!(history(&[fixture::comparison()], 80));
+}
+
+#[test]
+fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
+    let kept: Vec<results::Study> = (0..5)
+        .map(|day: u64| {
+            let mut study = fixture::comparison();
+            (study.started_ms, study.id, study.complete) = (day, format!("2026110{day}"), true);
+            // Another day, another level: 0 to 4 % more.
+            for job in study.rows.iter_mut().filter_map(|row| row.run.as_mut()).flat_map(|run| &mut run.jobs) {
+                job.read.ios += job.read.ios * day / 100;
+            }
+            study
+        })
+        .collect();
+    let (base, new) = (&kept[3], &kept[4]);
+    let found = results::changes(base, new, &results::earlier(base, new, &kept));
+    let iops: Vec<_> = found
+        .into_iter()
+        .filter(|change| change.measure == results::Measure::Iops && change.pattern == "randread")
+        .collect();
+    assert_snapshot!(changes(&iops, "20261103", "20261104", 80));
+    assert_snapshot!(history(&kept[..4], 80));
 }
 
 #[test]

@@ -2,7 +2,11 @@
 
 use super::{Figures, LatencyFigures, Row, Study, Target, Trust};
 use crate::interval::Interval;
-use crate::statistics::{CHANGE_CONFIDENCE, Difference, Estimate, mann_whitney, median, shifted_ratio};
+use crate::statistics::{CHANGE_CONFIDENCE, Difference, Estimate, Scatter, mann_whitney, median};
+
+pub use history::{earlier, is_repeat, scatter};
+
+mod history;
 
 /// A figure that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +57,11 @@ impl Measure {
         }
         .filter(|value| *value > 0.0)
     }
+
+    /// Its values in rounds that have it.
+    fn values(self, rows: &[&Row]) -> Vec<f64> {
+        rows.iter().filter_map(|row| self.of(&row.figures()?)).collect()
+    }
 }
 
 /// How sure a change is.
@@ -84,8 +93,10 @@ pub struct Change {
     pub new: f64,
     /// New over base: the median of the quotients of all rounds with all rounds; of fewer than three, of the medians.
     pub ratio: f64,
-    /// Where the ratio lies; `None` with fewer than three rounds on a side.
+    /// Where the ratio lies, widened by the scatter; `None` with fewer than three rounds on a side.
     pub interval: Option<Interval>,
+    /// How far studies lie from each other although nothing has changed.
+    pub scatter: Scatter,
     /// Exact two-sided probability that rounds differ so much by chance (Mann-Whitney); `None` with fewer than three.
     pub p_value: Option<f64>,
     /// Rounds before and after.
@@ -168,26 +179,30 @@ fn plan_of(study: &Study, pattern: &str) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// The changes of every figure that both studies have, by pattern and target.
-pub fn changes(base: &Study, new: &Study) -> Vec<Change> {
+/// The changes of every figure that both studies have, by pattern and target. The [`earlier`] studies show how far one
+/// lies from another although nothing has changed.
+pub fn changes(base: &Study, new: &Study, earlier: &[&Study]) -> Vec<Change> {
+    let history: Vec<&Study> = earlier.iter().copied().chain([base]).collect();
     let mut found = Vec::new();
     for pattern in base.patterns() {
         for target in 0..base.targets.len().min(new.targets.len()) {
             let named = (base.targets.len() > 1).then(|| new.targets[target].name.clone());
             let before: Vec<&Row> = base.repeats(target, pattern).collect();
             let after: Vec<&Row> = new.repeats(target, pattern).collect();
-            let changed = Measure::ALL.into_iter().filter_map(|measure| change(measure, pattern, &before, &after));
+            let rounds = before.len().min(after.len());
+            let changed = Measure::ALL.into_iter().filter_map(|measure| {
+                change(measure, pattern, [&before, &after], scatter(&history, target, pattern, measure, rounds))
+            });
             found.extend(changed.map(|change| Change { target: named.clone(), ..change }));
         }
     }
     found
 }
 
-fn change(measure: Measure, pattern: &str, before: &[&Row], after: &[&Row]) -> Option<Change> {
-    let values = |rows: &[&Row]| -> Vec<f64> { rows.iter().filter_map(|row| measure.of(&row.figures()?)).collect() };
-    let (base, new) = (values(before), values(after));
+fn change(measure: Measure, pattern: &str, [before, after]: [&[&Row]; 2], scatter: Scatter) -> Option<Change> {
+    let (base, new) = (measure.values(before), measure.values(after));
     let (base_median, new_median) = (median(&base)?, median(&new)?);
-    let estimate = shifted_ratio(&new, &base, CHANGE_CONFIDENCE);
+    let estimate = scatter.ratio(&new, &base);
     let trust = before.iter().chain(after).map(|row| row.trust()).max().unwrap_or_default();
     Some(Change {
         target: None,
@@ -197,6 +212,7 @@ fn change(measure: Measure, pattern: &str, before: &[&Row], after: &[&Row]) -> O
         new: new_median,
         ratio: estimate.map_or(new_median / base_median, |estimate| estimate.value),
         interval: estimate.map(|estimate| estimate.interval),
+        scatter,
         p_value: mann_whitney(&new, &base).map(|test| test.p_value),
         rounds: (base.len(), new.len()),
         shown: shown(measure, estimate, trust),

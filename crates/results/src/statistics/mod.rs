@@ -29,6 +29,7 @@ mod plateau;
 mod random;
 mod ratio;
 mod rounds;
+mod scatter;
 mod shift;
 mod warm_up;
 
@@ -47,5 +48,6 @@ pub use percentile_interval::{NoPercentileInterval, percentile_interval, samples
 pub use plateau::{PLATEAU_SAMPLES, PLATEAU_VARIATION, Plateau, flat_plateau};
 pub use ratio::{median_ratio, paired_ratio, shifted_ratio};
 pub use rounds::{ROUNDS_MIN, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round};
+pub use scatter::{HISTORY_MAX, HISTORY_MIN, Scatter};
 pub use shift::hodges_lehmann_shift;
 pub use warm_up::warm_up_end;
