@@ -87,17 +87,20 @@ fn count(asked: &Asked) -> Result<(usize, usize), String> {
             return Err(format!("a comparison failed: {}", String::from_utf8_lossy(&output.stderr)));
         }
         let winners = winners(&String::from_utf8_lossy(&output.stdout));
-        eprintln!("{number}: {}", if winners.is_empty() { "no winner".to_string() } else { winners.join(", ") });
+        eprintln!("{number}: {}", if winners.is_empty() { "no winner".to_string() } else { winners.join("; ") });
         named += usize::from(!winners.is_empty());
-        found += usize::from(winners.iter().any(|winner| winner.ends_with(": first")));
+        found += usize::from(winners.iter().any(|winner| winner.contains(": first is ahead")));
     }
     Ok((named, found))
 }
 
-/// The patterns that somebody won: `read: first`.
+/// The sentences of patterns that somebody won: `read: first is ahead, …`.
 fn winners(report: &str) -> Vec<String> {
-    let ahead = |line: &str| line.split_once(" is ahead,").map(|(who, _)| who.to_string());
-    report.lines().filter_map(ahead).collect()
+    report
+        .lines()
+        .filter(|line| line.contains(": first is ahead") || line.contains(": second is ahead"))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]
@@ -118,6 +121,6 @@ mod tests {
     fn winners_are_read_from_the_report() {
         let report = "read: first is ahead, 1.20 times as fast as second.\n\
                       write: no difference between first and second that the rounds could show.\n";
-        assert_eq!(winners(report), ["read: first"]);
+        assert_eq!(winners(report), ["read: first is ahead, 1.20 times as fast as second."]);
     }
 }
