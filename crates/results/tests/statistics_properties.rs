@@ -133,7 +133,7 @@ proptest! {
         let _ = warm_up_end(&series, parameter);
         let points = series.iter().zip(&other).map(|(load, other)| LoadPoint {
             load: *load,
-            throughput: *other,
+            throughputs: vec![*other; 3],
             latency: *load,
         });
         let _ = knee(&points.collect::<Vec<_>>(), parameter);
