@@ -73,7 +73,7 @@ mod tests {
     /// Eight rounds that differ from their middle by this share to either side, each point in a rhythm of its own.
     fn point(load: f64, throughput: f64, scatter: f64) -> LoadPoint {
         let phase = load.log2() as usize;
-        let side = |round: usize| if (round >> (phase % 3)) % 2 == 0 { 1.0 + scatter } else { 1.0 - scatter };
+        let side = |round: usize| if (round >> (phase % 3)).is_multiple_of(2) { 1.0 + scatter } else { 1.0 - scatter };
         let throughputs = (0..8).map(|round| throughput * side(round)).collect();
         LoadPoint { load, throughputs, latency: load / throughput }
     }

@@ -52,4 +52,4 @@ pub use ratio::{median_ratio, paired_ratio, shifted_ratio};
 pub use rounds::{ROUNDS_MIN, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round};
 pub use shift::hodges_lehmann_shift;
 pub use student::{RUNS_MIN, STUDENT_95, STUDENT_99, Student};
-pub use warm_up::warm_up_end;
+pub use warm_up::{WarmUp, warm_up};

@@ -1,4 +1,4 @@
-//! How often the judgements of `compare` and `diff` are right, on noise of known kinds: the tables of docs/measurement.md.
+//! How often the judgements are right, on noise of known kinds: the tables of docs/measurement.md.
 //! `FSDYNO_MEASUREMENT=write cargo test -p results --test judgements` puts the figures of today in.
 
 mod changes;
@@ -6,6 +6,7 @@ mod document;
 mod knees;
 mod loads;
 mod noise;
+mod warm_ups;
 mod winners;
 
 /// Cases behind each figure.

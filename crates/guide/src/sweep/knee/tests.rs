@@ -10,7 +10,9 @@ fn points(servers: f64, scatter: f64, deepest: u32) -> Vec<Point> {
         .map(|depth| {
             let iops = f64::from(depth).min(servers) * 10_000.0;
             let mean_ns = f64::from(depth) / iops * 1e9;
-            let side = |round: u32| if (round >> (depth.ilog2() % 3)) % 2 == 0 { 1.0 + scatter } else { 1.0 - scatter };
+            let side = |round: u32| {
+                if (round >> (depth.ilog2() % 3)).is_multiple_of(2) { 1.0 + scatter } else { 1.0 - scatter }
+            };
             let around = |value: f64, share: f64| Interval {
                 low: value * (1.0 - share),
                 high: value * (1.0 + share),
