@@ -78,19 +78,24 @@ fn a_sweep_has_a_point_per_depth_and_kind_and_leaves_nothing() {
     let output = place.ask("sweep", &with(&["--iodepth=1..4", "--bs=4k,64k", "--rw=randread", "--json"]));
     let stderr = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
-    assert!(stderr.contains("6 points of 1 s at most"), "{stderr}");
+    assert!(stderr.contains("6 points, each 4 times for 0.250 s, in turns"), "{stderr}");
     assert!(is_empty(&place.data()));
     let study = Study::from_json(&text(&output.stdout)).unwrap();
     assert_eq!((study.question, study.complete, study.sentences.len()), (Question::Sweep, true, 2));
     let patterns: Vec<&str> = study.rows.iter().map(|row| row.pattern.as_str()).collect();
-    let points = ["qd1", "qd2", "qd4"];
-    let wanted = ["4k", "64k"].iter().flat_map(|block| points.map(|point| format!("randread-{block}-{point}")));
+    // Forth, back, and from the next point on forth and back again.
+    let turns = [[1, 2, 4], [4, 2, 1], [2, 4, 1], [1, 4, 2]].concat();
+    let of_block = |block| turns.iter().map(move |depth| format!("randread-{block}-qd{depth}"));
+    let wanted = ["4k", "64k"].into_iter().flat_map(of_block);
     assert_eq!(patterns, std::iter::once("fill".to_string()).chain(wanted).collect::<Vec<_>>());
     for row in &study.rows[1..] {
         let job = &row.run.as_ref().unwrap().jobs[0];
         assert_eq!(row.numbered("qd").unwrap().1, job.setup.depth);
         assert!(job.read.ios > 0 && !job.read.iops_samples.series.is_empty(), "{}", row.pattern);
     }
+    let rounds: Vec<u32> = study.repeats(0, "randread-4k-qd2").map(|row| row.round).collect();
+    assert_eq!(rounds, [0, 1, 2, 3]);
+    assert!(study.notes.iter().any(|note| note.id == "turns" && note.text.contains("4 times")), "{:?}", study.notes);
 }
 
 #[test]
@@ -130,10 +135,15 @@ fn a_curve_offers_shares_of_the_capacity() {
 
 #[test]
 fn the_differences_of_the_live_stream_add_up_to_the_record() {
+    // Turns of a sweep end within a second: only what lasts longer leaves lines in between.
+    adds_up("sweep", &["--iodepth=1,2", "--rw=randread,randrw", "--runtime=3"], 0);
+    adds_up("curve", &["--iodepth=2", "--loads=40,80", "--runtime=3"], 3);
+}
+
+fn adds_up(question: &str, words: &[&str], lines_min: usize) {
     let place = Place::new();
     let live = place.file("live.ndjson");
-    let words = ["--iodepth=1,2", "--rw=randread,randrw", "--size=16m", "--runtime=3", "--json", "--live", &live];
-    let output = place.ask("sweep", &words);
+    let output = place.ask(question, &[words, &["--size=16m", "--json", "--live", &live]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let study = Study::from_json(&text(&output.stdout)).unwrap();
     let lines = lines(&fs::read_to_string(&live).unwrap());
@@ -141,7 +151,7 @@ fn the_differences_of_the_live_stream_add_up_to_the_record() {
     let close = lines.last().unwrap();
     assert_eq!((close["event"].as_str(), close["study"].as_str()), (Some("close"), Some(study.id.as_str())));
     let running = lines.iter().filter(|line| line["event"] == "progress" && line["phase"] == "running");
-    assert!(running.count() >= 3, "seconds of measuring leave lines");
+    assert!(running.count() >= lines_min, "seconds of measuring leave lines");
     for (row, step) in study.rows.iter().zip(1..) {
         let (operations, bytes) = operations(row);
         let job = &row.run.as_ref().unwrap().jobs[0];

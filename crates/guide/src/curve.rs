@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use results::{Question, Study, Trust};
+use results::quantity::number;
+use results::statistics::ENOUGH_REQUESTS;
+use results::{Question, Severity, Study, Trust};
 
 use crate::bench::StopRule;
 use crate::fill::Filled;
@@ -45,6 +47,12 @@ const GAIN: f64 = 0.05;
 
 /// Seconds of each look for the capacity at most.
 const LOOK_S: u32 = 3;
+
+/// From this share of the capacity on a load is looked at for long enough to tell whether it is served, percent.
+const NEAR_PERCENT: u32 = 80;
+
+/// But no longer than this, unless it is asked for, ms.
+const LONGEST_MS: u32 = 30_000;
 
 /// In an open loop nobody waits for a place in the queue before it is this long, or its buffers take so many bytes.
 const OPEN_DEPTH: u32 = 256;
@@ -133,13 +141,36 @@ fn take_loads(
         return Ok(());
     }
     let Some(capacity) = Capacity::of(&looks) else { return Ok(()) };
+    let timing = Timing::of_runtime(options.runtime_s);
+    let enough = |load: u32| timing.at_least(capacity.telling_ms(load, &options.loads));
+    announce_longer(asking, &options.loads, timing, enough);
     for load in &options.loads {
         if asking.stopped() {
             return Ok(());
         }
-        open_loop(asking, requests, site, capacity, *load, Timing::of_runtime(options.runtime_s))?;
+        open_loop(asking, requests, site, capacity, *load, enough(*load))?;
     }
     Ok(())
+}
+
+/// Says which loads are measured longer than was asked for.
+fn announce_longer(asking: &mut Asking<'_>, loads: &[u32], asked: Timing, enough: impl Fn(u32) -> Timing) {
+    let longer: Vec<String> = loads
+        .iter()
+        .filter(|load| enough(**load) != asked)
+        .map(|load| format!("{load} % for {} s", number(f64::from(enough(*load).runtime_ms) / 1e3)))
+        .collect();
+    if longer.is_empty() {
+        return;
+    }
+    let text = format!(
+        "so slow a storage needs longer to show whether a load is served ({} requests, {} s at most): {}",
+        number(ENOUGH_REQUESTS),
+        LONGEST_MS / 1000,
+        longer.join(", ")
+    );
+    asking.watcher.outline(&text);
+    asking.note("time-extended", Severity::Info, text);
 }
 
 /// IOPS of a row without an error that answers its question.
@@ -170,6 +201,15 @@ impl Capacity {
     fn open_depth(self, block_bytes: u64) -> u32 {
         let affordable = u32::try_from(OPEN_BYTES / block_bytes.max(1)).unwrap_or(OPEN_DEPTH);
         OPEN_DEPTH.min(affordable).max(self.depth)
+    }
+
+    /// How long a load is measured at least, ms. What a heavier one shows, a light one need not.
+    fn telling_ms(self, load_percent: u32, loads: &[u32]) -> u32 {
+        if load_percent < NEAR_PERCENT && loads.iter().any(|other| *other > load_percent) {
+            return 0;
+        }
+        let seconds = ENOUGH_REQUESTS / self.rate_per_s(load_percent) as f64;
+        ((seconds * 1e3).ceil() as u32).min(LONGEST_MS)
     }
 
     /// Requests per second of a load.
@@ -207,6 +247,16 @@ mod tests {
         assert_eq!(Capacity::of(&[]), None);
         assert_eq!((found.rate_per_s(50), found.rate_per_s(120)), (20_000, 48_000));
         assert_eq!(Capacity { iops: 3.0, depth: 1 }.rate_per_s(10), 1, "a rate of 0 would be no limit at all");
+    }
+
+    #[test]
+    fn a_slow_storage_is_looked_at_for_longer() {
+        let capacity = |iops: f64| Capacity { iops, depth: 1 };
+        let of = |iops: f64| LOADS.map(|load| capacity(iops).telling_ms(load, &LOADS));
+        assert_eq!(of(100.0), [0, 0, 0, 0, 22_223, 20_000, 16_667]);
+        assert_eq!(of(10.0)[4..], [30_000; 3], "it has an end");
+        assert_eq!(of(5000.0)[4..], [445, 400, 334]);
+        assert_eq!(capacity(100.0).telling_ms(50, &[25, 50]), 30_000, "nothing heavier would show it");
     }
 
     #[test]

@@ -106,6 +106,16 @@ impl Timing {
         Timing { ramp_ms: (runtime_ms / 4).min(1000), runtime_ms }
     }
 
+    /// A part of it: one of so many turns.
+    pub(crate) fn turn(self, turns: u32) -> Timing {
+        Timing { ramp_ms: self.ramp_ms / turns, runtime_ms: self.runtime_ms / turns }
+    }
+
+    /// At least so long.
+    pub(crate) fn at_least(self, runtime_ms: u32) -> Timing {
+        Timing { runtime_ms: self.runtime_ms.max(runtime_ms), ..self }
+    }
+
     /// Seconds that so many points take at most.
     pub(crate) fn seconds(self, points: usize) -> u64 {
         (u64::from(self.ramp_ms) + u64::from(self.runtime_ms)) * points as u64 / 1000
@@ -177,5 +187,8 @@ mod tests {
         let timing = Timing::of_runtime(5);
         assert_eq!((timing.ramp_ms, timing.runtime_ms, timing.seconds(21)), (1000, 5000, 126));
         assert_eq!(Timing::of_runtime(1).ramp_ms, 250);
+        let turn = timing.turn(8);
+        assert_eq!((turn.ramp_ms, turn.runtime_ms), (125, 625));
+        assert_eq!([turn.at_least(1000), turn.at_least(10)].map(|timing| timing.runtime_ms), [1000, 625]);
     }
 }

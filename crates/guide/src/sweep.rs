@@ -1,8 +1,11 @@
-//! `sweep`: which depth and block size suit a storage? One point per depth, and the knee after which only latency grows.
+//! `sweep`: which depth and block size suit a storage? A point per depth, repeated in turns so that shifts from run to run
+//! are seen, and the knee after which only latency grows.
 
 use std::sync::Arc;
 
-use results::{Question, Study};
+use results::quantity::number;
+use results::statistics::order_of_round;
+use results::{Question, Row, Severity, Study};
 
 use crate::bench::StopRule;
 use crate::fill::Filled;
@@ -25,7 +28,7 @@ pub struct Options {
     pub block_sizes: Vec<String>,
     /// `rw` in fio's words.
     pub accesses: Vec<String>,
-    /// Longest measuring of a point, s.
+    /// Measuring of a point, all its turns together, s.
     pub runtime_s: u32,
     /// Bytes of the file; `None`: fitted to space, memory and speed.
     pub size_bytes: Option<u64>,
@@ -57,12 +60,8 @@ pub fn sweep(
     let need = Needs::bytes(size_bytes);
     let work = Workplace::open(&place.path, options.expected.as_deref(), need, &asking.control)?;
     let manner = crate::manner::of_place(&mut asking, 0)?;
-    let timing = Timing::of_runtime(options.runtime_s);
     let points = groups.len() * options.depths.list().len();
-    asking.steps.1 = points + 1;
-    let (each, all) = (duration(timing.seconds(1)), duration(timing.seconds(points)));
-    let outline = format!("{points} points of {each} at most: they take up to {all} once the file is filled");
-    asking.watcher.outline(&outline);
+    announce(&mut asking, options, points);
     let file = job_path(&work.file("sweep.dat"))?;
     // Asked for by size, the file is filled whole; else as far as the time goes, and the points use what there is.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
@@ -107,22 +106,70 @@ pub(crate) fn check_blocks(groups: &[Requests], size_bytes: u64) -> Result<(), P
     }
 }
 
+/// Turns of a point at least: fewer do not show how much they differ.
+const TURNS_MIN: u32 = 4;
+
+/// More turns than this add little.
+const TURNS_MAX: u32 = 12;
+
+/// A turn measures so long where there is time, ms: some windows of a tenth of a second.
+const TURN_MS: u32 = 600;
+
+/// How often the points are gone through: an even number, so that each order runs as often as the same backwards.
+fn turns(runtime_s: u32) -> u32 {
+    (runtime_s.saturating_mul(1000) / TURN_MS).clamp(TURNS_MIN, TURNS_MAX) / 2 * 2
+}
+
+/// How long it takes, and how the points are repeated.
+fn announce(asking: &mut Asking<'_>, options: &Options, points: usize) {
+    let (whole, turns) = (Timing::of_runtime(options.runtime_s), turns(options.runtime_s));
+    asking.steps.1 = points * turns as usize + 1;
+    let each = f64::from(whole.turn(turns).runtime_ms) / 1e3;
+    let all = duration(whole.seconds(points));
+    let outline = format!(
+        "{points} points, each {turns} times for {} s, in turns: they take up to {all} once the file is filled",
+        number(each)
+    );
+    asking.watcher.outline(&outline);
+    let text = format!(
+        "each point ran {turns} times for {} s, in turns: the points were gone through {turns} times, every second time \
+         backwards. The intervals are 95 % over these runs (Student), or over the tenths of a second within them where those \
+         scatter more",
+        number(each)
+    );
+    asking.note("turns", Severity::Info, text);
+}
+
 fn take_points(
     asking: &mut Asking<'_>,
     options: &Options,
     groups: &[Requests],
     site: Filled<'_>,
 ) -> Result<(), Problem> {
-    let timing = Timing::of_runtime(options.runtime_s);
+    let turns = turns(options.runtime_s);
+    let timing = Timing::of_runtime(options.runtime_s).turn(turns);
+    let depths = options.depths.list();
     for group in groups {
-        for depth in options.depths.list() {
-            if asking.stopped() {
-                return Ok(());
+        for round in 0..turns {
+            for depth in order_of_round(round, depths.len()) {
+                if asking.stopped() {
+                    return Ok(());
+                }
+                let row = closed_loop_row(group, depths[depth], site, timing, round);
+                asking.run_row(row, StopRule::AsWritten, site.work)?;
             }
-            closed_loop(asking, group, *depth, site, timing)?;
         }
     }
     Ok(())
+}
+
+/// So many requests in flight.
+fn closed_loop_row(requests: &Requests, depth: u32, site: Filled<'_>, timing: Timing, round: u32) -> Row {
+    let pattern = format!("{}-qd{depth}", requests.pattern());
+    let title = format!("{}, depth {depth}", requests.title());
+    let mut command = requests.line(&pattern, site.manner, site.file, site.size_bytes, timing);
+    command.push(format!("--iodepth={depth}"));
+    planned_row(0, &pattern, &title, round, command)
 }
 
 /// Keeps so many requests in flight until the rate has settled; the index of its row.
@@ -133,10 +180,16 @@ pub(crate) fn closed_loop(
     site: Filled<'_>,
     timing: Timing,
 ) -> Result<usize, Problem> {
-    let pattern = format!("{}-qd{depth}", requests.pattern());
-    let title = format!("{}, depth {depth}", requests.title());
-    let mut command = requests.line(&pattern, site.manner, site.file, site.size_bytes, timing);
-    command.push(format!("--iodepth={depth}"));
     let rule = StopRule::Settled { least_s: 2.0, windows: 4, tolerance: 0.05 };
-    asking.run_row(planned_row(0, &pattern, &title, 0, command), rule, site.work)
+    asking.run_row(closed_loop_row(requests, depth, site, timing, 0), rule, site.work)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_decides_on_the_turns() {
+        assert_eq!([1, 2, 3, 5, 60].map(turns), [4, 4, 4, 8, 12]);
+    }
 }

@@ -5,13 +5,15 @@ mod figures;
 mod finding;
 mod load;
 mod phase;
+mod point;
 mod study;
 mod verdict;
 
 pub use change::{Change, Measure, Shown, changes, earlier, is_repeat, obstacles, scatter};
 pub use figures::{DirectionFigures, Figures, LatencyFigures};
 pub use finding::{Finding, Number, Trust};
-pub use load::load_was_served;
+pub use load::Load;
 pub use phase::PhaseRecord;
+pub use point::SweepPoint;
 pub use study::{Question, Row, STUDY_SCHEMA_VERSION, Study, Target};
 pub use verdict::{Bound, Confidence, Requirement, RequirementKind, TestOrigin, Verdict, VerdictRow};

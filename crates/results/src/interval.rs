@@ -14,6 +14,11 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// From the lower of the low ends to the higher of the high ones.
+    pub fn joined(self, other: Interval) -> Interval {
+        Interval { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
+    }
+
     /// Whether the two have a value in common.
     pub fn overlaps(&self, other: &Interval) -> bool {
         self.low <= other.high && other.low <= self.high

@@ -24,5 +24,5 @@ pub use interval::Interval;
 pub use moments::Moments;
 pub use new::DEFAULT_PERCENTILES;
 pub use record::*;
-pub use samples::Samples;
+pub use samples::{Samples, added_up};
 pub use saved::SavedRecordError;

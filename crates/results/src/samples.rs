@@ -50,6 +50,24 @@ impl Samples {
     }
 }
 
+/// Adds up series of `(end in ms, rate)`. A window in which nothing happened has no entry: it is a rate of 0.
+pub fn added_up(series: &[&[(u64, u64)]]) -> Vec<f64> {
+    let busy: Vec<&[(u64, u64)]> = series.iter().copied().filter(|series| !series.is_empty()).collect();
+    let gaps = busy.iter().flat_map(|series| series.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0)));
+    let firsts = busy.iter().map(|series| series[0].0);
+    let Some(window_ms) = gaps.chain(firsts).filter(|gap| *gap > 0).min() else { return Vec::new() };
+    let place = |at_ms: u64| ((at_ms + window_ms / 2) / window_ms).saturating_sub(1) as usize;
+    // As long as all of them lasted: a sum without one of them is another rate.
+    let lasting = busy.iter().filter_map(|series| series.last()).map(|(at_ms, _)| place(*at_ms) + 1).min();
+    let mut rates = vec![0.0; lasting.unwrap_or(0)];
+    for (at_ms, rate) in busy.iter().flat_map(|series| series.iter()) {
+        if let Some(sum) = rates.get_mut(place(*at_ms)) {
+            *sum += *rate as f64;
+        }
+    }
+    rates
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +95,19 @@ mod tests {
         }
         assert_eq!((group.count, group.min, group.max, group.mean), (4, 11, 25, 18.0));
         assert!(group.series.is_empty());
+    }
+
+    #[test]
+    fn workers_are_added_up_window_by_window() {
+        let one = [(500, 10), (1001, 20), (1502, 30), (2003, 7)];
+        let other = [(501, 1), (1000, 2), (1503, 3)];
+        assert_eq!(added_up(&[&one, &other]), [11.0, 22.0, 33.0]);
+        assert_eq!(added_up(&[&one, &[]]), [10.0, 20.0, 30.0, 7.0]);
+        assert_eq!(added_up(&[]), [0.0; 0]);
+    }
+
+    #[test]
+    fn a_window_without_io_is_zero() {
+        assert_eq!(added_up(&[&[(100, 5), (200, 5), (500, 5)]]), [5.0, 5.0, 0.0, 0.0, 5.0]);
     }
 }

@@ -98,7 +98,7 @@ proptest! {
         prop_assert_eq!(median_interval(&other, 0.95), Some(scaled_interval));
         prop_assert_eq!(coefficient_of_variation(&other), coefficient_of_variation(&series));
         prop_assert_eq!(drift(&other), drift(&series));
-        prop_assert_eq!(warm_up_end(&other, 0.05), warm_up_end(&series, 0.05));
+        prop_assert_eq!(warm_up(&other, 0.05), warm_up(&series, 0.05));
         let sensitivity = Sensitivity { p_value_max: 0.2, ..Sensitivity::default() };
         let place = |series: &[f64]| change_point(series, &sensitivity).map(|change| (change.index, change.p_value));
         prop_assert_eq!(place(&other), place(&series));
@@ -130,10 +130,10 @@ proptest! {
         let _ = hodges_lehmann_shift(&series, &other, parameter);
         let sensitivity = Sensitivity { segment_min: 0, change_min: parameter, p_value_max: parameter };
         let _ = (change_point(&series, &sensitivity), drift(&series), flat_plateau(&series));
-        let _ = warm_up_end(&series, parameter);
+        let _ = warm_up(&series, parameter);
         let points = series.iter().zip(&other).map(|(load, other)| LoadPoint {
             load: *load,
-            throughput: *other,
+            throughputs: vec![*other; 3],
             latency: *load,
         });
         let _ = knee(&points.collect::<Vec<_>>(), parameter);

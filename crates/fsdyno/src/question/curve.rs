@@ -29,7 +29,7 @@ pub(crate) struct Curve {
     #[arg(long, value_name = "PERCENTS", default_values_t = LOADS, value_delimiter = ',',
         value_parser = value_parser!(u32).range(1..=1000))]
     loads: Vec<u32>,
-    /// Measuring of each load, s.
+    /// Measuring of each load, s; near the capacity of a slow storage it takes up to 30.
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = value_parser!(u32).range(1..=86_400))]
     runtime: u32,
     /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].

@@ -25,7 +25,7 @@ pub(crate) struct Sweep {
     /// Kinds of access, with a comma between them: read, write, rw, randread, randwrite, randrw.
     #[arg(long, value_name = "WORDS", default_value = "randread", value_delimiter = ',', value_parser = access)]
     rw: Vec<String>,
-    /// Longest measuring of each point, s; it ends earlier when the rate has settled.
+    /// Measuring of each point, s: 4 to 12 short runs, in turns with the other points.
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = value_parser!(u32).range(1..=86_400))]
     runtime: u32,
     /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].

@@ -13,7 +13,8 @@ use super::metric::{Flow, Metric, Phase, PhaseFigure, Span, Statistic};
 mod runs;
 mod series;
 
-pub(super) use runs::{RUNS_MIN, Runs};
+pub(super) use results::statistics::RUNS_MIN;
+pub(super) use runs::Runs;
 
 /// The confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;

@@ -1,7 +1,8 @@
 //! What a load curve says: where response time leaves its floor, and from which load on the queue grows.
 
 use results::quantity::{count_per_s, latency, number};
-use results::{LatencyFigures, Row, Study};
+use results::statistics::Served;
+use results::{LatencyFigures, Study};
 
 use crate::requests::Requests;
 
@@ -18,23 +19,13 @@ struct Load {
     achieved_per_s: f64,
     elapsed_s: f64,
     response: LatencyFigures,
+    served: Served,
 }
 
 impl Load {
-    fn of(row: &Row) -> Option<Load> {
-        let (_, percent) = row.numbered("load")?;
-        let figures = row.figures()?;
-        Some(Load {
-            percent,
-            offered_per_s: row.option("rate_iops")?.parse().ok()?,
-            achieved_per_s: figures.total.iops,
-            elapsed_s: figures.elapsed_s,
-            response: row.response()?,
-        })
-    }
-
-    fn kept_up(&self) -> bool {
-        results::load_was_served(self.offered_per_s, self.achieved_per_s, self.elapsed_s)
+    fn of(load: &results::Load<'_>) -> Option<Load> {
+        let results::Load { percent, row, offered_per_s, achieved_per_s, elapsed_s, served, .. } = *load;
+        Some(Load { percent, offered_per_s, achieved_per_s, elapsed_s, response: row.response()?, served })
     }
 }
 
@@ -42,8 +33,7 @@ impl Load {
 pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
     let closed = study.rows.iter().filter_map(|row| Some((row.numbered("qd")?.1, row.figures()?.total.iops)));
     let best = closed.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, iops)| *iops > 0.0);
-    let mut loads: Vec<Load> = study.rows.iter().filter_map(Load::of).collect();
-    loads.sort_by_key(|load| load.percent);
+    let loads: Vec<Load> = study.loads().iter().filter_map(Load::of).collect();
     let Some((depth, capacity)) = best else {
         return vec![format!(
             "{}: no capacity was found, so that there is nothing to take shares of.",
@@ -96,16 +86,20 @@ fn saturation(loads: &[Load]) -> Option<String> {
     // Who serves more at a heavier load was only held up for a while.
     let served_later =
         |index: usize| loads[index + 1..].iter().any(|load| load.achieved_per_s > loads[index].offered_per_s);
-    let late: Vec<usize> = (0..loads.len()).filter(|index| !loads[*index].kept_up()).collect();
+    let late: Vec<usize> = (0..loads.len()).filter(|index| loads[*index].served == Served::No).collect();
     let held_up: Vec<String> =
         late.iter().filter(|index| served_later(**index)).map(|index| format!("{} %", loads[*index].percent)).collect();
     let mut text = match late.iter().find(|index| !served_later(**index)).map(|index| &loads[*index]) {
-        None => format!(
-            "Even {} % of it was served: {} of the {} offered.",
-            last.percent,
-            number(last.achieved_per_s),
-            count_per_s(last.offered_per_s)
-        ),
+        None => match loads.iter().rfind(|load| load.served == Served::Yes) {
+            Some(load) => format!(
+                "{}{} % of it was served: {} of the {} offered.",
+                if load.percent == last.percent { "Even " } else { "" },
+                load.percent,
+                number(load.achieved_per_s),
+                count_per_s(load.offered_per_s)
+            ),
+            None => "No load is known to be served.".to_string(),
+        },
         Some(behind) => format!(
             "At {} % the storage falls behind: {} of the {} offered were served. The queue grows as long as such a load \
              lasts, so that response times from there on tell how long one looked ({} s), not how fast the storage is.",
@@ -119,6 +113,25 @@ fn saturation(loads: &[Load]) -> Option<String> {
         let loads = held_up.join(", ");
         text.push_str(&format!(
             " At {loads} it was held up for a while, as it served more at a heavier load: its rate varies."
+        ));
+    }
+    let open: Vec<String> = loads
+        .iter()
+        .filter(|load| load.served == Served::CannotTell)
+        .map(|load| {
+            format!(
+                "{} % ({} of the {} offered)",
+                load.percent,
+                number(load.achieved_per_s),
+                count_per_s(load.offered_per_s)
+            )
+        })
+        .collect();
+    if !open.is_empty() {
+        text.push_str(&format!(
+            " Whether it serves {} cannot be told: too few requests, or a rate that varies too much. Measure longer, with \
+             --runtime.",
+            open.join(", ")
         ));
     }
     Some(text)
@@ -141,12 +154,15 @@ fn more_than_capacity(loads: &[Load], capacity: f64) -> Option<String> {
 mod tests {
     use super::*;
 
+    /// Of 40,000 IOPS, of which 98 % count as all.
     fn load(percent: u32, achieved_per_s: f64, p50_us: u64, p99_us: u64) -> Load {
+        let served = if achieved_per_s < f64::from(percent) * 392.0 { Served::No } else { Served::Yes };
         Load {
             percent,
             offered_per_s: f64::from(percent) * 400.0,
             achieved_per_s,
             elapsed_s: 5.0,
+            served,
             response: LatencyFigures {
                 count: 100_000,
                 p50_ns: p50_us * 1000,
@@ -197,6 +213,18 @@ mod tests {
         );
         assert!(more_than_capacity(&loads, 40_000.0).unwrap().contains("45,000 IOPS at 120 %: the real one is higher"));
         assert_eq!(more_than_capacity(&loads, 44_000.0), None);
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_said() {
+        let mut loads = [load(50, 20_000.0, 1, 1), load(100, 39_500.0, 1, 1), load(120, 40_000.0, 1, 1)];
+        loads[1].served = Served::CannotTell;
+        let text = saturation(&loads).unwrap();
+        assert!(text.starts_with("At 120 % the storage falls behind"), "{text}");
+        assert!(text.contains(" Whether it serves 100 % (39,500 of the 40,000 IOPS offered) cannot be told"), "{text}");
+        loads[2].served = Served::CannotTell;
+        let text = saturation(&loads).unwrap();
+        assert!(text.starts_with("50 % of it was served: 20,000 of the 20,000 IOPS offered. Whether it"), "{text}");
     }
 
     #[test]

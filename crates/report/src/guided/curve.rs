@@ -1,7 +1,8 @@
 //! `curve`: what the closed loop found, then one line per load, and response time against load.
 
 use results::quantity::{latency, number};
-use results::{LatencyFigures, Row, Study, load_was_served};
+use results::statistics::Served;
+use results::{LatencyFigures, Load, Row, Study};
 
 use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
@@ -13,7 +14,7 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
         study.rows.iter().filter_map(move |row| row.numbered(word).map(|(_, number)| (number, row)))
     };
     let mut parts: Vec<String> = sweep::failed_filling(study, form).into_iter().collect();
-    let looks: Vec<(u32, &Row)> = numbered("qd").collect();
+    let looks: Vec<(u32, Vec<&Row>)> = numbered("qd").map(|(depth, row)| (depth, vec![row])).collect();
     if !looks.is_empty() {
         let about = form.paragraph("Closed loop: as many requests as there is room for, to find the capacity.");
         parts.push(format!("{about}{}", sweep::points(&looks, form)));
@@ -25,19 +26,21 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
             "Open loop: requests come by chance (Poisson) at a share of the capacity. Response time counts from the \
              moment a request was due, so that waiting in a queue is a part of it; service time from its start.",
         );
-        parts.push(format!("{about}{}", of_loads(&loads, form)));
+        parts.push(format!("{about}{}", of_loads(study, &loads, form)));
         parts.extend(chart(&loads, form));
     }
     parts.join("\n")
 }
 
-fn of_loads(loads: &[(u32, &Row)], form: Form) -> String {
+fn of_loads(study: &Study, loads: &[(u32, &Row)], form: Form) -> String {
+    let judged = study.loads();
     let headers = ["load", "offered/s", "achieved/s", "p50", "p99", "p99.9", "service p99", "<kept up", "<trust"];
     let mut table = Table::new(&headers);
     for (percent, row) in loads {
         let cells = match first_error(row) {
             Some(error) => failed(&error),
-            None => measured(row).unwrap_or_else(|| failed("did not run")),
+            None => measured(row, judged.iter().find(|load| load.percent == *percent))
+                .unwrap_or_else(|| failed("did not run")),
         };
         table.row(std::iter::once(format!("{percent:>3} %")).chain(cells).collect());
     }
@@ -50,21 +53,20 @@ fn failed(reason: &str) -> Vec<String> {
     cells
 }
 
-fn measured(row: &Row) -> Option<Vec<String>> {
-    let figures = row.figures()?;
-    let total = figures.total;
-    let offered = offered_per_s(row);
+fn measured(row: &Row, load: Option<&Load<'_>>) -> Option<Vec<String>> {
+    let total = row.figures()?.total;
     let response = row.response();
     let time = |pick: fn(&LatencyFigures) -> Option<u64>| {
         response.as_ref().and_then(pick).map_or("-".to_string(), |ns| latency(ns as f64))
     };
-    let kept_up = match offered.map(|offered| load_was_served(offered, total.iops, figures.elapsed_s)) {
-        Some(true) => "yes",
-        Some(false) => "no",
+    let kept_up = match load.map(|load| load.served) {
+        Some(Served::Yes) => "yes",
+        Some(Served::No) => "no",
+        Some(Served::CannotTell) => "cannot be told",
         None => "-",
     };
     Some(vec![
-        offered.map_or("-".to_string(), number),
+        load.map_or("-".to_string(), |load| number(load.offered_per_s)),
         number(total.iops),
         time(|response| Some(response.p50_ns)),
         time(|response| response.p99_ns),
@@ -73,10 +75,6 @@ fn measured(row: &Row) -> Option<Vec<String>> {
         kept_up.to_string(),
         row.trust().word().to_string(),
     ])
-}
-
-fn offered_per_s(row: &Row) -> Option<f64> {
-    row.option("rate_iops")?.parse().ok()
 }
 
 /// Median and 99th percentile of the response time against the load.

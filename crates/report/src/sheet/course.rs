@@ -1,6 +1,6 @@
 //! What a pattern's throughput did through the run, in words: a warm-up at its beginning, a lasting step later on.
 
-use results::statistics::{Sensitivity, change_point, median, warm_up_end};
+use results::statistics::{Sensitivity, WarmUp, change_point, median, warm_up};
 
 use super::series::Series;
 use crate::quantity::{listed, megabytes_per_s, round, shortened};
@@ -30,14 +30,15 @@ pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
             said.push(format!("{name} went from {before} to {after} at {} s and stayed there.", of(step.index)));
             continue;
         }
-        match warm_up_end(&values, TOLERANCE) {
-            Some(0) => level.push(name),
-            Some(end) => {
+        match warm_up(&values, TOLERANCE) {
+            Some(WarmUp::Level) => level.push(name),
+            Some(WarmUp::Until(end)) => {
                 let (first, rest) = (median(&values[..end]), median(&values[end..]));
                 let way = if first > rest { "faster than what followed" } else { "slower: a warm-up" };
                 said.push(format!("{name}: the first {} s were {way}.", of(end)));
             }
-            None => said.push(format!("{name} had not settled by the middle of the run.")),
+            Some(WarmUp::CannotTell) => said.push(format!("{name} varies too much to tell a warm-up from the rest.")),
+            Some(WarmUp::Unsettled) | None => said.push(format!("{name} had not settled by the middle of the run.")),
         }
     }
     if !level.is_empty() {
@@ -74,6 +75,8 @@ mod tests {
         assert_eq!(said(&rising), ["disk: the first 1 s were slower: a warm-up."]);
         let burst = [&[400.0, 300.0][..], &level].concat();
         assert_eq!(said(&burst), ["disk: the first 1 s were faster than what followed."]);
+        let wanders = [&[120.0, 118.0, 121.0][..], &level, &[112.0, 113.0, 90.0, 92.0]].concat();
+        assert_eq!(said(&wanders), ["disk varies too much to tell a warm-up from the rest."]);
         let falling: Vec<f64> = level.iter().copied().chain(level.iter().map(|value| value / 4.0)).collect();
         assert_eq!(said(&falling), ["disk went from 101 MB/s to 25.2 MB/s at 10 s and stayed there."]);
     }

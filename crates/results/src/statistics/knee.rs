@@ -1,32 +1,36 @@
 //! The load beyond which only latency grows.
 
-use serde::{Deserialize, Serialize};
+use super::{Interval, STUDENT_95};
 
 /// One step of a sweep.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LoadPoint {
     /// Requests kept in flight.
     pub load: f64,
-    /// What came of it, in any unit per second.
-    pub throughput: f64,
-    /// Response time, in any unit: median or p99.
+    /// What came of it in each round, in any unit per second; every point has the same rounds.
+    pub throughputs: Vec<f64>,
+    /// Mean response time, in any unit.
     pub latency: f64,
 }
 
-/// Where a sweep bends.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Knee {
-    /// The point after which no load gains the throughput asked for.
-    pub at: LoadPoint,
-    /// The highest throughput of the sweep.
-    pub throughput_max: f64,
-    /// Latency at the highest load over latency at the knee: above 1.
-    pub latency_growth: f64,
+/// Where a sweep bends. Points are told by their place in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knee {
+    /// At this point: after it only latency grows.
+    At(usize),
+    /// At one of these: the rounds do not tell them apart.
+    Within(usize, usize),
+    /// Throughput still rises to the end of the sweep.
+    Beyond,
+    /// Neither throughput nor latency grows after this point.
+    Level(usize),
 }
 
 /// The lightest load from which no heavier one gains more than `gain` (0.05 is 5 %) in throughput, although latency
-/// grows up to the heaviest. `None` when throughput still rises to the end of the sweep, when latency does not grow,
-/// below three points, or when a number is not finite and above 0.
+/// grows up to the heaviest. The points ascend by load. Each two are compared round by round, so that what slows a whole
+/// round down cancels out, and the knee is named only where the 95 % intervals of those gains separate it from the
+/// others: nothing after it may gain so much, and something must gain it on every point before. `None` below three points
+/// or three rounds, when rounds differ in number, or when a number is not finite and above 0.
 ///
 /// In a closed loop, requests in flight = throughput × latency (J. D. C. Little, Operations Research 9, 1961, 383–387):
 /// once throughput is bounded, latency is all that more load can add. The bend is where the bound of a saturated
@@ -34,71 +38,97 @@ pub struct Knee {
 /// 5). Comparing with everything that follows, rather than with the next point as curvature rules do, needs no smoothing
 /// and no scale, and a gain that comes in small steps still counts.
 pub fn knee(points: &[LoadPoint], gain: f64) -> Option<Knee> {
-    let usable = |value: f64| value.is_finite() && value > 0.0;
-    let are_usable = points.iter().all(|point| [point.load, point.throughput, point.latency].into_iter().all(usable));
-    if points.len() < 3 || !are_usable {
+    let usable = |value: &f64| value.is_finite() && *value > 0.0;
+    if points.len() < 3 || !points.iter().all(|point| usable(&point.load) && usable(&point.latency)) {
         return None;
     }
-    let mut points = points.to_vec();
-    points.sort_by(|one, other| one.load.total_cmp(&other.load));
-    let best_of = |points: &[LoadPoint]| points.iter().map(|point| point.throughput).fold(0.0, f64::max);
-    let index = (0..points.len()).find(|index| {
-        let later = best_of(&points[index + 1..]);
-        later <= points[*index].throughput * (1.0 + gain)
-    })?;
-    let (at, last) = (points[index], points[points.len() - 1]);
-    let latency_growth = last.latency / at.latency;
-    (latency_growth > 1.0).then(|| Knee { at, throughput_max: best_of(&points), latency_growth })
+    let gained = |from: usize| -> Option<Vec<Interval>> {
+        points[from + 1..].iter().map(|later| gained(&points[from].throughputs, &later.throughputs)).collect()
+    };
+    let gains: Vec<Vec<Interval>> = (0..points.len()).map(gained).collect::<Option<_>>()?;
+    let first_that = |end: fn(&Interval) -> f64| {
+        let gains_nothing = |later: &Vec<Interval>| later.iter().all(|gained| end(gained) <= 1.0 + gain);
+        gains.iter().position(gains_nothing)
+    };
+    let (earliest, latest) = (first_that(|gained| gained.low)?, first_that(|gained| gained.high)?);
+    Some(match (earliest, latest) {
+        (earliest, latest) if earliest < latest => Knee::Within(earliest, latest),
+        // The last point is where a curve that still rises ends, not where it bends.
+        (_, at) if at + 1 == points.len() => Knee::Beyond,
+        (_, at) if points[points.len() - 1].latency > points[at].latency => Knee::At(at),
+        (_, at) => Knee::Level(at),
+    })
+}
+
+/// The multiple of one point's throughput that another has, over their rounds.
+fn gained(one: &[f64], other: &[f64]) -> Option<Interval> {
+    let quotients: Vec<f64> = one.iter().zip(other).map(|(one, other)| other / one).collect();
+    STUDENT_95.of_runs(&quotients).filter(|_| one.len() == other.len())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A closed loop around `servers` of `service_s` each, without queueing noise: the asymptotic bounds.
-    fn sweep(servers: f64, service_s: f64) -> Vec<LoadPoint> {
-        let point = |load: f64| {
-            let throughput = load.min(servers) / service_s;
-            LoadPoint { load, throughput, latency: load / throughput }
-        };
-        [64.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(point).to_vec()
+    /// Eight rounds that differ from their middle by this share to either side, each point in a rhythm of its own.
+    fn point(load: f64, throughput: f64, scatter: f64) -> LoadPoint {
+        let phase = load.log2() as usize;
+        let side = |round: usize| if (round >> (phase % 3)).is_multiple_of(2) { 1.0 + scatter } else { 1.0 - scatter };
+        let throughputs = (0..8).map(|round| throughput * side(round)).collect();
+        LoadPoint { load, throughputs, latency: load / throughput }
+    }
+
+    /// A closed loop around `servers` of 100 µs each, without queueing noise: the asymptotic bounds.
+    fn sweep(servers: f64, scatter: f64) -> Vec<LoadPoint> {
+        [1.0f64, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0].map(|load| point(load, load.min(servers) * 1e4, scatter)).to_vec()
     }
 
     #[test]
     fn the_bend_of_the_asymptotes_is_found() {
-        let found = knee(&sweep(8.0, 1e-4), 0.05).unwrap();
-        assert_eq!((found.at.load, found.throughput_max.round()), (8.0, 80_000.0));
-        assert!((found.latency_growth - 8.0).abs() < 1e-9);
-        assert_eq!(knee(&sweep(1.0, 1e-4), 0.05).unwrap().at.load, 1.0);
+        assert_eq!(knee(&sweep(8.0, 0.01), 0.05), Some(Knee::At(3)));
+        assert_eq!(knee(&sweep(1.0, 0.01), 0.05), Some(Knee::At(0)));
     }
 
     #[test]
     fn a_curve_that_still_rises_has_no_knee() {
-        assert_eq!(knee(&sweep(64.0, 1e-4), 0.05), None);
-        assert_eq!(knee(&sweep(1000.0, 1e-4), 0.05), None);
+        assert_eq!(knee(&sweep(64.0, 0.01), 0.05), Some(Knee::Beyond));
+        assert_eq!(knee(&sweep(1000.0, 0.01), 0.05), Some(Knee::Beyond));
+    }
+
+    #[test]
+    fn rounds_that_differ_hide_the_knee_unless_they_differ_as_a_whole() {
+        assert_eq!(knee(&sweep(8.0, 0.2), 0.05), Some(Knee::Within(3, 6)));
+        let mut slower = sweep(8.0, 0.01);
+        slower.iter_mut().for_each(|point| point.throughputs[4..].iter_mut().for_each(|rate| *rate *= 0.5));
+        assert_eq!(knee(&slower, 0.05), Some(Knee::At(3)));
+        // Depth 4 is 5 % below the rest: that they gain more cannot be excluded.
+        let mut gentle = sweep(8.0, 0.02);
+        gentle[2] = point(4.0, 76_200.0, 0.02);
+        assert_eq!(knee(&gentle, 0.05), Some(Knee::Within(2, 3)));
     }
 
     #[test]
     fn small_gains_add_up_and_a_falling_tail_does_not_matter() {
         let throughputs = [50.0, 80.0, 84.0, 88.0, 92.0, 60.0];
-        let point = |(step, throughput): (u32, &f64)| LoadPoint {
-            load: f64::from(1 << step),
-            throughput: *throughput,
-            latency: f64::from(1 << step) / throughput,
-        };
-        let points: Vec<LoadPoint> = (0..).zip(&throughputs).map(point).collect();
-        assert_eq!(knee(&points, 0.05).unwrap().at.load, 8.0);
-        assert_eq!(knee(&points, 0.20).unwrap().at.load, 2.0);
+        let points: Vec<LoadPoint> =
+            (0..).zip(&throughputs).map(|(step, throughput)| point(f64::from(1 << step), *throughput, 0.0)).collect();
+        assert_eq!(knee(&points, 0.05), Some(Knee::At(3)));
+        assert_eq!(knee(&points, 0.20), Some(Knee::At(1)));
     }
 
     #[test]
     fn what_cannot_be_said_is_none() {
-        assert_eq!(knee(&sweep(8.0, 1e-4)[..2], 0.05), None);
-        let mut broken = sweep(8.0, 1e-4);
-        broken[3].throughput = 0.0;
+        assert_eq!(knee(&sweep(8.0, 0.01)[..2], 0.05), None);
+        let mut broken = sweep(8.0, 0.01);
+        broken[3].throughputs[0] = 0.0;
         assert_eq!(knee(&broken, 0.05), None);
+        let mut short = sweep(8.0, 0.01);
+        short[3].throughputs.pop();
+        assert_eq!(knee(&short, 0.05), None);
+        short.iter_mut().for_each(|point| point.throughputs.truncate(2));
+        assert_eq!(knee(&short, 0.05), None);
         // A rate-limited sweep whose latency stays the same.
-        let level = [1.0, 2.0, 4.0].map(|load| LoadPoint { load, throughput: 10.0, latency: 1.0 });
-        assert_eq!(knee(&level, 0.05), None);
+        let level = [1.0, 2.0, 4.0].map(|load| LoadPoint { latency: 1.0, ..point(load, 10.0, 0.01) });
+        assert_eq!(knee(&level, 0.05), Some(Knee::Level(0)));
     }
 }

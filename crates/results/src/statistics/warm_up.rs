@@ -11,18 +11,39 @@ const BATCHED_FROM: usize = 50;
 /// Where neighbours differ by this many standard deviations, it is more than noise.
 const NOISE_DEVIATIONS: f64 = 3.0;
 
-/// The index of the first value after the warm-up: 0 when it was warm from the start, `None` when it had not settled by
-/// the middle of the series, below ten values, or when one is not finite.
+/// A beginning is known to be another level when it lies so many times as far from the rest's median as any value of the
+/// rest: what wanders slowly begins somewhere, too.
+const RANGES: f64 = 2.5;
+
+/// The same of a series below [`SHORT`] values, which shows little of its range.
+const RANGES_OF_SHORT: f64 = 5.0;
+const SHORT: usize = 20;
+
+/// What the beginning of a series is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarmUp {
+    /// As what follows.
+    Level,
+    /// Another level, up to this index.
+    Until(usize),
+    /// It had not settled by the middle of the series.
+    Unsettled,
+    /// It may be a warm-up, and the series wanders as far by itself.
+    CannotTell,
+}
+
+/// Whether the beginning of a series is a warm-up. `None` below ten values, or when one is not finite.
 ///
 /// First MSER: cut where the standard error of the mean of what remains is smallest, within the first half (K. P. White,
 /// "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997, 323–334). Series
 /// of fifty and more are cut at multiples of five (MSER-5), here of the medians of five. Then back from the cut, as far
 /// as values, in medians of three, are within `tolerance` (0.05 is 5 %) or three standard deviations of the rest's
-/// median: a lucky cut in the noise is no warm-up, and neither is a single stall.
+/// median: a lucky cut in the noise is no warm-up, and neither is a single stall. What is left must lie far beyond the range of
+/// the rest; docs/measurement.md has how often a level series is said to warm up all the same.
 ///
 /// It answers for the beginning only: whether the rest stays level is for [`change_point`](super::change_point()) and
 /// [`drift`](super::drift()).
-pub fn warm_up_end(series: &[f64], tolerance: f64) -> Option<usize> {
+pub fn warm_up(series: &[f64], tolerance: f64) -> Option<WarmUp> {
     sorted(series).filter(|sorted| sorted.len() >= VALUES_MIN)?;
     let batch = if series.len() >= BATCHED_FROM { 5 } else { 1 };
     let values: Vec<f64> = series.chunks_exact(batch).filter_map(median).collect();
@@ -30,13 +51,22 @@ pub fn warm_up_end(series: &[f64], tolerance: f64) -> Option<usize> {
     let (cut, _) = (0..=half).map(|cut| (cut, squared_error(&values[cut..]))).min_by(|a, b| a.1.total_cmp(&b.1))?;
     let rest = &values[cut..];
     let usual = median(rest)?;
-    let near = (tolerance * usual.abs()).max(NOISE_DEVIATIONS * noise(rest)?);
-    let is_far = |index: &usize| {
-        let around = &values[index.saturating_sub(1)..=index + 1];
-        median(around).is_some_and(|level| (level - usual).abs() > near)
+    let end_of = |near: f64| {
+        let is_far = |index: &usize| {
+            let around = &values[index.saturating_sub(1)..=index + 1];
+            median(around).is_some_and(|level| (level - usual).abs() > near)
+        };
+        (0..cut).rev().find(is_far).map_or(0, |last| last + 1)
     };
-    let end = (0..cut).rev().find(is_far).map_or(0, |last| last + 1);
-    (end == 0 || end < half).then_some(end * batch)
+    let near = (tolerance * usual.abs()).max(NOISE_DEVIATIONS * noise(rest)?);
+    let range = rest.iter().map(|value| (value - usual).abs()).fold(0.0, f64::max);
+    let ranges = if series.len() < SHORT { RANGES_OF_SHORT } else { RANGES };
+    Some(match end_of(near) {
+        0 => WarmUp::Level,
+        _ if end_of(near.max(ranges * range)) == 0 => WarmUp::CannotTell,
+        end if end < half => WarmUp::Until(end * batch),
+        _ => WarmUp::Unsettled,
+    })
 }
 
 /// The standard deviation of the noise, from the distances between neighbours, which a slow change hardly adds to.
@@ -67,10 +97,13 @@ mod tests {
 
     #[test]
     fn a_ramp_is_cut_off() {
-        assert_eq!(warm_up_end(&[50.0, 80.0, 100.0, 101.0, 99.0, 100.0, 99.5, 100.5, 101.0, 100.0], 0.05), Some(2));
+        assert_eq!(
+            warm_up(&[50.0, 80.0, 100.0, 101.0, 99.0, 100.0, 99.5, 100.5, 101.0, 100.0], 0.05),
+            Some(WarmUp::Until(2))
+        );
         let hits = share(200, |random| {
             // At 10 s the level is 93 %, at 25 s 99.7 %.
-            warm_up_end(&warming(random, 5.0, 60), 0.05).is_some_and(|end| (5..=25).contains(&end))
+            warm_up(&warming(random, 5.0, 60), 0.05).is_some_and(|found| matches!(found, WarmUp::Until(5..=25)))
         });
         assert!(hits > 0.95, "{hits}");
     }
@@ -78,29 +111,30 @@ mod tests {
     #[test]
     fn noise_and_single_stalls_are_no_warm_up() {
         for count in [10, 30, 60, 300] {
-            let kept = share(200, |random| warm_up_end(&warming(random, 1e-6, count + 1)[1..], 0.05) == Some(0));
+            let kept =
+                share(200, |random| warm_up(&warming(random, 1e-6, count + 1)[1..], 0.05) == Some(WarmUp::Level));
             assert!(kept > 0.95, "{count} values: {kept}");
         }
         let mut series = vec![100.0; 60];
         series[7] = 1.0;
-        assert_eq!(warm_up_end(&series, 0.05), Some(0));
+        assert_eq!(warm_up(&series, 0.05), Some(WarmUp::Level));
         let mut series = vec![100.0; 20];
         series[7] = 1.0;
-        assert_eq!(warm_up_end(&series, 0.05), Some(0));
+        assert_eq!(warm_up(&series, 0.05), Some(WarmUp::Level));
     }
 
     #[test]
     fn what_never_settles_has_no_end() {
         let rising: Vec<f64> = (1..=60).map(f64::from).collect();
-        assert_eq!(warm_up_end(&rising, 0.05), None);
+        assert_eq!(warm_up(&rising, 0.05), Some(WarmUp::Unsettled));
         let late_step = [vec![50.0; 40], vec![100.0; 20]].concat();
-        assert_ne!(warm_up_end(&late_step, 0.05), Some(40));
+        assert_ne!(warm_up(&late_step, 0.05), Some(WarmUp::Until(40)));
     }
 
     #[test]
     fn what_cannot_be_said_is_none() {
-        assert_eq!(warm_up_end(&[1.0; 9], 0.05), None);
-        assert_eq!(warm_up_end(&[f64::NAN; 20], 0.05), None);
-        assert_eq!(warm_up_end(&[0.0; 20], 0.05), Some(0));
+        assert_eq!(warm_up(&[1.0; 9], 0.05), None);
+        assert_eq!(warm_up(&[f64::NAN; 20], 0.05), None);
+        assert_eq!(warm_up(&[0.0; 20], 0.05), Some(WarmUp::Level));
     }
 }

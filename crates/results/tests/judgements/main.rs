@@ -1,9 +1,12 @@
-//! How often the judgements of `compare` and `diff` are right, on noise of known kinds: the tables of docs/measurement.md.
+//! How often the judgements are right, on noise of known kinds: the tables of docs/measurement.md.
 //! `FSDYNO_MEASUREMENT=write cargo test -p results --test judgements` puts the figures of today in.
 
 mod changes;
 mod document;
+mod knees;
+mod loads;
 mod noise;
+mod warm_ups;
 mod winners;
 
 /// Cases behind each figure.
@@ -11,12 +14,17 @@ const CASES: u64 = 4000;
 
 /// The shares of cases for which each of some things holds, each case with a stream of its own.
 fn shares<const THINGS: usize>(hold: impl Fn(&mut noise::Random) -> [bool; THINGS]) -> [f64; THINGS] {
+    shares_of(CASES, hold)
+}
+
+/// The same of so many cases.
+fn shares_of<const THINGS: usize>(cases: u64, hold: impl Fn(&mut noise::Random) -> [bool; THINGS]) -> [f64; THINGS] {
     let mut counts = [0.0; THINGS];
-    for case in 0..CASES {
+    for case in 0..cases {
         let held = hold(&mut noise::Random::new(0x5eed ^ (case << 20)));
         counts.iter_mut().zip(held).for_each(|(count, held)| *count += f64::from(u8::from(held)));
     }
-    counts.map(|count| count / CASES as f64)
+    counts.map(|count| count / cases as f64)
 }
 
 /// A share as a cell of a table: `4.9 %`.

@@ -3,10 +3,7 @@
 
 use results::Bound;
 use results::Verdict;
-use results::statistics::Interval;
-
-/// So many runs tell how much runs differ.
-pub(in super::super) const RUNS_MIN: usize = 3;
+use results::statistics::{Interval, RUNS_MIN, STUDENT_95, STUDENT_99};
 
 /// With fewer runs a limit must be so far beyond the interval: a factor that the same test on the same storage did not
 /// reach from run to run (docs/measurement.md has the scatter of runs that were seen).
@@ -45,11 +42,8 @@ impl Runs {
 
     /// An interval that holds both the figure's scatter within the runs and that of the runs' own figures, 95 %.
     pub(super) fn around(&self, within: Option<Interval>) -> Option<Interval> {
-        let between = self.interval(&T_975).map(|(low, high)| Interval { low, high, confidence: 0.95 });
-        match (within, between) {
-            (Some(one), Some(other)) => {
-                Some(Interval { low: one.low.min(other.low), high: one.high.max(other.high), ..one })
-            }
+        match (within, STUDENT_95.of_runs(&self.values)) {
+            (Some(one), Some(other)) => Some(one.joined(other)),
             (one, other) => one.or(other),
         }
     }
@@ -57,39 +51,13 @@ impl Runs {
     /// What this says about a limit. It is asked after each run until it is decided: each time with 99 %, so that all
     /// times together are wrong in less than 5 % of cases.
     pub(super) fn judge(&self, within: Interval, bound: Bound, limit: f64) -> Verdict {
-        let sure = match self.interval(&T_995) {
-            Some((low, high)) => Interval { low: within.low.min(low), high: within.high.max(high), ..within },
+        let sure = match STUDENT_99.of_runs(&self.values) {
+            Some(between) => within.joined(between),
             None => Interval { low: within.low / self.wide(), high: within.high * self.wide(), ..within },
         };
         sure.judge(bound, limit)
     }
-
-    /// Student's interval of the mean of logarithms: figures of runs differ by factors. `None`: too few runs.
-    fn interval(&self, quantiles: &[f64; QUANTILES]) -> Option<(f64, f64)> {
-        let count = self.values.len();
-        if count < RUNS_MIN || self.values.iter().any(|value| *value <= 0.0) {
-            return None;
-        }
-        let logarithms: Vec<f64> = self.values.iter().map(|value| value.ln()).collect();
-        let mean = logarithms.iter().sum::<f64>() / count as f64;
-        let square = logarithms.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
-        let half = quantiles[(count - 2).min(QUANTILES - 1)] * (square / count as f64).sqrt();
-        Some(((mean - half).exp(), (mean + half).exp()))
-    }
 }
-
-const QUANTILES: usize = 30;
-
-/// Quantiles of Student's t for 1 to 30 degrees of freedom, two-sided 95 % and 99 % (NIST/SEMATECH e-Handbook of
-/// Statistical Methods, section 1.3.6.7.2). With more they are smaller: an interval is then a little too wide.
-const T_975: [f64; QUANTILES] = [
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-];
-const T_995: [f64; QUANTILES] = [
-    63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921,
-    2.898, 2.878, 2.861, 2.845, 2.831, 2.819, 2.807, 2.797, 2.787, 2.779, 2.771, 2.763, 2.756, 2.750,
-];
 
 #[cfg(test)]
 mod tests {

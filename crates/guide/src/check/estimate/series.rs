@@ -14,28 +14,10 @@ pub(super) fn of_run(row: &Row, flow: Flow, bytes: bool) -> Vec<f64> {
     let all: Vec<Samples> = run.jobs.iter().flat_map(|job| directions(job, flow)).map(samples).collect();
     // Bandwidth is sampled in KiB/s.
     let unit = if bytes { 1024.0 } else { 1.0 };
-    added_up(&all.iter().map(|samples| &samples.series[..]).collect::<Vec<_>>())
+    results::added_up(&all.iter().map(|samples| &samples.series[..]).collect::<Vec<_>>())
         .into_iter()
         .map(|rate| rate * unit)
         .collect()
-}
-
-/// Adds up series of `(end in ms, rate)`. A window in which nothing happened has no entry: it is a rate of 0.
-fn added_up(series: &[&[(u64, u64)]]) -> Vec<f64> {
-    let busy: Vec<&[(u64, u64)]> = series.iter().copied().filter(|series| !series.is_empty()).collect();
-    let gaps = busy.iter().flat_map(|series| series.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0)));
-    let firsts = busy.iter().map(|series| series[0].0);
-    let Some(window_ms) = gaps.chain(firsts).filter(|gap| *gap > 0).min() else { return Vec::new() };
-    let place = |at_ms: u64| ((at_ms + window_ms / 2) / window_ms).saturating_sub(1) as usize;
-    // As long as all of them lasted: a sum without one of them is another rate.
-    let lasting = busy.iter().filter_map(|series| series.last()).map(|(at_ms, _)| place(*at_ms) + 1).min();
-    let mut rates = vec![0.0; lasting.unwrap_or(0)];
-    for (at_ms, rate) in busy.iter().flat_map(|series| series.iter()) {
-        if let Some(sum) = rates.get_mut(place(*at_ms)) {
-            *sum += *rate as f64;
-        }
-    }
-    rates
 }
 
 /// Mean latency of each second of each run, ns, to the width of a class: for its scatter, not its size.
@@ -65,20 +47,6 @@ fn middle_ns(class: u16) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn workers_are_added_up_window_by_window() {
-        let one = [(500, 10), (1001, 20), (1502, 30), (2003, 7)];
-        let other = [(501, 1), (1000, 2), (1503, 3)];
-        assert_eq!(added_up(&[&one, &other]), [11.0, 22.0, 33.0]);
-        assert_eq!(added_up(&[&one, &[]]), [10.0, 20.0, 30.0, 7.0]);
-        assert_eq!(added_up(&[]), [0.0; 0]);
-    }
-
-    #[test]
-    fn a_window_without_io_is_zero() {
-        assert_eq!(added_up(&[&[(100, 5), (200, 5), (500, 5)]]), [5.0, 5.0, 0.0, 0.0, 5.0]);
-    }
 
     #[test]
     fn classes_have_middles() {

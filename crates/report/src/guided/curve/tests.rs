@@ -38,6 +38,17 @@ fn the_tables_and_the_chart() {
 }
 
 #[test]
+fn what_cannot_be_told_is_no_yes() {
+    let mut study = curve();
+    let alone = study.rows.len() - 1;
+    let job = &mut study.rows[alone].run.as_mut().unwrap().jobs[0];
+    job.options = vec![("rate_iops".into(), "60".into())];
+    (job.read.ios, job.read.runtime_ms) = (290, 5000);
+    study.rows.drain(3..alone);
+    assert!(text(&study, 100).contains(" cannot be told "), "{}", text(&study, 100));
+}
+
+#[test]
 fn a_study_that_was_stopped_early_shows_what_there_is() {
     let mut study = curve();
     study.rows.truncate(2);

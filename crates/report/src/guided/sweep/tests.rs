@@ -55,18 +55,19 @@ pub(in crate::guided) fn row(pattern: &str, title: &str, ios: u64, lat: Latency)
 }
 
 /// A closed loop around eight servers of 100 µs each.
-fn point(block: &str, depth: u32) -> Row {
+fn point(block: &str, depth: u32, round: u32) -> Row {
     let served = u64::from(depth.min(8));
     let mean_ns = u64::from(depth) * 100_000 / served;
     let (pattern, title) = (format!("randread-{block}-qd{depth}"), format!("{block} random read, depth {depth}"));
-    row(&pattern, &title, served * 50_000, latencies(mean_ns))
+    row(&pattern, &title, served * (49_700 + u64::from(round) * 200), latencies(mean_ns))
 }
 
 fn sweep() -> Study {
     let mut study = study(Question::Sweep);
     study.rows.push(row("fill", "fills the file: 1m sequential write, depth 16", 5_000, latencies(1_000_000)));
-    study.rows.extend([1, 2, 4, 8, 16, 32, 64].map(|depth| point("4k", depth)));
-    study.rows[3].findings.push(Finding {
+    let runs = |depth| (0..4).map(move |round| Row { round, ..point("4k", depth, round) });
+    study.rows.extend([1, 2, 4, 8, 16, 32, 64].into_iter().flat_map(runs));
+    study.rows[10].findings.push(Finding {
         id: "foreign-load".into(),
         severity: Severity::Caution,
         job: None,
@@ -94,7 +95,7 @@ fn in_markdown_the_chart_is_verbatim() {
 #[test]
 fn each_kind_of_request_has_a_table_of_its_own() {
     let mut study = sweep();
-    study.rows.extend([1, 2].map(|depth| point("64k", depth)));
+    study.rows.extend([1, 2].map(|depth| point("64k", depth, 0)));
     let text = text(&study, 80);
     assert!(text.contains("4k random read\n") && text.contains("64k random read\n"), "{text}");
     assert_eq!(text.matches("in flight").count(), 2, "{text}");
@@ -105,6 +106,8 @@ fn what_failed_is_told_with_its_reason() {
     let error = results::JobError { code: 28, function: "io_u error".into(), text: "No space left on device".into() };
     let mut study = sweep();
     study.rows[4].run.as_mut().unwrap().jobs[0].error = Some(error.clone());
+    assert!(text(&study, 80).contains(" 3/4 "), "{}", text(&study, 80));
+    study.rows[1..5].iter_mut().for_each(|row| row.run.as_mut().unwrap().jobs[0].error = Some(error.clone()));
     assert!(text(&study, 80).contains("failed:"));
     study.rows.truncate(1);
     study.rows[0].run.as_mut().unwrap().jobs[0].error = Some(error);

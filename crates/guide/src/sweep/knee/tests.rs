@@ -1,0 +1,125 @@
+use results::{DirectionRecord, Finding, Interval, JobRecord, JobSetup, Latency, LatencyFigures, RunRecord, Severity};
+
+use super::*;
+
+/// A closed loop around `servers` of 100 µs each, in rounds that differ by this share to either side, each depth in a
+/// rhythm of its own.
+fn points(servers: f64, scatter: f64, deepest: u32) -> Vec<Point> {
+    let depths = (0..).map(|bit| 1u32 << bit).take_while(|depth| *depth <= deepest);
+    depths
+        .map(|depth| {
+            let iops = f64::from(depth).min(servers) * 10_000.0;
+            let mean_ns = f64::from(depth) / iops * 1e9;
+            let side = |round: u32| {
+                if (round >> (depth.ilog2() % 3)).is_multiple_of(2) { 1.0 + scatter } else { 1.0 - scatter }
+            };
+            let around = |value: f64, share: f64| Interval {
+                low: value * (1.0 - share),
+                high: value * (1.0 + share),
+                confidence: 0.95,
+            };
+            let latency = LatencyFigures { mean_ns, p99_ns: Some((mean_ns * 2.0) as u64), ..LatencyFigures::default() };
+            let found = SweepPoint {
+                runs: (0..8).map(|round| (round, iops * side(round))).collect(),
+                iops,
+                interval: Some(around(iops, scatter)),
+                bytes_per_s: iops * 4096.0,
+                latency: Some(latency),
+                p99_interval: Some(around(mean_ns * 2.0, 0.05)),
+            };
+            Point { depth, found, mean_ns, not_reached: false }
+        })
+        .collect()
+}
+
+#[test]
+fn the_depth_after_which_only_latency_grows_is_named() {
+    assert_eq!(
+        said(&points(8.0, 0.01, 64)),
+        "the knee is at depth 8: 80,000 IOPS at a mean of 100 µs. After that only latency grows: up to depth 64 more \
+         requests in flight gain no throughput, while the mean becomes 8.00 times as long (800 µs) and p99 goes from \
+         200 µs to 1.60 ms."
+    );
+    assert!(said(&points(1.0, 0.01, 64)).starts_with("the knee is at depth 1:"));
+}
+
+#[test]
+fn a_sweep_that_still_rises_has_none() {
+    let text = said(&points(64.0, 0.01, 64));
+    assert!(text.starts_with("no knee up to depth 64: from depth 32 to 64 throughput still grew by 100 %"), "{text}");
+    assert!(text.contains("--iodepth 64..512"), "{text}");
+}
+
+#[test]
+fn runs_that_differ_hide_the_knee() {
+    let text = said(&points(8.0, 0.2, 64));
+    assert!(text.contains("cannot be told: anywhere from depth 8 to depth 64 or beyond"), "{text}");
+    assert!(text.contains("The 8 runs of each depth") && text.contains("known to ±20.0 %"), "{text}");
+    let mut gentle = points(8.0, 0.02, 64);
+    // Depth 4 is 5 % below the rest: that they gain more cannot be excluded.
+    gentle[2].found.runs.iter_mut().for_each(|(_, iops)| *iops *= 1.905);
+    let text = said(&gentle);
+    assert!(text.contains("anywhere from depth 4 to depth 8."), "{text}");
+}
+
+#[test]
+fn too_few_points_or_runs_are_told() {
+    assert!(said(&points(8.0, 0.01, 2)).contains("too few"));
+    let mut short = points(8.0, 0.001, 64);
+    // The last depth was interrupted in its third turn.
+    short[6].found.runs.truncate(2);
+    let text = said(&short);
+    assert!(text.starts_with("where the knee is cannot be told: 2 runs of each are too few"), "{text}");
+    short[6].found.runs = vec![(5, 80_000.0), (7, 80_000.0), (6, 80_000.0)];
+    assert!(said(&short).starts_with("the knee is at depth 8"), "three rounds that all have");
+}
+
+/// Runs of 3 s, each a little faster than the one before.
+fn rows(depth: u32, servers: u32) -> Vec<Row> {
+    let run = |round: u32| {
+        let iops = u64::from(depth.min(servers)) * (10_000 + u64::from(round) * 10);
+        let mut lat = Latency::with_histogram();
+        (0..1000).for_each(|_| lat.record(u64::from(depth) * 1_000_000_000 / iops));
+        let (ios, bytes) = (3 * iops, 3 * iops * 4096);
+        let read = DirectionRecord { ios, bytes, runtime_ms: 3000, lat, ..DirectionRecord::default() };
+        let pattern = format!("randread-4k-qd{depth}");
+        let mut run = RunRecord::new("fsdyno", 0);
+        run.jobs.push(JobRecord { read, ..JobRecord::new(&pattern, 1, JobSetup::default()) });
+        Row { pattern, round, ..Study::of_run(run).rows.remove(0) }
+    };
+    (0..4).map(run).collect()
+}
+
+fn finding(id: &str, severity: Severity) -> Finding {
+    Finding { id: id.into(), severity, job: None, numbers: Vec::new(), cause: String::new(), next: String::new() }
+}
+
+#[test]
+fn a_study_is_read_from_its_rows() {
+    let requests = Requests::parse("randread", "4k").unwrap();
+    let mut study = Study::of_run(RunRecord::new("fsdyno", 0));
+    study.rows = [64, 1, 2, 4, 8, 16, 32].iter().flat_map(|depth| rows(*depth, 8)).collect();
+    let text = sentence(&study, &requests);
+    assert!(text.starts_with("4k random read: the knee is at depth 8: 80,120 IOPS at a mean of"), "{text}");
+    // What answers another question does not count, and neither do other kinds of requests.
+    study.rows[..4].iter_mut().for_each(|row| row.findings.push(finding("page-cache", Severity::Invalid)));
+    study.rows.extend(rows(128, 1000).into_iter().map(|row| Row { pattern: "randread-64k-qd128".into(), ..row }));
+    let text = sentence(&study, &requests);
+    assert!(
+        text.contains("up to depth 32")
+            && text.ends_with("Depth 64 is left out of this: it has no number that counts."),
+        "{text}"
+    );
+    for row in &mut study.rows {
+        row.findings = vec![finding("depth-not-reached", Severity::Caution)];
+    }
+    assert!(sentence(&study, &requests).contains("no knee to be found: one request at a time"));
+}
+
+#[test]
+fn tails_that_overlap_are_not_called_different() {
+    let mut points = points(8.0, 0.01, 16);
+    let last = points.len() - 1;
+    points[last].found.p99_interval = points[3].found.p99_interval;
+    assert!(said(&points).contains("(which cannot be told apart)"));
+}
