@@ -7,7 +7,7 @@ use results::{Row, Study, SweepPoint};
 use crate::requests::Requests;
 
 /// More throughput than this is a gain, as a share.
-const GAIN: f64 = 0.05;
+const GAIN: f64 = 0.1;
 
 /// Fewer points have no knee.
 const POINTS_MIN: usize = 3;

@@ -12,7 +12,7 @@ const ROUNDS: u32 = 8;
 const WINDOWS: usize = 6;
 const STRIDE: usize = 8;
 
-const GAIN: f64 = 0.05;
+const GAIN: f64 = 0.1;
 
 /// What depths 1, 2, 4 and so on reach, and where their knee is.
 struct Curve {
@@ -23,11 +23,11 @@ struct Curve {
 /// Ends at once: eight servers.
 const SHARP: Curve = Curve { rates: [1.0, 2.0, 4.0, 8.0, 8.0, 8.0, 8.0], knee: 3 };
 
-/// Depth 16 is 11 % below the best.
-const GENTLE: Curve = Curve { rates: [1.0, 1.9, 3.4, 5.6, 7.4, 8.1, 8.2], knee: 5 };
+/// Depth 16 is 17 % below the best, and depth 32 hardly at all.
+const GENTLE: Curve = Curve { rates: [1.0, 1.9, 3.4, 5.2, 6.8, 8.1, 8.2], knee: 5 };
 
-/// Depth 8 is 7 % below the best: hardly more than a gain.
-const BARE: Curve = Curve { rates: [1.0, 2.0, 4.0, 7.5, 7.8, 8.0, 8.0], knee: 4 };
+/// Depth 8 is 11 % below the best: hardly more than a gain.
+const BARE: Curve = Curve { rates: [1.0, 2.0, 4.0, 7.2, 7.7, 8.0, 8.0], knee: 4 };
 
 /// What goes on while the turns run.
 #[derive(Clone, Copy)]
@@ -129,9 +129,9 @@ fn a_false_knee_is_rare_and_a_clear_one_is_found() {
             "95 % interval holds the rate",
             "sharp: false knee",
             "named",
-            "11 % below: false knee",
+            "17 % below: false knee",
             "named",
-            "7 % below: false knee",
+            "11 % below: false knee",
             "named",
         ],
         &rows,

@@ -56,8 +56,8 @@ fn runs_that_differ_hide_the_knee() {
     assert!(text.contains("cannot be told: anywhere from depth 8 to depth 64 or beyond"), "{text}");
     assert!(text.contains("The 8 runs of each depth") && text.contains("known to ±20.0 %"), "{text}");
     let mut gentle = points(8.0, 0.02, 64);
-    // Depth 4 is 5 % below the rest: that they gain more cannot be excluded.
-    gentle[2].found.runs.iter_mut().for_each(|(_, iops)| *iops *= 1.905);
+    // Depth 4 is 9 % below the rest: that they gain more cannot be excluded.
+    gentle[2].found.runs.iter_mut().for_each(|(_, iops)| *iops *= 1.82);
     let text = said(&gentle);
     assert!(text.contains("anywhere from depth 4 to depth 8."), "{text}");
 }
