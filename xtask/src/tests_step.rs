@@ -43,11 +43,11 @@ struct Tier {
 /// Those that take longest first: they run side by side with those below.
 const TIERS: &[Tier] = &[
     Tier { alone: true, ..tier("lab", &["lab"]) },
+    Tier { alone: true, ..tier("traps", &["traps"]) },
     tier("faults", &["faults"]),
     tier("oracle", &["oracle", "differential"]),
     tier("attacker", &["attacker"]),
     tier("questions", &["check", "compare", "guided", "inspect", "readme", "sentences", "smallfiles", "sweep"]),
-    tier("traps", &["traps"]),
     tier("sheet", &["browser"]),
     tier("judgements", &["judgements"]),
     tier("memory", &["memcheck"]),
