@@ -21,6 +21,7 @@ pub mod process;
 mod setup;
 mod sim;
 mod slot;
+pub mod terminal;
 pub mod thread;
 
 #[cfg(target_os = "linux")]

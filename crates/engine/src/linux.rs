@@ -14,5 +14,6 @@ pub(crate) mod pages;
 pub(crate) mod positioned;
 pub(crate) mod process;
 mod shared;
+pub(crate) mod terminal;
 pub(crate) mod thread;
 pub(crate) mod uring;

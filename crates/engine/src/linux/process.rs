@@ -1,6 +1,7 @@
 //! A second process.
 
 use std::io;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mm::Advice;
@@ -55,6 +56,23 @@ pub fn wait_for(child: u32) -> io::Result<Ended> {
             }
         }
     }
+}
+
+/// Whether the other end of a pipe closes within this time: the kernel does that when the last thread has ended.
+pub fn closes_within(pipe: &io::PipeReader, time: Duration) -> bool {
+    let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+    let mut ends = [PollFd::new(pipe, PollFlags::IN)];
+    poll(&mut ends, Some(&timeout)).is_ok_and(|count| count > 0)
+}
+
+/// Puts nothing in the place of stdin, stdout and stderr: whoever reads them sees the end even if this process cannot
+/// end.
+pub fn let_go_of_standard_streams() {
+    let Ok(nothing) = std::fs::File::options().read(true).write(true).open("/dev/null") else { return };
+    // What cannot be closed stays open: only a reader of a stuck process would notice.
+    let _ = rustix::stdio::dup2_stdin(&nothing);
+    let _ = rustix::stdio::dup2_stdout(&nothing);
+    let _ = rustix::stdio::dup2_stderr(&nothing);
 }
 
 /// Takes the pages of the program's code, and of its libraries', off this process's memory. The system keeps them, and
