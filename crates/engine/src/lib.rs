@@ -14,6 +14,7 @@ pub mod buffers;
 pub mod clock;
 mod completions;
 mod contract;
+pub mod errno;
 pub mod files;
 pub mod mapper;
 mod null;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::{FileError, OpenFile, OpenMode};
+use crate::errno;
 use crate::system::beneath;
 
 /// What a file or a directory is, however it is called.
@@ -104,7 +105,7 @@ impl Directory {
             return Ok(made);
         }
         // Another has taken its place.
-        Err(FileError::of("keep hold of", &self.path.join(name), libc::ESTALE))
+        Err(FileError::of("keep hold of", &self.path.join(name), errno::ESTALE))
     }
 
     /// Makes a directory below this one, and those on the way, unless they are there.
@@ -119,7 +120,7 @@ impl Directory {
             let from = at.as_ref().unwrap_or(self);
             let part = Path::new(part.as_os_str());
             match beneath::make_directory(from.fd.as_fd(), part, 0o700) {
-                Ok(()) | Err(libc::EEXIST) => {}
+                Ok(()) | Err(errno::EEXIST) => {}
                 Err(code) => return Err(FileError::of("create the directory", &self.path.join(so_far), code)),
             }
             at = Some(from.enter(part)?);
@@ -164,7 +165,7 @@ impl Directory {
     /// # Errors
     /// As [`OpenFile::open`]; also when the path does not lie below this directory.
     pub fn open_file(&self, path: &Path, mode: OpenMode) -> Result<OpenFile, FileError> {
-        let name = self.below(path).ok_or_else(|| FileError::of("open", path, libc::EXDEV))?;
+        let name = self.below(path).ok_or_else(|| FileError::of("open", path, errno::EXDEV))?;
         OpenFile::beneath(&self.fd, name, path, mode)
     }
 
@@ -189,14 +190,14 @@ impl Directory {
     pub fn open_regular(&self, name: &str) -> Result<(File, Entry), FileError> {
         let entry = self.look(Path::new(name))?;
         if entry.kind != EntryKind::Regular {
-            return Err(FileError::of("open", &self.path.join(name), libc::EINVAL));
+            return Err(FileError::of("open", &self.path.join(name), errno::EINVAL));
         }
         let flags = OFlags::RDWR | OFlags::NONBLOCK;
         let fd = self.at("open", name, beneath::open(self.fd.as_fd(), Path::new(name), flags, 0))?;
         // It may have been exchanged since it was looked at.
         let entry = self.at("look at", name, beneath::look_at(fd.as_fd()))?;
         if entry.kind != EntryKind::Regular {
-            return Err(FileError::of("open", &self.path.join(name), libc::EINVAL));
+            return Err(FileError::of("open", &self.path.join(name), errno::EINVAL));
         }
         Ok((File::from(fd), entry))
     }
@@ -277,7 +278,7 @@ impl AsFd for Directory {
 pub fn try_lock(file: &File) -> Lock {
     match beneath::try_lock(file.as_fd()) {
         Ok(()) => Lock::Taken,
-        Err(libc::EWOULDBLOCK) => Lock::Held,
+        Err(errno::EWOULDBLOCK) => Lock::Held,
         Err(_) => Lock::Unsupported,
     }
 }
