@@ -65,17 +65,6 @@ pub struct SpaceLeft {
     pub available_inodes: u64,
 }
 
-/// How a lock was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lock {
-    /// It is ours, as long as the file is open.
-    Taken,
-    /// Another holds it.
-    Held,
-    /// The filesystem has none.
-    Unsupported,
-}
-
 /// A directory that is held.
 #[derive(Debug)]
 pub struct Directory {
@@ -274,15 +263,6 @@ impl AsFd for Directory {
     }
 }
 
-/// Tries to lock an open file; the lock ends when the file is closed, also by a kill.
-pub fn try_lock(file: &File) -> Lock {
-    match beneath::try_lock(file.as_fd()) {
-        Ok(()) => Lock::Taken,
-        Err(errno::EWOULDBLOCK) => Lock::Held,
-        Err(_) => Lock::Unsupported,
-    }
-}
-
 /// What an open file is.
 ///
 /// # Errors
@@ -294,7 +274,7 @@ pub fn identity_of(file: &File) -> Result<Identity, i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::FileAccess;
+    use crate::files::{FileAccess, Lock, try_lock};
 
     #[test]
     fn a_directory_that_was_exchanged_is_still_the_one_that_is_held() {

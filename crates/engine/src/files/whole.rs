@@ -10,7 +10,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-use super::directory::{Directory, Lock, try_lock};
+use super::directory::Directory;
+use super::locks::{Lock, try_lock};
 use super::{EntryKind, FileCause};
 use crate::errno;
 

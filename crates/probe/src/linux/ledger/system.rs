@@ -51,6 +51,12 @@ impl SystemMeter {
     }
 }
 
+/// Memory that programs can have without the machine beginning to swap.
+pub(crate) fn available_memory_bytes(look: &Look) -> Option<u64> {
+    let [_, _, available_bytes] = parse_memory(&read_text(&look.proc.join("meminfo")).ok()?);
+    available_bytes
+}
+
 /// Dirty, under write-back, available; bytes.
 fn parse_memory(text: &str) -> [Option<u64>; 3] {
     ["Dirty:", "Writeback:", "MemAvailable:"].map(|name| {
