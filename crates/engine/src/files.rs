@@ -236,11 +236,6 @@ impl AsFd for OpenFile {
     }
 }
 
-/// Closes a descriptor that is no [`OpenFile`], and says with which errno that failed.
-pub fn close(descriptor: OwnedFd) -> Result<(), i32> {
-    system::close(descriptor)
-}
-
 /// Writes all of `data` at `offset` of a file that is no [`OpenFile`].
 ///
 /// # Errors

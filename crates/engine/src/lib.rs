@@ -11,12 +11,14 @@
 mod advice;
 pub mod allocation;
 pub mod buffers;
+pub mod caches;
 pub mod clock;
 mod completions;
 mod contract;
 pub mod errno;
 pub mod files;
 pub mod mapper;
+pub mod names;
 mod null;
 pub mod process;
 mod setup;

@@ -3,6 +3,7 @@
 pub(crate) mod aio;
 pub(crate) mod beneath;
 mod bus;
+pub(crate) mod caches;
 pub(crate) mod clock;
 pub(crate) mod control;
 pub(crate) mod extents;
@@ -10,6 +11,7 @@ pub(crate) mod files;
 pub(crate) mod mapper;
 pub(crate) mod memory;
 pub(crate) mod mmap;
+pub(crate) mod names;
 pub(crate) mod pages;
 pub(crate) mod positioned;
 pub(crate) mod process;

@@ -1,12 +1,14 @@
 //! A second process.
 
 use std::io;
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mm::Advice;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, setrlimit};
 
+use crate::files::Directory;
 use crate::process::{Ended, Side};
 
 /// Divides this process in two. The new one has to [`bind_to_parent`].
@@ -39,6 +41,17 @@ pub fn end_with_this(command: &mut std::process::Command) {
     let bind = || Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
     // SAFETY: between fork and exec only this one system call is made: no lock is taken and nothing allocated.
     unsafe { std::os::unix::process::CommandExt::pre_exec(command, bind) };
+}
+
+/// Has a command begin in a directory that is held: by its descriptor, which the child has until it becomes the command,
+/// for another may stand at its path by now.
+pub fn begin_in(command: &mut std::process::Command, directory: &Directory) {
+    command.current_dir(format!("/proc/self/fd/{}", directory.as_fd().as_raw_fd()));
+}
+
+/// Has a command lead a group of its own: a Ctrl-C is then ours to pass on.
+pub fn lead_group(command: &mut std::process::Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
 }
 
 /// Waits until the process, a child of this one, has ended.

@@ -120,7 +120,9 @@ mod tests {
             fs::write(tree.look.proc.join(name), text).unwrap();
         };
         let mut meter = SystemMeter { throttle: None, ticks_per_s: 100, first: None };
+        assert_eq!(available_memory_bytes(&tree.look), None, "there is no such file");
         write("meminfo", MEMORY);
+        assert_eq!(available_memory_bytes(&tree.look), Some(23_933_736 << 10));
         write("stat", "cpu  100 0 0 100 0 0 0 5 0 0\n");
         write("pressure/io", "some avg10=0 total=10\n");
         let first = meter.read(&tree.look);
