@@ -22,6 +22,7 @@ pub mod names;
 mod null;
 pub mod process;
 mod setup;
+pub mod signals;
 mod sim;
 mod slot;
 pub mod terminal;

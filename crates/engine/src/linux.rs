@@ -16,6 +16,7 @@ pub(crate) mod pages;
 pub(crate) mod positioned;
 pub(crate) mod process;
 mod shared;
+pub(crate) mod signals;
 pub(crate) mod terminal;
 pub(crate) mod thread;
 pub(crate) mod uring;

@@ -122,7 +122,7 @@ fn watch(face: Face, state: &Mutex<State>, control: &Control, thread: u32) {
         let mut state = locked(state);
         let Some(path) = state.path.clone() else { return };
         // The kernel may have given the signal to the thread that looks: it waits there for as long as that does.
-        let signal = control.signal().or_else(|| probe::pending_signal(&run::STOPS));
+        let signal = control.signal().or_else(|| probe::pending_signal(&engine::signals::STOPS));
         if let Some(given_up) = state.patience.ends(step_ns, signal, control.bounds()) {
             // Whoever looks cannot go on from here, should it come back now: it would need the state.
             give_up(face, given_up, &path, thread, control.bounds());
