@@ -2,7 +2,7 @@
 
 use crate::tests_step::{self, Counts};
 use crate::workspace::cargo;
-use crate::{bench, docs, licences, tidy};
+use crate::{bench, docs, licences, tidy, windows};
 
 /// Passed, or what went wrong outside the thing checked.
 type Outcome = Result<bool, String>;
@@ -19,6 +19,7 @@ const CHECKS: &[Step] = &[
     Step { name: "tidy", check: tidy::run },
     Step { name: "licences", check: licences::run },
     Step { name: "clippy", check: || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]) },
+    Step { name: "windows", check: windows::run },
     Step { name: "docs", check: || docs::run(&[]) },
     Step { name: "gate", check: || bench::run(&["--gate".to_owned()]) },
 ];

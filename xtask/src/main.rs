@@ -12,6 +12,7 @@ mod sanitize;
 mod soak;
 mod tests_step;
 mod tidy;
+mod windows;
 mod winners;
 mod workspace;
 
@@ -22,8 +23,10 @@ const USAGE: &str = "usage: cargo xtask CHORE
   ci             all of the following checks; the last line counts the tests
     fmt            formatting
     clippy         lints
-    tidy           structure: imports, unsafe, names, lengths, banned words
+    tidy           structure: imports, unsafe, calls of the system, names, lengths, banned words
     licences       licences of the dependencies
+    windows        the crates that are free of the system compile for Windows: those that use neither engine nor
+                   probe, which have no modules for it yet
     docs           generated documents are fresh; --write makes them anew
     test [TIER]... the tests, of some tiers or of all, with the reasons of those that were skipped
   quick          tidy, clippy and the tests that need nothing but the compiler

@@ -3,6 +3,7 @@
 use job::EngineName;
 use workload::{Op, OpKind};
 
+use crate::errno;
 use crate::setup::EngineSetup;
 use crate::system::memory;
 
@@ -11,30 +12,30 @@ pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
     let file = setup.files.get(op.file as usize)?;
     let options = &setup.options;
     match code {
-        libc::EINVAL if file.mode().direct && matches!(op.kind, OpKind::Read | OpKind::Write) => {
+        errno::EINVAL if file.mode().direct && matches!(op.kind, OpKind::Read | OpKind::Write) => {
             let align = if setup.memory_align == 0 { memory::page_bytes() } else { setup.memory_align as usize };
             Some(file.explain_refused_transfer(op.offset, op.length, align))
         }
-        libc::EOPNOTSUPP if options.hipri && setup.name == EngineName::IoUring => Some(
+        errno::EOPNOTSUPP if options.hipri && setup.name == EngineName::IoUring => Some(
             "the device has no queues to poll: give the driver some (nvme: poll_queues=N as a module parameter), or \
              leave hipri out"
                 .to_owned(),
         ),
-        libc::EOPNOTSUPP if options.uncached => {
+        errno::EOPNOTSUPP if options.uncached => {
             Some("this kernel (before 6.14) or file system has no uncached buffered I/O: leave uncached out".to_owned())
         }
-        libc::EOPNOTSUPP if options.nowait => {
+        errno::EOPNOTSUPP if options.nowait => {
             Some("this file system cannot tell whether a transfer would wait: leave nowait out".to_owned())
         }
-        libc::EOPNOTSUPP if op.kind == OpKind::Trim => {
+        errno::EOPNOTSUPP if op.kind == OpKind::Trim => {
             Some("the file system punches no holes, or the device discards nothing: leave trims out".to_owned())
         }
-        libc::EAGAIN if options.nowait => Some(
+        errno::EAGAIN if options.nowait => Some(
             "with nowait a transfer that would wait fails instead: leave nowait out, or count such failures with \
              ignore_error=EAGAIN"
                 .to_owned(),
         ),
-        libc::EIO if setup.name == EngineName::Mmap && matches!(op.kind, OpKind::Read | OpKind::Write) => {
+        errno::EIO if setup.name == EngineName::Mmap && matches!(op.kind, OpKind::Read | OpKind::Write) => {
             let end = op.offset + u64::from(op.length);
             Some(match file.size() {
                 Ok(size) if size < end => format!(
@@ -44,7 +45,7 @@ pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
                 _ => "a page of the mapped file could not be had: its storage failed (dmesg may say more)".to_owned(),
             })
         }
-        libc::EFBIG if setup.name == EngineName::Mmap => Some(
+        errno::EFBIG if setup.name == EngineName::Mmap => Some(
             "a mapping cannot grow its file: let the job lay the file out at its full size (size=, not file_append)"
                 .to_owned(),
         ),

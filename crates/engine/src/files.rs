@@ -6,17 +6,20 @@
 mod contents;
 mod directory;
 mod error;
+mod locks;
 mod reach;
 pub mod tree;
 mod whole;
 
+use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 pub use contents::{CachedPages, Extents, extents_of, page_cache_of};
-pub use directory::{Directory, Entry, EntryKind, Identity, Lock, SpaceLeft, identity_of, try_lock};
+pub use directory::{Directory, Entry, EntryKind, Identity, SpaceLeft, identity_of};
 pub use error::{FileCause, FileError};
 use job::{Fallocate, SyncOpen};
+pub use locks::{Lock, fcntl_lock, flock, try_lock};
 
 pub use reach::{Looked, Reach};
 pub use whole::{Readers, WholeFile, create_growing, remove_old_drafts, unguessable, write_whole};
@@ -233,9 +236,20 @@ impl AsFd for OpenFile {
     }
 }
 
-/// Closes a descriptor that is no [`OpenFile`], and says with which errno that failed.
-pub fn close(descriptor: OwnedFd) -> Result<(), i32> {
-    system::close(descriptor)
+/// Writes all of `data` at `offset` of a file that is no [`OpenFile`].
+///
+/// # Errors
+/// As the filesystem says.
+pub fn write_all_at(file: &File, data: &[u8], offset: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, data, offset)
+}
+
+/// Makes a directory, and those on the way that are missing, for this user alone.
+///
+/// # Errors
+/// When one cannot be made.
+pub fn make_private_directories(path: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).recursive(true).create(path)
 }
 
 /// Removes a file.

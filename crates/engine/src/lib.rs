@@ -11,16 +11,21 @@
 mod advice;
 pub mod allocation;
 pub mod buffers;
+pub mod caches;
 pub mod clock;
 mod completions;
 mod contract;
+pub mod errno;
 pub mod files;
 pub mod mapper;
+pub mod names;
 mod null;
 pub mod process;
 mod setup;
+pub mod signals;
 mod sim;
 mod slot;
+pub mod terminal;
 pub mod thread;
 
 #[cfg(target_os = "linux")]

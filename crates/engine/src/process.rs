@@ -2,7 +2,8 @@
 //! another one can. And what the process holds of its own program.
 
 pub use crate::system::process::{
-    bind_to_parent, divide, end_with_this, ignores, let_go_of_code, signal, wait_for, warn_before_processor_limit,
+    begin_in, bind_to_parent, closes_within, divide, end_with_this, ignores, lead_group, let_go_of_code,
+    let_go_of_standard_streams, signal, wait_for, warn_before_processor_limit,
 };
 
 /// Which of the two processes goes on here.
@@ -26,6 +27,15 @@ pub enum Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_pipe_closes_with_its_last_writer() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        assert!(!closes_within(&reader, Duration::ZERO), "somebody could still write");
+        drop(writer);
+        assert!(closes_within(&reader, Duration::from_secs(60)));
+    }
 
     #[test]
     fn beside_other_threads_nothing_is_divided() {

@@ -23,6 +23,7 @@ use crate::buffers::{Arena, ArenaError};
 use crate::clock::{Clock, VirtualClock};
 use crate::completions::{append, room};
 use crate::contract::{Completion, Engine, EngineError, Queued};
+use crate::errno;
 use crate::files::OpenFile;
 use crate::null::full_result;
 use crate::setup::EngineSetup;
@@ -208,7 +209,7 @@ impl Engine for Sim<'_> {
         self.in_service = services
             .into_iter()
             .map(|Reverse(service)| match service.begin_ns > now_ns {
-                true => Reverse(Service { end_ns: now_ns, result: -i64::from(libc::ECANCELED), ..service }),
+                true => Reverse(Service { end_ns: now_ns, result: -i64::from(errno::ECANCELED), ..service }),
                 false => Reverse(service),
             })
             .collect();

@@ -7,6 +7,7 @@ use std::thread::{JoinHandle, park_timeout};
 use std::time::Duration;
 
 use engine::clock::{Clock, RealClock};
+use engine::errno::ETIMEDOUT;
 use guide::{Problem, Watcher};
 use run::{Bounds, Control};
 
@@ -19,9 +20,6 @@ const AFTER_SIGNAL_NS: u64 = 1_000_000_000;
 /// Between two looks at the look, and what one counts at most: a machine that stood still hurries nobody.
 const STEP: Duration = Duration::from_millis(100);
 const STEP_NS_MAX: u64 = 200_000_000;
-
-/// ETIMEDOUT.
-const NO_ANSWER: i32 = 110;
 
 /// Whose words and exit statuses are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +122,7 @@ fn watch(face: Face, state: &Mutex<State>, control: &Control, thread: u32) {
         let mut state = locked(state);
         let Some(path) = state.path.clone() else { return };
         // The kernel may have given the signal to the thread that looks: it waits there for as long as that does.
-        let signal = control.signal().or_else(|| probe::pending_signal(&run::STOPS));
+        let signal = control.signal().or_else(|| probe::pending_signal(&engine::signals::STOPS));
         if let Some(given_up) = state.patience.ends(step_ns, signal, control.bounds()) {
             // Whoever looks cannot go on from here, should it come back now: it would need the state.
             give_up(face, given_up, &path, thread, control.bounds());
@@ -165,7 +163,7 @@ fn no_answer(path: &Path, doing: &str, bounds: Bounds) -> Problem {
         Err(unseen) => format!("its mount is not visible: {unseen}"),
     };
     let (shown, seconds) = (path.display(), bounds.patience_ns() / 1_000_000_000);
-    Problem::new(format!("{shown} does not answer: {doing} has waited for {seconds} s (errno {NO_ANSWER}); {place}"))
+    Problem::new(format!("{shown} does not answer: {doing} has waited for {seconds} s (errno {ETIMEDOUT}); {place}"))
         .with_next(format!(
             "see with `fsdyno inspect {shown}` what is known of it, and whether its server, daemon or disk is alive"
         ))

@@ -199,8 +199,7 @@ pub(crate) fn shown_as(json: bool, markdown: bool, study: &Study) -> String {
 
 /// Columns to print for.
 pub(crate) fn columns() -> usize {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
-    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns >= 40).unwrap_or(80)
+    engine::terminal::columns(std::io::stdout()).filter(|columns| *columns >= 40).unwrap_or(80)
 }
 
 /// Reads a size such as `4g` or `100m`: powers of 1,024, as fio's sizes.

@@ -2,12 +2,10 @@
 //! keeps its process from ending, whatever is done to it; the process that was called ends all the same.
 
 use std::io::{PipeReader, PipeWriter, Read, Write};
-use std::os::fd::IntoRawFd;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use engine::process::{Ended, Side, bind_to_parent, divide, wait_for};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use engine::process::{Ended, Side, bind_to_parent, closes_within, divide, let_go_of_standard_streams, wait_for};
 
 use crate::fio::complain;
 
@@ -70,16 +68,11 @@ fn farewell_to() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
 fn say_farewell(status: u8) {
     let Some(mut writer) = farewell_to().take() else { return };
     let _ = std::io::stdout().flush();
-    if let Ok(nothing) = std::fs::File::options().read(true).write(true).open("/dev/null") {
-        // What cannot be closed stays open: only a reader of a stuck process would notice.
-        let _ = rustix::stdio::dup2_stdin(&nothing);
-        let _ = rustix::stdio::dup2_stdout(&nothing);
-        let _ = rustix::stdio::dup2_stderr(&nothing);
-    }
+    let_go_of_standard_streams();
     // Nobody waits if this fails.
     let _ = writer.write_all(&[status]);
     // Left to the kernel, which closes it with the last thread.
-    let _ = writer.into_raw_fd();
+    std::mem::forget(writer);
 }
 
 fn wait(child: u32, mut reader: PipeReader) -> u8 {
@@ -88,7 +81,7 @@ fn wait(child: u32, mut reader: PipeReader) -> u8 {
         complain(&format!("note: cannot listen to signals: {error}; process {child} does the work"));
     }
     let mut status = [0];
-    if reader.read_exact(&mut status).is_ok() && !closes(&reader) {
+    if reader.read_exact(&mut status).is_ok() && !closes_within(&reader, FAREWELL) {
         complain(&format!(
             "note: process {child} is stuck in the kernel and is left behind; it ends when the storage answers"
         ));
@@ -110,11 +103,4 @@ fn wait(child: u32, mut reader: PipeReader) -> u8 {
         }
         Err(_) => status[0],
     }
-}
-
-/// Whether the other end closes soon: the kernel does that when the last thread has ended.
-fn closes(reader: &PipeReader) -> bool {
-    let timeout = Timespec { tv_sec: FAREWELL.as_secs() as i64, tv_nsec: 0 };
-    let mut ends = [PollFd::new(reader, PollFlags::IN)];
-    poll(&mut ends, Some(&timeout)).is_ok_and(|count| count > 0)
 }

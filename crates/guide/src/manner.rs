@@ -68,8 +68,5 @@ pub fn memory_for_files(storage: &Storage) -> Option<u64> {
     if storage.class != StorageClass::Memory {
         return None;
     }
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
-    Some(kib * 1024 / 4)
+    Some(probe::available_memory_bytes()? / 4)
 }

@@ -1,10 +1,11 @@
 //! Studies on disk: one file each, written whole or not at all, in a directory that people can read and grep.
 
 use std::fs;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use engine::files::{Directory, Readers, WholeFile, remove_old_drafts, unguessable, write_whole};
+use engine::files::{
+    Directory, Readers, WholeFile, make_private_directories, remove_old_drafts, unguessable, write_whole,
+};
 use results::{Question, Study};
 
 use crate::Problem;
@@ -53,13 +54,13 @@ impl Store {
     /// When the directory cannot be made or written.
     pub fn claim(&self) -> Result<(), Problem> {
         // For the user alone: command lines and paths tell things about a machine.
-        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory);
-        made.and_then(|()| WholeFile::claim(&self.baselines_file(), Readers::Owner)).map(|_| self.tidy()).map_err(
-            |error| {
+        make_private_directories(&self.directory)
+            .and_then(|()| WholeFile::claim(&self.baselines_file(), Readers::Owner))
+            .map(|_| self.tidy())
+            .map_err(|error| {
                 Problem::new(format!("cannot keep results in {}: {}", self.directory.display(), reason(&error)))
                     .with_next("name another place with --store DIR, or keep nothing with --no-store")
-            },
-        )
+            })
     }
 
     /// Drafts of runs that were killed while they saved.

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use engine::errno;
 use engine::files::{Directory, Reach, unguessable};
 use probe::{FileKind, PathFacts};
 use run::Control;
@@ -193,9 +194,9 @@ fn check_owner(directory: &Directory, held: &Held) -> Result<(), Problem> {
 fn cannot_write(path: &Path, code: i32) -> Problem {
     let reason = reason(&std::io::Error::from_raw_os_error(code));
     let problem = Problem::new(format!("cannot write in {}: {reason}", path.display()));
-    match rustix::io::Errno::from_raw_os_error(code) {
-        rustix::io::Errno::ACCESS => problem.with_next("choose a directory that you may write, or run as its owner"),
-        rustix::io::Errno::MFILE => problem.with_next("allow this process more open files: `ulimit -n 1024`"),
+    match code {
+        errno::EACCES => problem.with_next("choose a directory that you may write, or run as its owner"),
+        errno::EMFILE => problem.with_next("allow this process more open files: `ulimit -n 1024`"),
         _ => problem,
     }
 }

@@ -54,6 +54,16 @@ pub fn host() -> results::Host {
     system::Look::new().host()
 }
 
+/// Memory that programs can have without the machine beginning to swap; `None`: the kernel does not say.
+pub fn available_memory_bytes() -> Option<u64> {
+    system::Look::new().available_memory_bytes()
+}
+
+/// Number of the user whose rights this process has.
+pub fn user() -> u32 {
+    system::user()
+}
+
 /// What the machine calls itself; `None`: it has no name.
 pub fn host_name() -> Option<String> {
     system::host_name()

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::clock::{Clock, ClockWatch, RealClock};
+use engine::errno::{EAGAIN, EFAULT};
 use results::evidence::{MachineEvidence, Storage};
 use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_VERSION, Severity};
 
@@ -358,7 +359,7 @@ impl<'run> Conductor<'run> {
             let end = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| worker::run(index, &shared)))
                 .unwrap_or_else(|_| {
                     let message = format!("{}: internal error, see above", shared.plan.workers[index].job.name);
-                    let refused = Refused { code: 14, function: "worker", message };
+                    let refused = Refused { code: EFAULT, function: "worker", message };
                     Some(worker::refused_end(&shared.plan.workers[index], refused))
                 });
             if let Some(end) = end {
@@ -370,7 +371,7 @@ impl<'run> Conductor<'run> {
         match spawned {
             Ok(_) => true,
             Err(error) => {
-                let code = error.raw_os_error().unwrap_or(11);
+                let code = error.raw_os_error().unwrap_or(EAGAIN);
                 let message = format!("fio: cannot start thread {}: {error}", index + 1);
                 let refused = Refused { code, function: "thread", message };
                 self.end(index, worker::refused_end(&self.shared.plan.workers[index], refused));

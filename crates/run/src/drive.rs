@@ -10,6 +10,7 @@ mod synchronous;
 mod verify;
 
 use engine::clock::Clock;
+use engine::errno::{EILSEQ, EIO, ENOSPC};
 use engine::files::OpenFile;
 use engine::{Completion, Engine, Slot, Slots};
 use job::Direction;
@@ -365,9 +366,6 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
     /// Decides about a request that failed: `Ok` when the job survives it.
     #[cold]
     fn failed(&mut self, op: &Op, code: i32, function: &'static str) -> Result<(), Ended> {
-        const EIO: i32 = 5;
-        const ENOSPC: i32 = 28;
-        const EILSEQ: i32 = 84;
         if let Some(direction) = op.kind.direction() {
             self.parts.recorder.lost(direction);
         }

@@ -11,6 +11,7 @@ mod write_behind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use engine::errno::EINTR;
 use engine::files::{FileAccess, FileCause, FileError, FileKind, OpenFile, OpenMode, Reach};
 use job::Fallocate;
 use workload::Content;
@@ -20,9 +21,6 @@ use write_behind::WriteBehind;
 
 /// Bytes made and written at a time, or a little less: whole blocks.
 const CHUNK_BYTES: usize = 1 << 20;
-
-/// EINTR: what an interrupted layout reports as its error.
-const EINTR: i32 = 4;
 
 /// A file that must be long enough.
 #[derive(Clone, Debug)]

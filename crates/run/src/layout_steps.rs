@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use engine::errno::ENOSPC;
+
 use crate::conduct::Shared;
 use crate::layout::{LaidOut, LayoutError, LayoutRequest, Meter, Progress, lay_out};
 use crate::plan::{LayoutStep, Make};
 use crate::worker::Refused;
-
-const ENOSPC: i32 = 28;
 
 /// The thread's stack: the buffers are on the heap.
 const STACK_BYTES: usize = 256 * 1024;

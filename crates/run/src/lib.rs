@@ -32,6 +32,6 @@ pub use control::{Control, Published, WorkerCell, WorkerState};
 pub use foretold::{foretold, storages};
 pub use logs::claim_logs;
 pub use progress::seconds_left;
-pub use signals::{STOPS, SignalRelay, SignalWatch, hear_of_limits};
+pub use signals::{SignalRelay, SignalWatch};
 pub use sources::MachineSources;
 pub use wall::now_ms;

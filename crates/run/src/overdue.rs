@@ -3,6 +3,7 @@
 //!
 //! Time is counted in the conductor's own looks, not by the wall: a machine that stood still asks nobody to hurry.
 
+use engine::errno::ETIMEDOUT;
 use job::Direction;
 use probe::Waiting;
 use results::{DirectionRecord, JobError, JobRecord};
@@ -14,9 +15,6 @@ use crate::worker::{Refused, WorkerEnd};
 
 /// One look counts at most so much, ns.
 pub(crate) const STEP_NS_MAX: u64 = 200_000_000;
-
-/// ETIMEDOUT.
-pub(crate) const NO_ANSWER: i32 = 110;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -71,12 +69,12 @@ pub(crate) fn layout_left_behind(plan: &WorkerPlan, thread: u32, silent_ns: u64)
     let waiting = probe::waiting_of(thread).ok();
     let seconds = silent_ns / SECOND_NS;
     let message = format!(
-        "fio: {}: the layout is stuck {}: no answer for {seconds} s (errno {NO_ANSWER}). It is left behind, and so is \
+        "fio: {}: the layout is stuck {}: no answer for {seconds} s (errno {ETIMEDOUT}). It is left behind, and so is \
          its half-made file",
         plan.job.name,
         place(waiting.as_ref()),
     );
-    Refused { code: NO_ANSWER, function: "layout", message }
+    Refused { code: ETIMEDOUT, function: "layout", message }
 }
 
 /// What a look at a worker found.
@@ -190,7 +188,7 @@ pub(crate) fn left_behind(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, ove
     });
     record.error = record.error.or_else(|| {
         Some(JobError {
-            code: NO_ANSWER,
+            code: ETIMEDOUT,
             function: waiting.as_ref().map_or_else(|| "stuck".to_owned(), |waiting| waiting.operation.clone()),
             text: format!("no answer for {seconds} s"),
         })
@@ -201,7 +199,7 @@ pub(crate) fn left_behind(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, ove
         _ => (" after it was to end", "its figures are those of its last sign of life"),
     };
     messages.push(format!(
-        "fio: {}: worker {} is stuck {}: no answer for {seconds} s{when} (errno {NO_ANSWER}). It is left behind; {figures}",
+        "fio: {}: worker {} is stuck {}: no answer for {seconds} s{when} (errno {ETIMEDOUT}). It is left behind; {figures}",
         plan.job.name,
         plan.thread_number,
         place(waiting.as_ref()),
@@ -324,7 +322,7 @@ mod tests {
         let read = &end.record.read;
         assert_eq!((read.bytes, read.ios, read.runtime_ms, end.record.write.runtime_ms), (8192, 2, 1500, 0));
         let error = end.record.error.unwrap();
-        assert_eq!((error.code, error.text.as_str()), (NO_ANSWER, "no answer for 31 s"));
+        assert_eq!((error.code, error.text.as_str()), (ETIMEDOUT, "no answer for 31 s"));
         assert!(end.lost && end.messages[0].contains("worker 1 is stuck"), "{:?}", end.messages);
     }
 }

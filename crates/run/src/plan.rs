@@ -8,6 +8,7 @@ mod verify;
 
 use std::sync::Arc;
 
+use engine::errno::{EBUSY, EIO};
 use engine::files::{Directory, Reach};
 use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
 use probe::{FileKind, HostFacts};
@@ -139,7 +140,6 @@ impl Plan {
 
     /// No worker may run; the sentence about it is said once.
     pub(crate) fn refuse_all(&mut self, function: &'static str, sentence: &str) {
-        const EIO: i32 = 5;
         let mut message = sentence.to_owned();
         for worker in self.workers.iter_mut().filter(|worker| worker.refused.is_none()) {
             worker.refused = Some(Refusal { code: EIO, function, message: std::mem::take(&mut message) });
@@ -251,7 +251,7 @@ impl Planning<'_> {
                  --allow_mounted_write=1 writes all the same",
                 path = file.path.display()
             );
-            Some(Refusal { code: 16, function: "mounted device", message })
+            Some(Refusal { code: EBUSY, function: "mounted device", message })
         })
     }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use engine::Engine;
 use engine::clock::Clock;
+use engine::errno::EINVAL;
 use job::{BlockSize, Direction, Job};
 use workload::{Expected, Generator, Mismatch, Op, Seal};
 
@@ -14,9 +15,6 @@ use crate::control::WorkerState;
 use crate::drive::{Account, Drive, Ended, Failure, Governor, WITHOUT_NUMBER};
 use crate::phase::Phase;
 use crate::plan::{PlannedFile, WorkerPlan, diskless};
-
-/// What was asked for makes no sense.
-const EINVAL: i32 = 22;
 
 /// Mismatches of one worker that are told in full.
 const TOLD_MAX: u64 = 100;

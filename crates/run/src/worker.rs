@@ -5,6 +5,7 @@ mod sentences;
 use std::sync::Arc;
 
 use engine::clock::{Clock, RealClock};
+use engine::errno::{EINVAL, ENOMEM, ETIMEDOUT};
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{Engine, EngineSetup, EngineVisitor, Slots, with_engine};
 use job::{Direction, Fadvise, PerDirection};
@@ -17,7 +18,6 @@ use crate::control::{Control, WorkerCell, WorkerState};
 use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Parts, Survival};
 use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::logs::Keeper;
-use crate::overdue::NO_ANSWER;
 use crate::phase::Phase;
 use crate::plan::{PlannedFile, WorkerPlan, diskless};
 use crate::recorder::{Kept, Recorder};
@@ -92,8 +92,6 @@ pub(crate) fn refused_end(plan: &WorkerPlan, refused: Refused) -> WorkerEnd {
 }
 
 fn setup_code(error: &engine::EngineSetupError) -> i32 {
-    const EINVAL: i32 = 22;
-    const ENOMEM: i32 = 12;
     match error {
         engine::EngineSetupError::Buffers(_) => ENOMEM,
         engine::EngineSetupError::File(error) => error.code,
@@ -233,7 +231,7 @@ impl EngineVisitor for Task<'_> {
             Ok(generator) => generator,
             Err(error) => {
                 let message = format!("{}: {error}", job.name);
-                return Some(refused_end(plan, Refused { code: 22, function: "workload", message }));
+                return Some(refused_end(plan, Refused { code: EINVAL, function: "workload", message }));
             }
         };
         let content = job.pattern.access.writes.then(|| {
@@ -417,7 +415,7 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     record.error = failure.map(|failure| job_error(failure.code, failure.function));
     if let Some(lost) = &lost {
         said.extend(sentences::of_lost(plan, lost));
-        record.error = record.error.or_else(|| Some(job_error(NO_ANSWER, DRAIN)));
+        record.error = record.error.or_else(|| Some(job_error(ETIMEDOUT, DRAIN)));
         record.lost = Some(sentences::lost_requests(plan, lost));
         // Its end would wait for them once more; what it holds is the kernel's until the process ends.
         std::mem::forget(parts.engine);

@@ -97,8 +97,8 @@ fn newlines(code: &[char]) -> usize {
     code.iter().filter(|character| **character == '\n').count()
 }
 
-/// Where the body of the function that begins at `start` ends; `None` for a declaration.
-fn body_end(code: &[char], start: usize) -> Option<usize> {
+/// Where the body of the function or module that begins at `start` ends; `None` for a declaration.
+pub(super) fn body_end(code: &[char], start: usize) -> Option<usize> {
     // Semicolons and braces inside parentheses and brackets belong to types.
     let mut nesting = 0_i32;
     let mut braces = 0_i32;

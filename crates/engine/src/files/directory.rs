@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::{FileError, OpenFile, OpenMode};
+use crate::errno;
 use crate::system::beneath;
 
 /// What a file or a directory is, however it is called.
@@ -64,17 +65,6 @@ pub struct SpaceLeft {
     pub available_inodes: u64,
 }
 
-/// How a lock was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lock {
-    /// It is ours, as long as the file is open.
-    Taken,
-    /// Another holds it.
-    Held,
-    /// The filesystem has none.
-    Unsupported,
-}
-
 /// A directory that is held.
 #[derive(Debug)]
 pub struct Directory {
@@ -104,7 +94,7 @@ impl Directory {
             return Ok(made);
         }
         // Another has taken its place.
-        Err(FileError::of("keep hold of", &self.path.join(name), libc::ESTALE))
+        Err(FileError::of("keep hold of", &self.path.join(name), errno::ESTALE))
     }
 
     /// Makes a directory below this one, and those on the way, unless they are there.
@@ -119,7 +109,7 @@ impl Directory {
             let from = at.as_ref().unwrap_or(self);
             let part = Path::new(part.as_os_str());
             match beneath::make_directory(from.fd.as_fd(), part, 0o700) {
-                Ok(()) | Err(libc::EEXIST) => {}
+                Ok(()) | Err(errno::EEXIST) => {}
                 Err(code) => return Err(FileError::of("create the directory", &self.path.join(so_far), code)),
             }
             at = Some(from.enter(part)?);
@@ -164,7 +154,7 @@ impl Directory {
     /// # Errors
     /// As [`OpenFile::open`]; also when the path does not lie below this directory.
     pub fn open_file(&self, path: &Path, mode: OpenMode) -> Result<OpenFile, FileError> {
-        let name = self.below(path).ok_or_else(|| FileError::of("open", path, libc::EXDEV))?;
+        let name = self.below(path).ok_or_else(|| FileError::of("open", path, errno::EXDEV))?;
         OpenFile::beneath(&self.fd, name, path, mode)
     }
 
@@ -189,14 +179,14 @@ impl Directory {
     pub fn open_regular(&self, name: &str) -> Result<(File, Entry), FileError> {
         let entry = self.look(Path::new(name))?;
         if entry.kind != EntryKind::Regular {
-            return Err(FileError::of("open", &self.path.join(name), libc::EINVAL));
+            return Err(FileError::of("open", &self.path.join(name), errno::EINVAL));
         }
         let flags = OFlags::RDWR | OFlags::NONBLOCK;
         let fd = self.at("open", name, beneath::open(self.fd.as_fd(), Path::new(name), flags, 0))?;
         // It may have been exchanged since it was looked at.
         let entry = self.at("look at", name, beneath::look_at(fd.as_fd()))?;
         if entry.kind != EntryKind::Regular {
-            return Err(FileError::of("open", &self.path.join(name), libc::EINVAL));
+            return Err(FileError::of("open", &self.path.join(name), errno::EINVAL));
         }
         Ok((File::from(fd), entry))
     }
@@ -273,15 +263,6 @@ impl AsFd for Directory {
     }
 }
 
-/// Tries to lock an open file; the lock ends when the file is closed, also by a kill.
-pub fn try_lock(file: &File) -> Lock {
-    match beneath::try_lock(file.as_fd()) {
-        Ok(()) => Lock::Taken,
-        Err(libc::EWOULDBLOCK) => Lock::Held,
-        Err(_) => Lock::Unsupported,
-    }
-}
-
 /// What an open file is.
 ///
 /// # Errors
@@ -293,7 +274,7 @@ pub fn identity_of(file: &File) -> Result<Identity, i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::FileAccess;
+    use crate::files::{FileAccess, Lock, try_lock};
 
     #[test]
     fn a_directory_that_was_exchanged_is_still_the_one_that_is_held() {

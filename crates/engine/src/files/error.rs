@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{DirectAlignment, FileAccess, OpenMode};
+use crate::errno;
 
 /// A failed operation on a file.
 #[derive(Debug, thiserror::Error)]
@@ -63,19 +64,19 @@ impl FileError {
         let mut error = FileError::of(operation, path, code);
         match code {
             // open(2) has no other use for EINVAL with these flags.
-            libc::EINVAL if mode.direct => {
+            errno::EINVAL if mode.direct => {
                 error.cause = FileCause::DirectRefused;
                 error.advice = "; looks like your file system does not support direct=1/buffered=0: run with \
                                 direct=0 (the page cache then serves repeated reads), or put the file on a file \
                                 system with direct I/O (ext4, xfs, btrfs, NFS; tmpfs since Linux 6.6)"
                     .to_owned();
             }
-            libc::ENOENT if mode.create => {
+            errno::ENOENT if mode.create => {
                 error.advice = "; a directory of this path does not exist: create it, or correct directory= or \
                                 filename="
                     .to_owned();
             }
-            libc::EPERM | libc::EACCES if mode.access != FileAccess::Read => {
+            errno::EPERM | errno::EACCES if mode.access != FileAccess::Read => {
                 error.advice = format!("{}, or use a directory that you may write to", error.advice);
             }
             _ => {}
@@ -87,35 +88,35 @@ impl FileError {
 /// The cause behind an errno, and what to do about it. Names that are not listed speak for themselves.
 fn cause_and_advice(code: i32) -> (FileCause, &'static str) {
     match code {
-        libc::ENOENT => {
+        errno::ENOENT => {
             (FileCause::Missing, "; check the path, or let the job create the file (size=, allow_file_create=1)")
         }
-        libc::EACCES | libc::EPERM => {
+        errno::EACCES | errno::EPERM => {
             (FileCause::Permission, "; run as a user with access to it (ls -l and id show who that is)")
         }
-        libc::EROFS => (FileCause::ReadOnly, "; the mount is read-only: remount it rw, or run a read-only job"),
-        libc::EISDIR => (FileCause::Directory, "; name a file in it (filename=), or give it as directory="),
-        libc::ENOTDIR => (FileCause::Missing, "; a part of the path is a file, not a directory"),
-        libc::ENOSPC => (FileCause::NoSpace, "; free space there or lower size= (df -h and df -i show what is left)"),
-        libc::EDQUOT => (FileCause::NoSpace, "; the disk quota is used up: free space or lower size="),
-        libc::EFBIG => (FileCause::NoSpace, "; larger than the file system or `ulimit -f` allows: lower size="),
-        libc::EMFILE => {
+        errno::EROFS => (FileCause::ReadOnly, "; the mount is read-only: remount it rw, or run a read-only job"),
+        errno::EISDIR => (FileCause::Directory, "; name a file in it (filename=), or give it as directory="),
+        errno::ENOTDIR => (FileCause::Missing, "; a part of the path is a file, not a directory"),
+        errno::ENOSPC => (FileCause::NoSpace, "; free space there or lower size= (df -h and df -i show what is left)"),
+        errno::EDQUOT => (FileCause::NoSpace, "; the disk quota is used up: free space or lower size="),
+        errno::EFBIG => (FileCause::NoSpace, "; larger than the file system or `ulimit -f` allows: lower size="),
+        errno::EMFILE => {
             (FileCause::TooManyOpen, "; raise the limit of this process with `ulimit -n`, or lower nrfiles or numjobs")
         }
-        libc::ENFILE => {
+        errno::ENFILE => {
             (FileCause::TooManyOpen, "; raise the limit of the system, fs.file-max, or lower nrfiles or numjobs")
         }
-        libc::EOPNOTSUPP | libc::ENOSYS => {
+        errno::EOPNOTSUPP | errno::ENOSYS => {
             (FileCause::Unsupported, "; this file system has no such operation: leave the option that asks for it out")
         }
-        libc::ETXTBSY => (FileCause::Permission, "; a program is running from it: name another file"),
-        libc::EIO => (FileCause::Device, "; the device or the server reported a failure (dmesg may say more)"),
-        libc::EXDEV => {
+        errno::ETXTBSY => (FileCause::Permission, "; a program is running from it: name another file"),
+        errno::EIO => (FileCause::Device, "; the device or the server reported a failure (dmesg may say more)"),
+        errno::EXDEV => {
             (FileCause::Other, "; it leads out of the directory of the run, by a link or into another mount")
         }
-        libc::ESTALE => (FileCause::Device, "; the server no longer knows this file: remount, or open it anew"),
-        libc::ENXIO | libc::ENODEV => (FileCause::Device, "; no device behind this path"),
-        libc::EBUSY => (FileCause::Device, "; somebody else holds it: unmount or release it first"),
+        errno::ESTALE => (FileCause::Device, "; the server no longer knows this file: remount, or open it anew"),
+        errno::ENXIO | errno::ENODEV => (FileCause::Device, "; no device behind this path"),
+        errno::EBUSY => (FileCause::Device, "; somebody else holds it: unmount or release it first"),
         _ => (FileCause::Other, ""),
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{Directory, EntryKind, FileAccess, FileError, FileKind, OpenFile, OpenMode};
+use crate::errno;
 
 /// How files are reached.
 #[derive(Clone, Debug, Default)]
@@ -111,13 +112,13 @@ impl Reach {
     pub fn open_to_look(&self, path: &Path) -> Result<OpenFile, FileError> {
         match self.look(path)?.kind {
             Some(FileKind::Regular | FileKind::BlockDevice) => self.open(path, OpenMode::buffered(FileAccess::Read)),
-            _ => Err(FileError::of("look at", path, libc::ENODEV)),
+            _ => Err(FileError::of("look at", path, errno::ENODEV)),
         }
     }
 }
 
 fn name<'p>(directory: &Directory, path: &'p Path) -> Result<&'p Path, FileError> {
-    directory.below(path).ok_or_else(|| FileError::of("reach", path, libc::EXDEV))
+    directory.below(path).ok_or_else(|| FileError::of("reach", path, errno::EXDEV))
 }
 
 fn look_by_path(path: &Path) -> Result<Looked, FileError> {

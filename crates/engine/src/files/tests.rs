@@ -1,4 +1,5 @@
 use super::*;
+use crate::errno;
 
 fn temporary() -> (tempfile::TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
@@ -14,7 +15,7 @@ fn create(path: &Path) -> OpenFile {
 fn a_missing_file_leads_on() {
     let (_directory, path) = temporary();
     let error = OpenFile::open(&path, OpenMode::buffered(FileAccess::Read)).unwrap_err();
-    assert_eq!((error.cause, error.code), (FileCause::Missing, libc::ENOENT));
+    assert_eq!((error.cause, error.code), (FileCause::Missing, errno::ENOENT));
     let text = error.to_string();
     assert!(text.starts_with("cannot open for reading "), "{text}");
     assert!(text.contains("file: No such file or directory"), "{text}");
@@ -40,7 +41,7 @@ fn refused_direct_io_is_named() {
     let text = error.to_string();
     assert!(text.contains("looks like your file system does not support direct=1/buffered=0"), "{text}");
     assert!(text.contains("run with direct=0"), "{text}");
-    let buffered = FileError::of_open(Path::new("x"), OpenMode::buffered(FileAccess::Read), libc::EINVAL);
+    let buffered = FileError::of_open(Path::new("x"), OpenMode::buffered(FileAccess::Read), errno::EINVAL);
     assert_eq!(buffered.cause, FileCause::Other);
 }
 

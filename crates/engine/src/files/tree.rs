@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Directory, EntryKind, FileCause, FileError};
+use crate::errno;
 
 /// Trees of ours are far less deep; each level holds a descriptor.
 const DEPTH_MAX: u32 = 64;
@@ -95,18 +96,18 @@ fn remove_entry(directory: &Directory, name: &Path, gone: &AtomicU64, depth: u32
         }
     }
     match outcome {
-        Err(TreeError::File(error)) if error.cause == FileCause::Missing && error.code == libc::ENOENT => Ok(()),
+        Err(TreeError::File(error)) if error.cause == FileCause::Missing && error.code == errno::ENOENT => Ok(()),
         outcome => outcome,
     }
 }
 
 fn exchanged(code: i32) -> bool {
-    matches!(code, libc::ENOTDIR | libc::EISDIR | libc::ELOOP | libc::ENOTEMPTY | libc::EEXIST)
+    matches!(code, errno::ENOTDIR | errno::EISDIR | errno::ELOOP | errno::ENOTEMPTY | errno::EEXIST)
 }
 
 fn remove_below(directory: &Directory, name: &Path, gone: &AtomicU64, depth: u32) -> Result<(), TreeError> {
     let below = match directory.enter(name) {
-        Err(error) if error.code == libc::EXDEV => {
+        Err(error) if error.code == errno::EXDEV => {
             return Err(TreeError::Mount(directory.path().join(name).display().to_string()));
         }
         below => below?,

@@ -10,8 +10,10 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-use super::directory::{Directory, Lock, try_lock};
+use super::directory::Directory;
+use super::locks::{Lock, try_lock};
 use super::{EntryKind, FileCause};
+use crate::errno;
 
 /// What drafts' names begin with.
 const DRAFT: &str = ".fsdyno-draft-";
@@ -231,7 +233,7 @@ impl Draft {
             let draft = format!("{DRAFT}{:016x}", unguessable());
             match directory.create_with_mode(&draft, mode) {
                 Ok(file) => break (draft, file),
-                Err(error) if error.code == libc::EEXIST && tries < TRIES_MAX => {}
+                Err(error) if error.code == errno::EEXIST && tries < TRIES_MAX => {}
                 Err(error) => return Err(io::Error::from_raw_os_error(error.code)),
             }
         };

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, StatxFlags};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, ResolveFlags, StatxFlags};
 use rustix::io::Errno;
 
 use super::files::{INTERRUPTIONS_MAX, errno, uninterrupted};
@@ -153,8 +153,13 @@ pub(crate) fn rename(root: BorrowedFd<'_>, from: &Path, to: &Path) -> Result<(),
 
 /// Tries to lock a file for ourselves. The lock belongs to the open description: it ends with its last descriptor,
 /// also when the process is killed.
-pub(crate) fn try_lock(fd: BorrowedFd<'_>) -> Result<(), i32> {
-    rustix::fs::flock(fd, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(errno)
+pub(crate) fn flock(fd: BorrowedFd<'_>) -> Result<(), i32> {
+    rustix::fs::flock(fd, FlockOperation::NonBlockingLockExclusive).map_err(errno)
+}
+
+/// Tries to lock a file for this process.
+pub(crate) fn fcntl_lock(fd: BorrowedFd<'_>) -> Result<(), i32> {
+    rustix::fs::fcntl_lock(fd, FlockOperation::NonBlockingLockExclusive).map_err(errno)
 }
 
 /// Bytes and inodes of the filesystem that an open directory is on: `(total, available)` of each.

@@ -1,11 +1,14 @@
 //! A second process.
 
 use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mm::Advice;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, setrlimit};
 
+use crate::files::Directory;
 use crate::process::{Ended, Side};
 
 /// Divides this process in two. The new one has to [`bind_to_parent`].
@@ -40,6 +43,17 @@ pub fn end_with_this(command: &mut std::process::Command) {
     unsafe { std::os::unix::process::CommandExt::pre_exec(command, bind) };
 }
 
+/// Has a command begin in a directory that is held: by its descriptor, which the child has until it becomes the command,
+/// for another may stand at its path by now.
+pub fn begin_in(command: &mut std::process::Command, directory: &Directory) {
+    command.current_dir(format!("/proc/self/fd/{}", directory.as_fd().as_raw_fd()));
+}
+
+/// Has a command lead a group of its own: a Ctrl-C is then ours to pass on.
+pub fn lead_group(command: &mut std::process::Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
 /// Waits until the process, a child of this one, has ended.
 pub fn wait_for(child: u32) -> io::Result<Ended> {
     let pid = Pid::from_raw(child as i32).ok_or(io::ErrorKind::InvalidInput)?;
@@ -55,6 +69,23 @@ pub fn wait_for(child: u32) -> io::Result<Ended> {
             }
         }
     }
+}
+
+/// Whether the other end of a pipe closes within this time: the kernel does that when the last thread has ended.
+pub fn closes_within(pipe: &io::PipeReader, time: Duration) -> bool {
+    let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+    let mut ends = [PollFd::new(pipe, PollFlags::IN)];
+    poll(&mut ends, Some(&timeout)).is_ok_and(|count| count > 0)
+}
+
+/// Puts nothing in the place of stdin, stdout and stderr: whoever reads them sees the end even if this process cannot
+/// end.
+pub fn let_go_of_standard_streams() {
+    let Ok(nothing) = std::fs::File::options().read(true).write(true).open("/dev/null") else { return };
+    // What cannot be closed stays open: only a reader of a stuck process would notice.
+    let _ = rustix::stdio::dup2_stdin(&nothing);
+    let _ = rustix::stdio::dup2_stdout(&nothing);
+    let _ = rustix::stdio::dup2_stderr(&nothing);
 }
 
 /// Takes the pages of the program's code, and of its libraries', off this process's memory. The system keeps them, and

@@ -110,8 +110,7 @@ fn put(text: &str) {
 
 /// Columns of the terminal on stdout, if it is one that knows.
 fn terminal_columns() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    engine::terminal::columns(io::stdout()).filter(|columns| *columns > 0)
 }
 
 #[cfg(test)]

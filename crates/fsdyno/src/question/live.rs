@@ -42,7 +42,7 @@ impl Live {
         if self.quiet || !self.terminal {
             return;
         }
-        let columns = rustix::termios::tcgetwinsize(std::io::stderr()).map_or(80, |size| usize::from(size.ws_col));
+        let columns = engine::terminal::columns(std::io::stderr()).unwrap_or(80);
         self.shown = true;
         write_out(&frame(heading, figures, columns.max(20) - 1));
     }

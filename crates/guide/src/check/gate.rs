@@ -1,8 +1,7 @@
 //! Conditions that must hold before anything is measured: the type of the filesystem, locks, free space.
 
-use engine::files::Directory;
+use engine::files::{Directory, fcntl_lock, flock};
 use probe::PathFacts;
-use rustix::fs::FlockOperation;
 use serde::Deserialize;
 
 use crate::workplace::{Workplace, reason, type_matches};
@@ -111,15 +110,17 @@ fn locked(lock: Lock, directory: &Directory) -> std::io::Result<Outcome> {
     let file = open()?;
     let kind = match lock {
         Lock::Fcntl => {
-            rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive)?;
+            fcntl_lock(&file)?;
             // Record locks belong to the process: only another process could see that they hold.
             return Ok(Outcome::Holds("fcntl locks are granted".to_string()));
         }
         Lock::Flock => "flock",
     };
-    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-    Ok(match rustix::fs::flock(open()?, FlockOperation::NonBlockingLockExclusive) {
-        Err(rustix::io::Errno::WOULDBLOCK) => Outcome::Holds(format!("{kind} locks are granted and hold")),
+    flock(&file)?;
+    Ok(match flock(&open()?) {
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+            Outcome::Holds(format!("{kind} locks are granted and hold"))
+        }
         Ok(()) => Outcome::Broken(format!("two {kind} locks on one file were granted at once")),
         Err(error) => Outcome::Unknown(format!("a second {kind} lock failed with {error}")),
     })

@@ -1,24 +1,18 @@
 //! What the caches of this machine hold when a phase begins, as far as that can be arranged.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use engine::caches::{SWITCH, drop_all, may_be_dropped};
 use engine::clock::{Clock, RealClock};
 use engine::files::{Directory, FileAccess, FileError, OpenFile, OpenMode, page_cache_of};
+use engine::names;
 use probe::Mount;
 use run::Control;
-
-use rustix::fs::AtFlags;
 
 use super::operations::Item;
 use super::phases::Cache;
 use crate::workplace::reason;
 use crate::{Problem, Watcher};
-
-const DROP: &str = "/proc/sys/vm/drop_caches";
 
 /// An NFS client trusts new attributes for 3 s unless told otherwise: what was asked for in this time is still hot, ns.
 const WARM_NS_MAX: u64 = 2_000_000_000;
@@ -46,8 +40,8 @@ pub(super) enum Arranged {
 /// # Errors
 /// When they may not, with the reason.
 pub(super) fn check_drop() -> Result<(), Problem> {
-    OpenOptions::new().write(true).open(DROP).map(drop).map_err(|error| {
-        Problem::new(format!("--drop-caches cannot write {DROP}: {}", reason(&error)))
+    may_be_dropped().map_err(|error| {
+        Problem::new(format!("--drop-caches cannot write {SWITCH}: {}", reason(&error)))
             .with_next("run as root of the machine (not of a container), or leave the option out")
     })
 }
@@ -126,7 +120,7 @@ impl Caches {
             }
             watcher.looks(&path_of(root, item));
             // What is wrong with it is seen when it counts.
-            let _ = rustix::fs::statat(root, item.name.as_c_str(), AtFlags::empty());
+            let _ = names::size(root, &item.name);
             done += 1;
         }
         items.truncate(done);
@@ -183,7 +177,7 @@ impl Caches {
 }
 
 fn path_of(root: &Directory, item: &Item) -> PathBuf {
-    root.path().join(std::ffi::OsStr::from_bytes(item.name.as_bytes()))
+    names::path_of(root, &item.name)
 }
 
 /// sync_file_range(2): start the writes; wait for those before, start, wait.
@@ -211,10 +205,7 @@ fn drop_pages(file: &OpenFile) -> Result<u64, FileError> {
 
 /// Drops page cache, names and attributes of the whole machine.
 fn dropped(root: &Directory) -> Arranged {
-    // What is dirty stays.
-    let synced = rustix::fs::syncfs(root.as_fd()).map_err(std::io::Error::from);
-    let outcome = synced.and_then(|()| OpenOptions::new().write(true).open(DROP)?.write_all(b"3\n"));
-    match outcome {
+    match drop_all(root) {
         Ok(()) => Arranged::Ready(Some("cold".to_string())),
         Err(error) => Arranged::Impossible(format!("not dropped: {}", reason(&error))),
     }

@@ -2,13 +2,12 @@
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
 
 use engine::clock::{Clock, RealClock};
+use engine::errno;
 use engine::files::Directory;
+use engine::names::{self, Opened};
 use results::JobError;
-use rustix::fs::{AtFlags, Mode, OFlags, RawDir, StatxFlags};
-use rustix::io::Errno;
 
 use crate::workplace::reason;
 
@@ -54,8 +53,8 @@ pub(super) type Perform = fn(&Ground, &Item, &mut Scratch) -> Result<(), Failure
 /// Why an operation failed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// A system call said so.
-    Call(&'static str, Errno),
+    /// A system call said so, with this errno.
+    Call(&'static str, i32),
     /// It said that all is well and it is not.
     Wrong(&'static str, String),
 }
@@ -63,18 +62,18 @@ pub(super) enum Failure {
 impl Failure {
     /// A signal came in between: that says nothing about the storage.
     pub(super) fn interrupted(&self) -> bool {
-        matches!(self, Failure::Call(_, Errno::INTR))
+        matches!(self, Failure::Call(_, errno::EINTR))
     }
 
     pub(super) fn to_error(&self) -> JobError {
         match self {
-            Failure::Call(function, errno) => JobError {
-                code: errno.raw_os_error(),
+            Failure::Call(function, code) => JobError {
+                code: *code,
                 function: function.to_string(),
-                text: reason(&std::io::Error::from(*errno)),
+                text: reason(&std::io::Error::from_raw_os_error(*code)),
             },
             Failure::Wrong(function, text) => {
-                JobError { code: Errno::IO.raw_os_error(), function: function.to_string(), text: text.clone() }
+                JobError { code: errno::EIO, function: function.to_string(), text: text.clone() }
             }
         }
     }
@@ -123,30 +122,27 @@ impl Scratch {
 }
 
 /// Names the call that failed.
-fn call<T>(function: &'static str, outcome: Result<T, Errno>) -> Result<T, Failure> {
-    outcome.map_err(|errno| Failure::Call(function, errno))
+fn call<T>(function: &'static str, outcome: Result<T, i32>) -> Result<T, Failure> {
+    outcome.map_err(|code| Failure::Call(function, code))
 }
 
-fn close(descriptor: OwnedFd) -> Result<(), Failure> {
-    call("close", engine::files::close(descriptor).map_err(Errno::from_raw_os_error))
+fn close(opened: Opened) -> Result<(), Failure> {
+    call("close", opened.close())
 }
 
-fn open_new(ground: &Ground, name: &CStr) -> Result<OwnedFd, Failure> {
-    // As a shell's redirection does, but for links, of which there are none of ours.
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    call("open", rustix::fs::openat(&ground.root, name, flags, Mode::from_raw_mode(0o644)))
+fn open_new(ground: &Ground, item: &Item) -> Result<Opened, Failure> {
+    call("open", names::create(&ground.root, &item.name))
 }
 
-fn open_old(ground: &Ground, name: &CStr, more: OFlags) -> Result<OwnedFd, Failure> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
-    call("open", rustix::fs::openat(&ground.root, name, flags, Mode::empty()))
+fn open_directory(ground: &Ground, name: &CStr) -> Result<Opened, Failure> {
+    call("open", names::open_directory(&ground.root, name))
 }
 
-fn write_all(ground: &Ground, file: &OwnedFd) -> Result<(), Failure> {
+fn write_all(ground: &Ground, file: &Opened) -> Result<(), Failure> {
     let mut left = ground.size_bytes;
     while left > 0 {
         let length = ground.payload.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        match call("write", rustix::io::write(file, &ground.payload[..length]))? {
+        match call("write", file.write(&ground.payload[..length]))? {
             0 => return Err(Failure::Wrong("write", "it took none of the bytes".to_string())),
             written => left -= written as u64,
         }
@@ -156,7 +152,7 @@ fn write_all(ground: &Ground, file: &OwnedFd) -> Result<(), Failure> {
 
 /// Open, write, close.
 pub(super) fn write(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let file = open_new(ground, &item.name)?;
+    let file = open_new(ground, item)?;
     // A failed write is the news, whatever close would say after it.
     write_all(ground, &file)?;
     scratch.part(|| close(file))
@@ -164,10 +160,10 @@ pub(super) fn write(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Resu
 
 /// Open, read to the end, close.
 pub(super) fn read(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let file = open_old(ground, &item.name, OFlags::empty())?;
+    let file = call("open", names::open(&ground.root, &item.name))?;
     let mut found = 0u64;
     loop {
-        match call("read", rustix::io::read(&file, scratch.buffer.as_mut_slice()))? {
+        match call("read", file.read(&mut scratch.buffer))? {
             0 => break,
             bytes => found += bytes as u64,
         }
@@ -183,31 +179,25 @@ fn right_size(function: &'static str, found: u64, expected: u64) -> Result<(), F
 
 /// Open, close: an empty file.
 pub(super) fn create(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    close(open_new(ground, &item.name)?)
+    close(open_new(ground, item)?)
 }
 
 /// The attributes.
 pub(super) fn stat(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    let found = call("stat", rustix::fs::statat(&ground.root, item.name.as_c_str(), AtFlags::empty()))?;
-    right_size("stat", u64::try_from(found.st_size).unwrap_or(0), item.expected)
+    let found = call("stat", names::size(&ground.root, &item.name))?;
+    right_size("stat", found, item.expected)
 }
 
 /// The attributes, past what the kernel remembers of them: asked of the server, or of the daemon.
 pub(super) fn stat_forced(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    let flags = AtFlags::STATX_FORCE_SYNC;
-    let found = call("statx", rustix::fs::statx(&ground.root, item.name.as_c_str(), flags, StatxFlags::SIZE))?;
-    right_size("statx", found.stx_size, item.expected)
+    let found = call("statx", names::size_asked_anew(&ground.root, &item.name))?;
+    right_size("statx", found, item.expected)
 }
 
 /// All names of a directory: open, read to its end, close.
 pub(super) fn list(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let directory = open_old(ground, &item.name, OFlags::DIRECTORY)?;
-    let mut listing = RawDir::new(&directory, scratch.names.as_mut_slice());
-    let mut listed = 0;
-    while let Some(entry) = listing.next() {
-        let entry = call("readdir", entry)?;
-        listed += u64::from(entry.file_name() != c"." && entry.file_name() != c"..");
-    }
+    let directory = open_directory(ground, &item.name)?;
+    let listed = call("readdir", directory.count_names(&mut scratch.names))?;
     close(directory)?;
     // More than expected is no fault: a file that could not be written may have left its name.
     let missing = || Failure::Wrong("readdir", format!("{listed} names were listed instead of {}", item.expected));
@@ -216,42 +206,41 @@ pub(super) fn list(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Resul
 
 /// To the new name.
 pub(super) fn rename(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("rename", rustix::fs::renameat(&ground.root, item.name.as_c_str(), &ground.root, other(item)?))
+    call("rename", names::rename(&ground.root, &item.name, other(item)?))
 }
 
 /// Open, write, fsync, close: as a mail store keeps a message.
 pub(super) fn write_synced(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let file = open_new(ground, &item.name)?;
+    let file = open_new(ground, item)?;
     write_all(ground, &file)?;
-    call("fsync", scratch.part(|| rustix::fs::fsync(&file)))?;
+    call("fsync", scratch.part(|| file.sync()))?;
     close(file)
 }
 
 /// An empty file, and its name made durable: open, close, fsync of the directory.
 pub(super) fn create_synced(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    close(open_new(ground, &item.name)?)?;
-    let directory = open_old(ground, other(item)?, OFlags::DIRECTORY)?;
-    call("fsync", scratch.part(|| rustix::fs::fsync(&directory)))?;
+    close(open_new(ground, item)?)?;
+    let directory = open_directory(ground, other(item)?)?;
+    call("fsync", scratch.part(|| directory.sync()))?;
     close(directory)
 }
 
 pub(super) fn make_directory(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("mkdir", rustix::fs::mkdirat(&ground.root, item.name.as_c_str(), Mode::from_raw_mode(0o755)))
+    call("mkdir", names::make_directory(&ground.root, &item.name))
 }
 
 pub(super) fn remove_directory(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("rmdir", rustix::fs::unlinkat(&ground.root, item.name.as_c_str(), AtFlags::REMOVEDIR))
+    call("rmdir", names::remove_directory(&ground.root, &item.name))
 }
 
 pub(super) fn link(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("symlink", rustix::fs::symlinkat(other(item)?, &ground.root, item.name.as_c_str()))
+    call("symlink", names::link(&ground.root, other(item)?, &item.name))
 }
 
 pub(super) fn read_link(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let buffer = scratch.buffer.as_mut_slice();
-    let length = call("readlink", rustix::fs::readlinkat_raw(&ground.root, item.name.as_c_str(), &mut *buffer))?;
+    let length = call("readlink", names::read_link(&ground.root, &item.name, &mut scratch.buffer))?;
     let expected = other(item)?.to_bytes();
-    if buffer.get(..length) == Some(expected) {
+    if scratch.buffer.get(..length) == Some(expected) {
         return Ok(());
     }
     let found = String::from_utf8_lossy(&scratch.buffer[..length]).into_owned();
@@ -259,7 +248,7 @@ pub(super) fn read_link(ground: &Ground, item: &Item, scratch: &mut Scratch) -> 
 }
 
 pub(super) fn unlink(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("unlink", rustix::fs::unlinkat(&ground.root, item.name.as_c_str(), AtFlags::empty()))
+    call("unlink", names::remove(&ground.root, &item.name))
 }
 
 fn other(item: &Item) -> Result<&CStr, Failure> {

@@ -2,13 +2,12 @@
 //! bash and its processes cost on any storage.
 
 use std::io::Read;
-use std::os::fd::{AsFd, AsRawFd};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
 use engine::clock::{Clock, RealClock};
+use engine::errno;
 use engine::files::{Directory, EntryKind};
-use engine::process::end_with_this;
+use engine::process::{begin_in, end_with_this, lead_group};
 use results::{JobError, Latency, PhaseRecord};
 use run::Control;
 
@@ -68,13 +67,15 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
     let mut bash = Command::new("bash");
     bash.args(["-c", &format!("TIMEFORMAT='%R %U %S'; time {script}")])
         .env("LC_ALL", "C")
-        // By its descriptor, which the child has until it becomes bash: another may stand at its path by now.
-        .current_dir(directory.map_or("/".to_owned(), |held| format!("/proc/self/fd/{}", held.as_fd().as_raw_fd())))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        // A Ctrl-C is ours to pass on: it ends the loop and not one cat.
-        .process_group(0);
+        .stderr(Stdio::piped());
+    match directory {
+        Some(held) => begin_in(&mut bash, held),
+        None => drop(bash.current_dir("/")),
+    }
+    // A Ctrl-C ends the loop and not one cat.
+    lead_group(&mut bash);
     // Nobody would end it after a kill: it would go on writing into what `clean` removes.
     end_with_this(&mut bash);
     let mut child = bash.spawn().map_err(|error| {
@@ -137,7 +138,7 @@ pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&s
     let done = u64::from(FILES - failed);
     let text = looped.complaints.first().cloned();
     let error = (failed > 0).then(|| JobError {
-        code: rustix::io::Errno::IO.raw_os_error(),
+        code: errno::EIO,
         function: "bash".to_string(),
         text: text.unwrap_or_else(|| format!("{failed} files are missing or of another size")),
     });

@@ -1,6 +1,7 @@
 //! Workers whose operation never comes back: told of, and in the end left behind. The watch looks at them from
 //! outside, so that it costs them nothing.
 
+use engine::errno::ETIMEDOUT;
 use results::JobError;
 
 /// An operation that does not come back for so long is told of, ns; one that moves much has longer.
@@ -11,9 +12,6 @@ const PATIENCE_NS: u64 = 60_000_000_000;
 
 /// One look counts at most so much, ns: a machine that stood still hurries nobody.
 const STEP_NS_MAX: u64 = 200_000_000;
-
-/// ETIMEDOUT.
-const NO_ANSWER: i32 = 110;
 
 /// One worker under watch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,10 +67,10 @@ impl Watched {
         let (operation, seconds) = (operation(thread), self.silent_s());
         let text = format!("no answer for {seconds} s about {name}");
         let sentence = format!(
-            "fsdyno: {phase}: a worker is stuck in {operation} of {name}: no answer for {seconds} s (errno {NO_ANSWER}). \
+            "fsdyno: {phase}: a worker is stuck in {operation} of {name}: no answer for {seconds} s (errno {ETIMEDOUT}). \
              It is left behind, and so are its files"
         );
-        (JobError { code: NO_ANSWER, function: operation, text }, sentence)
+        (JobError { code: ETIMEDOUT, function: operation, text }, sentence)
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::unix::fs::FileExt;
 
-use engine::files::{Directory, FileCause, Lock, identity_of, try_lock};
+use engine::files::{Directory, FileCause, Lock, identity_of, try_lock, write_all_at};
 use serde::{Deserialize, Serialize};
 
 use super::leftovers::{CleanOptions, Outcome};
@@ -101,7 +100,7 @@ impl Held {
     }
 
     pub(super) fn write(&self, marker: &Marker) -> std::io::Result<()> {
-        self.file.write_all_at(&marker.to_bytes(), 0)
+        write_all_at(&self.file, &marker.to_bytes(), 0)
     }
 
     /// Whether the directory still has this marker.
@@ -123,8 +122,7 @@ pub(super) struct Abandoned(#[expect(dead_code, reason = "it holds the lock")] O
 /// Whether a directory is ours and its run gone.
 pub(super) fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outcome> {
     let state = directory.state().map_err(|error| Outcome::Failed(error.to_string()))?;
-    let user = rustix::process::geteuid().as_raw();
-    if state.owner != user && !options.any_owner {
+    if state.owner != probe::user() && !options.any_owner {
         return Err(Outcome::OtherOwner(state.owner));
     }
     let (file, entry) = match directory.open_regular(NAME) {

@@ -21,6 +21,11 @@ pub(crate) fn host_name() -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
+/// The user whose rights this process has.
+pub(crate) fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// Counts the members of a list such as `0-3,8,10-11`.
 fn count_list(text: &str) -> Option<u32> {
     text.trim().split(',').map(count_range).sum()

@@ -7,7 +7,7 @@ mod identity;
 mod ledger;
 mod limits;
 mod machine;
-pub(crate) use machine::host_name;
+pub(crate) use machine::{host_name, user};
 mod mounts;
 mod paths;
 mod processes;
@@ -74,6 +74,10 @@ impl Look {
 
     pub(crate) fn host(&self) -> results::Host {
         machine::host(self)
+    }
+
+    pub(crate) fn available_memory_bytes(&self) -> Option<u64> {
+        ledger::available_memory_bytes(self)
     }
 
     pub(crate) fn limits(&self) -> Limits {

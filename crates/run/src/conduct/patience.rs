@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 
 use engine::clock::Clock;
+use engine::errno::EAGAIN;
 use results::{Note, Severity};
 
 use super::roll::Roll;
@@ -11,8 +12,6 @@ use super::{Conductor, WATCH};
 use crate::layout_steps::{self, News};
 use crate::overdue::{self, Found, WatchedLayout};
 use crate::worker::{self, Refused};
-
-const EAGAIN: i32 = 11;
 
 impl Conductor<'_> {
     pub(super) fn lay_out(&mut self) {

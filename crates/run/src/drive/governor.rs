@@ -2,6 +2,7 @@
 //! Plain jobs are compiled without it.
 
 use engine::clock::Clock;
+use engine::errno::{EIO, ETIMEDOUT};
 use engine::{Engine, Slot};
 use job::{Direction, Job, Pacing, PerDirection};
 use workload::Op;
@@ -105,7 +106,7 @@ impl Governor {
         if missed.is_none() {
             return Ok(());
         }
-        Err(Ended::Failed(Failure { code: 5, function: "check_min_rate", op: None, detail: missed }))
+        Err(Ended::Failed(Failure { code: EIO, function: "check_min_rate", op: None, detail: missed }))
     }
 }
 
@@ -208,7 +209,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if limit_ns > 0 && lat_ns > limit_ns {
             let detail = format!("latency of {lat_ns} nsec exceeds specified max ({limit_ns} nsec)");
             return Err(Ended::Failed(Failure {
-                code: 110,
+                code: ETIMEDOUT,
                 function: "max latency exceeded",
                 op: Some(*op),
                 detail: Some(detail),

@@ -4,15 +4,13 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use engine::clock::Clock;
+use engine::errno::{EAGAIN, ECANCELED};
 use engine::{Completion, Engine, Queued};
 use results::LostRequests;
 use workload::{Op, OpKind};
 
 use super::{Account, Drive, Ended, Failure, Flight, Lost, PATIENCE, UNTIMED};
 use crate::recorder::Stamps;
-
-const EAGAIN: i32 = 11;
-const ECANCELED: i64 = 125;
 
 impl<E: Engine, A: Account> Drive<'_, E, A> {
     pub(super) fn work_queued<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<Infallible, Ended> {
@@ -336,7 +334,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let flight = self.flights[index];
         if completion.result < 0 {
             self.parts.slots.give(completion.slot);
-            if completion.result == -ECANCELED && self.parts.control.stopped() {
+            if completion.result == -i64::from(ECANCELED) && self.parts.control.stopped() {
                 // Called back by `drain`: issued, but never carried out.
                 return Ok(());
             }

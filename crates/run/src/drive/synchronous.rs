@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use engine::errno::EIO;
 use engine::{Completion, Engine, Queued, Slot};
 use job::Direction;
 use workload::{Op, OpKind};
@@ -194,7 +195,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             };
             completion = next;
         }
-        Err(Ended::Failed(Failure { code: 5, function: "full resid", op: Some(*op), detail: None }))
+        Err(Ended::Failed(Failure { code: EIO, function: "full resid", op: Some(*op), detail: None }))
     }
 
     /// fsync and its kin: always timed, they are what the reader waits for.

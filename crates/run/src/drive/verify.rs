@@ -1,5 +1,6 @@
 //! What a job that verifies asks of the loop: after a read the block is checked before its buffer is used again.
 
+use engine::errno::EILSEQ;
 use engine::files::FileError;
 use engine::{Engine, Slot};
 use job::Direction;
@@ -7,9 +8,6 @@ use workload::Op;
 
 use super::{Account, Drive, Ended, Failure, Parts};
 use crate::verification::Verification;
-
-/// A block is not what was written.
-const EILSEQ: i32 = 84;
 
 /// Failed writes whose places are remembered; more of them would be told as mismatches.
 const FAILED_MAX: usize = 1 << 20;

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use engine::errno::{EINVAL, EPERM};
 use job::{Amount, EngineName, Fallocate, Job};
 use probe::{FileKind, HostFacts};
 use workload::{FileRange, FileSizes};
@@ -10,9 +11,6 @@ use workload::{FileRange, FileSizes};
 use super::queueing::synchronous;
 use super::{Refusal, diskless, smallest_block};
 use crate::names::file_paths;
-
-const EINVAL: i32 = 22;
-const EPERM: i32 = 1;
 
 /// A file of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! What is said of a worker's end, in fio's words where fio has any.
 
+use engine::errno::ETIMEDOUT;
 use results::{LostRequest, LostRequests};
 use workload::{Op, OpKind};
 
 use crate::account::job_error;
 use crate::drive::{Failure, Lost};
-use crate::overdue::NO_ANSWER;
 use crate::plan::WorkerPlan;
 
 fn kind_of(op: &Op) -> &'static str {
@@ -53,7 +53,7 @@ pub(super) fn of_lost(plan: &WorkerPlan, lost: &Lost) -> Vec<String> {
     let silent = lost.silent.map(|silent| format!(", no answer for {:.0} s", silent.as_secs_f64())).unwrap_or_default();
     let mut ops = lost.oldest.iter();
     let oldest = ops.next().map(|op| format!("; the oldest is {}", shown(op))).unwrap_or_default();
-    let mut lines = vec![format!("fio: {name}: {count} never came back{silent}{oldest} (errno {NO_ANSWER})")];
+    let mut lines = vec![format!("fio: {name}: {count} never came back{silent}{oldest} (errno {ETIMEDOUT})")];
     let others: Vec<String> = ops.map(shown).collect();
     if !others.is_empty() {
         let unlisted = lost.count - lost.oldest.len();

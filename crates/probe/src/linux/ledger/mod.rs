@@ -21,6 +21,7 @@ use devices::DeviceMeter;
 use process::ProcessMeter;
 pub use process::wait_of_this_thread_ns;
 use system::SystemMeter;
+pub(crate) use system::available_memory_bytes;
 use wire::WireMeter;
 
 /// Counts what happens in the layers behind a set of files, from its first reading on.

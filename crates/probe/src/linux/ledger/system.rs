@@ -51,6 +51,12 @@ impl SystemMeter {
     }
 }
 
+/// Memory that programs can have without the machine beginning to swap.
+pub(crate) fn available_memory_bytes(look: &Look) -> Option<u64> {
+    let [_, _, available_bytes] = parse_memory(&read_text(&look.proc.join("meminfo")).ok()?);
+    available_bytes
+}
+
 /// Dirty, under write-back, available; bytes.
 fn parse_memory(text: &str) -> [Option<u64>; 3] {
     ["Dirty:", "Writeback:", "MemAvailable:"].map(|name| {
@@ -114,7 +120,9 @@ mod tests {
             fs::write(tree.look.proc.join(name), text).unwrap();
         };
         let mut meter = SystemMeter { throttle: None, ticks_per_s: 100, first: None };
+        assert_eq!(available_memory_bytes(&tree.look), None, "there is no such file");
         write("meminfo", MEMORY);
+        assert_eq!(available_memory_bytes(&tree.look), Some(23_933_736 << 10));
         write("stat", "cpu  100 0 0 100 0 0 0 5 0 0\n");
         write("pressure/io", "some avg10=0 total=10\n");
         let first = meter.read(&tree.look);

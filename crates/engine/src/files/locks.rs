@@ -1,0 +1,60 @@
+//! Locks on open files.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+
+use crate::system::beneath;
+
+/// How a lock was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    /// It is ours, as long as the file is open.
+    Taken,
+    /// Another holds it.
+    Held,
+    /// The filesystem has none.
+    Unsupported,
+}
+
+/// Tries to lock an open file; the lock ends when the file is closed, also by a kill.
+pub fn try_lock(file: &File) -> Lock {
+    match flock(file) {
+        Ok(()) => Lock::Taken,
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Lock::Held,
+        Err(_) => Lock::Unsupported,
+    }
+}
+
+/// flock(2), exclusive and without waiting: a lock of BSD on the whole file, of this open description.
+///
+/// # Errors
+/// As the filesystem says: `WouldBlock` when another holds it.
+pub fn flock(file: &File) -> io::Result<()> {
+    beneath::flock(file.as_fd()).map_err(io::Error::from_raw_os_error)
+}
+
+/// fcntl(2), exclusive and without waiting: a record lock of POSIX on the whole file, of this process.
+///
+/// # Errors
+/// As the filesystem says.
+pub fn fcntl_lock(file: &File) -> io::Result<()> {
+    beneath::fcntl_lock(file.as_fd()).map_err(io::Error::from_raw_os_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_of_bsd_belongs_to_the_open_description_and_one_of_posix_to_the_process() {
+        let place = tempfile::tempdir().unwrap();
+        let open = || File::options().write(true).create(true).truncate(false).open(place.path().join("file")).unwrap();
+        let (first, second) = (open(), open());
+        flock(&first).unwrap();
+        assert_eq!(flock(&second).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(try_lock(&second), Lock::Held);
+        fcntl_lock(&first).unwrap();
+        fcntl_lock(&second).unwrap();
+    }
+}

@@ -1,0 +1,35 @@
+//! The caches of the whole machine.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+
+use crate::files::Directory;
+
+/// Where an order to drop them is written.
+pub const SWITCH: &str = "/proc/sys/vm/drop_caches";
+
+/// Page cache, names and attributes.
+const ALL: &[u8] = b"3\n";
+
+fn open() -> io::Result<File> {
+    OpenOptions::new().write(true).open(SWITCH)
+}
+
+/// Whether this process may drop them.
+///
+/// # Errors
+/// When it may not, with the reason.
+pub fn may_be_dropped() -> io::Result<()> {
+    open().map(drop)
+}
+
+/// Writes back the filesystem of this directory, for what is dirty would stay, and drops page cache, names and
+/// attributes of the whole machine.
+///
+/// # Errors
+/// When either is refused.
+pub fn drop_all(synced_first: &Directory) -> io::Result<()> {
+    super::files::sync_filesystem(synced_first.as_fd()).map_err(io::Error::from_raw_os_error)?;
+    open()?.write_all(ALL)
+}

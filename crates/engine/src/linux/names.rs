@@ -1,0 +1,117 @@
+//! Calls on names below a directory that is held, as `crate::names` lists them.
+
+use std::ffi::{CStr, OsStr};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, StatxFlags};
+
+use super::files::errno;
+use crate::files::Directory;
+
+/// A file or a directory that was opened by its name.
+#[derive(Debug)]
+pub struct Opened(OwnedFd);
+
+impl Opened {
+    /// Writes at its position; how many of the bytes it took.
+    pub fn write(&self, bytes: &[u8]) -> Result<usize, i32> {
+        rustix::io::write(&self.0, bytes).map_err(errno)
+    }
+
+    /// Reads from its position; 0: its end.
+    pub fn read(&self, buffer: &mut [u8]) -> Result<usize, i32> {
+        rustix::io::read(&self.0, buffer).map_err(errno)
+    }
+
+    /// fsync(2).
+    pub fn sync(&self) -> Result<(), i32> {
+        rustix::fs::fsync(&self.0).map_err(errno)
+    }
+
+    /// Reads the names of a directory to its end, a buffer at a time; how many there are but for itself and its parent.
+    pub fn count_names(&self, buffer: &mut [MaybeUninit<u8>]) -> Result<u64, i32> {
+        let mut listing = RawDir::new(&self.0, buffer);
+        let mut listed = 0;
+        while let Some(entry) = listing.next() {
+            let entry = entry.map_err(errno)?;
+            listed += u64::from(entry.file_name() != c"." && entry.file_name() != c"..");
+        }
+        Ok(listed)
+    }
+
+    /// Closes it. A deferred write error (NFS, FUSE, quotas) shows up here and nowhere else.
+    pub fn close(self) -> Result<(), i32> {
+        super::files::close(self.0)
+    }
+}
+
+/// Opens a file to be written, empty, and makes it when it is missing: as a shell's redirection does, but for links.
+pub fn create(root: &Directory, name: &CStr) -> Result<Opened, i32> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(root, name, flags, Mode::from_raw_mode(0o644)).map(Opened).map_err(errno)
+}
+
+/// Opens a file to be read.
+pub fn open(root: &Directory, name: &CStr) -> Result<Opened, i32> {
+    open_old(root, name, OFlags::empty())
+}
+
+/// Opens a directory, to be listed or synced.
+pub fn open_directory(root: &Directory, name: &CStr) -> Result<Opened, i32> {
+    open_old(root, name, OFlags::DIRECTORY)
+}
+
+fn open_old(root: &Directory, name: &CStr, more: OFlags) -> Result<Opened, i32> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
+    rustix::fs::openat(root, name, flags, Mode::empty()).map(Opened).map_err(errno)
+}
+
+/// Bytes of a file, by its attributes.
+pub fn size(root: &Directory, name: &CStr) -> Result<u64, i32> {
+    let found = rustix::fs::statat(root, name, AtFlags::empty()).map_err(errno)?;
+    Ok(u64::try_from(found.st_size).unwrap_or(0))
+}
+
+/// The same past what the kernel remembers of the attributes: asked of the server, or of the daemon.
+pub fn size_asked_anew(root: &Directory, name: &CStr) -> Result<u64, i32> {
+    let found = rustix::fs::statx(root, name, AtFlags::STATX_FORCE_SYNC, StatxFlags::SIZE).map_err(errno)?;
+    Ok(found.stx_size)
+}
+
+/// Gives it another name.
+pub fn rename(root: &Directory, from: &CStr, to: &CStr) -> Result<(), i32> {
+    rustix::fs::renameat(root, from, root, to).map_err(errno)
+}
+
+/// Makes a directory.
+pub fn make_directory(root: &Directory, name: &CStr) -> Result<(), i32> {
+    rustix::fs::mkdirat(root, name, Mode::from_raw_mode(0o755)).map_err(errno)
+}
+
+/// Removes an empty directory.
+pub fn remove_directory(root: &Directory, name: &CStr) -> Result<(), i32> {
+    rustix::fs::unlinkat(root, name, AtFlags::REMOVEDIR).map_err(errno)
+}
+
+/// Makes a symbolic link that leads to `target`.
+pub fn link(root: &Directory, target: &CStr, name: &CStr) -> Result<(), i32> {
+    rustix::fs::symlinkat(target, root, name).map_err(errno)
+}
+
+/// Reads where a link leads; how many bytes of the buffer say it.
+pub fn read_link(root: &Directory, name: &CStr, buffer: &mut [u8]) -> Result<usize, i32> {
+    rustix::fs::readlinkat_raw(root, name, buffer).map_err(errno)
+}
+
+/// Removes a name that is no directory.
+pub fn remove(root: &Directory, name: &CStr) -> Result<(), i32> {
+    rustix::fs::unlinkat(root, name, AtFlags::empty()).map_err(errno)
+}
+
+/// The whole path of a name, for people.
+pub fn path_of(root: &Directory, name: &CStr) -> PathBuf {
+    root.path().join(OsStr::from_bytes(name.to_bytes()))
+}

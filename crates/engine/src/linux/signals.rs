@@ -1,0 +1,87 @@
+//! Signals, heard on threads.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGTERM, SIGXCPU, SIGXFSZ};
+pub use signal_hook::consts::{SIGINT, SIGUSR1};
+use signal_hook::iterator::{Handle, Signals};
+
+use super::process::{ignores, warn_before_processor_limit};
+use crate::clock::{Clock, RealClock};
+
+/// A SIGINT so soon after the first says the same: timeout(1) sends each signal twice, and fingers are quick. ns.
+const ECHO_NS: u64 = 1_000_000_000;
+
+/// Those that end a run: an interrupt, an order to stop, a terminal that was closed (unless it was started with that
+/// ignored, as `nohup` does), processor time that is nearly used up.
+pub const STOPS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGXCPU];
+
+/// Limits of this process become errors and signals that a run can report: a file that would grow beyond RLIMIT_FSIZE
+/// is EFBIG of its write, and SIGXCPU comes before the end. For the start of the program.
+pub fn hear_of_limits() -> io::Result<()> {
+    // A handler, for what is ignored stays ignored in programs that are started from here.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
+    warn_before_processor_limit();
+    Ok(())
+}
+
+/// Listens to [`STOPS`] and SIGUSR1 until dropped.
+#[derive(Debug)]
+pub struct Listener {
+    handle: Handle,
+}
+
+impl Listener {
+    /// Hears each signal on a thread of this name. A second SIGINT, a second later or more, ends the process at once: for
+    /// a run that is stuck in the kernel.
+    pub fn begin(name: &str, mut hear: impl FnMut(i32) + Send + 'static) -> io::Result<Listener> {
+        let armed = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register_conditional_shutdown(SIGINT, 128, Arc::clone(&armed))?;
+        // A terminal that is closed matters to nobody who has said so beforehand.
+        let heard = STOPS.into_iter().filter(|stop| *stop != SIGHUP || !ignores(SIGHUP));
+        let mut signals = Signals::new(heard.chain([SIGUSR1]))?;
+        let handle = signals.handle();
+        std::thread::Builder::new().name(name.to_owned()).stack_size(64 * 1024).spawn(move || {
+            for signal in signals.forever() {
+                hear(signal);
+                if signal != SIGUSR1 && !armed.load(Ordering::Relaxed) {
+                    wait(ECHO_NS);
+                    armed.store(true, Ordering::Relaxed);
+                }
+            }
+        })?;
+        Ok(Listener { handle })
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.handle.close();
+    }
+}
+
+/// Sleeps that long, signals or not.
+fn wait(duration_ns: u64) {
+    let clock = RealClock::shared();
+    let end_ns = clock.now_ns() + duration_ns;
+    while clock.now_ns() < end_ns {
+        clock.sleep_until_ns(end_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_is_heard_while_somebody_listens() {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let listener = Listener::begin("listener", move |signal| sender.send(signal).unwrap()).unwrap();
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::USR1).unwrap();
+        assert_eq!(receiver.recv(), Ok(SIGUSR1));
+        drop(listener);
+        assert!(receiver.recv().is_err(), "its thread has ended");
+    }
+}

@@ -1,0 +1,3 @@
+//! Signals that people and limits send to this process.
+
+pub use crate::system::signals::{Listener, SIGINT, SIGUSR1, STOPS, hear_of_limits};

@@ -1,0 +1,3 @@
+//! What a terminal says of itself.
+
+pub use crate::system::terminal::columns;
