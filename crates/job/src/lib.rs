@@ -147,7 +147,7 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
 fn command_line_engine(jobs: &[raw::RawJob]) -> EngineName {
     let mut defaults = jobs.iter().filter(|job| job.global).flat_map(|job| &job.assignments);
     let named = defaults.rfind(|assignment| assignment.row.name == "ioengine");
-    named.and_then(|assignment| table::engine_by_name(assignment.text.as_deref()?)).unwrap_or(EngineName::Psync)
+    named.and_then(|assignment| EngineName::named(assignment.text.as_deref()?)).unwrap_or(EngineName::Psync)
 }
 
 fn no_jobs_advice(settings: &Settings, job_files: &[(String, Origin)]) -> String {

@@ -245,8 +245,7 @@ fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
         let text = format!("fio: iomem_align={} is no power of two", submission.memory_align);
         rules.refuse("iomem_align", text, "write a power of two such as 4096");
     }
-    let synchronous = !matches!(submission.engine, EngineName::Libaio | EngineName::IoUring | EngineName::Sim);
-    if synchronous && depth > 1 && submission.engine != EngineName::Null {
+    if submission.engine.is_synchronous() && depth > 1 {
         rules.warn(
             WarningCode::SynchronousDepth,
             "iodepth",

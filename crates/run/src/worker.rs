@@ -19,7 +19,7 @@ use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::logs::Keeper;
 use crate::overdue::NO_ANSWER;
 use crate::phase::Phase;
-use crate::plan::{PlannedFile, WorkerPlan, diskless};
+use crate::plan::{PlannedFile, WorkerPlan};
 use crate::recorder::{Kept, Recorder};
 use crate::verification::{self, Verification};
 
@@ -105,7 +105,7 @@ fn setup_code(error: &engine::EngineSetupError) -> i32 {
 /// Thread attributes and open files.
 fn prepare(plan: &WorkerPlan, control: &Control, cell: &WorkerCell) -> Result<Vec<OpenFile>, Refused> {
     apply_process(plan)?;
-    if diskless(plan.job.submission.engine) {
+    if plan.job.submission.engine.is_diskless() {
         return Ok(Vec::new());
     }
     let open = |(index, file)| {
@@ -298,7 +298,7 @@ fn content(plan: &WorkerPlan) -> Content {
     };
     // Without a disk no read changes a buffer, and a mix without reads has none.
     let reads = job.pattern.access.reads && job.pattern.read_percent > 0;
-    let read_into = reads && !diskless(job.submission.engine);
+    let read_into = reads && !job.submission.engine.is_diskless();
     if read_into { content.restored(plan.block_bytes_max) } else { content }
 }
 
@@ -338,7 +338,7 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
 
 /// Every buffer gets its content once; what changes per I/O is changed per I/O.
 fn fill_buffers<E: Engine>(engine: &mut E, slots: &Slots<E>, content: &mut Content, plan: &WorkerPlan) {
-    if diskless(plan.job.submission.engine) {
+    if plan.job.submission.engine.is_diskless() {
         return;
     }
     // In the order in which they are taken.

@@ -9,7 +9,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("workload", &["job"]),
     ("results", &[]),
     ("report", &["results"]),
-    ("findings", &["results"]),
+    ("findings", &["job", "results"]),
     ("engine", &["job", "workload"]),
     ("probe", &["results", "engine"]),
     ("run", &["job", "workload", "results", "engine", "probe"]),

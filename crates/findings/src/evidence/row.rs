@@ -1,5 +1,6 @@
 //! A row: the workers of one job in one stage.
 
+use job::EngineName;
 use results::evidence::{Storage, StorageClass};
 use results::{DirectionRecord, JobRecord, Latency, RunRecord};
 
@@ -71,9 +72,14 @@ impl Done {
     }
 }
 
+/// `None`: an engine of another program, or of another version.
+fn engine(worker: &JobRecord) -> Option<EngineName> {
+    EngineName::named(&worker.setup.engine)
+}
+
 /// Engines without a storage.
 pub(crate) fn diskless(worker: &JobRecord) -> bool {
-    matches!(worker.setup.engine.as_str(), "null" | "sim")
+    engine(worker).is_some_and(EngineName::is_diskless)
 }
 
 impl<'r> Row<'r> {
@@ -112,8 +118,13 @@ impl<'r> Row<'r> {
         }
     }
 
-    pub(crate) fn engine(&self) -> &'r str {
-        &self.first().setup.engine
+    pub(crate) fn engine(&self) -> Option<EngineName> {
+        engine(self.first())
+    }
+
+    /// The page cache serves its files, however they were opened.
+    pub(crate) fn maps_files(&self) -> bool {
+        self.engine().is_some_and(EngineName::maps_files)
     }
 
     /// The workload itself reads (verification does not count).

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use engine::files::{FileError, FileKind, OpenFile, Reach, extents_of, page_cache_of};
 use results::evidence::{CacheCounters, FileEvidence, FileState, Seen};
 
-use crate::plan::{FILES_KEPT, Plan, WorkerPlan, diskless};
+use crate::plan::{FILES_KEPT, Plan, WorkerPlan};
 
 /// Files looked at, over all workers.
 const FILES_MAX: usize = 64;
@@ -137,7 +137,7 @@ impl Files {
 }
 
 fn uses_files(worker: &WorkerPlan) -> bool {
-    worker.refused.is_none() && !diskless(worker.job.submission.engine)
+    worker.refused.is_none() && !worker.job.submission.engine.is_diskless()
 }
 
 fn manner(file: &Looked, fstype: Option<&str>) -> Manner {

@@ -1,6 +1,6 @@
 //! Depth and batches as the engine will really use them.
 
-use job::{EngineName, Job};
+use job::Job;
 
 /// How requests are queued, in the engine's effective terms.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub struct Queueing {
 /// The effective queueing. That a synchronous engine caps the depth, the job language has said already.
 pub(super) fn effective(job: &Job) -> Queueing {
     let asked = job.submission.depth.max(1) as usize;
-    if synchronous(job.submission.engine) {
+    if job.submission.engine.is_synchronous() {
         return Queueing { depth: 1, batch: 1, reap_min: 1, reap_max: 1, depth_low: 1 };
     }
     let submission = &job.submission;
@@ -37,17 +37,4 @@ pub(super) fn effective(job: &Job) -> Queueing {
     };
     let depth_low = submission.depth_low.map_or(asked, |low| (low as usize).clamp(1, asked));
     Queueing { depth: asked, batch, reap_min, reap_max, depth_low }
-}
-
-/// Engines that carry one request at a time.
-pub(super) fn synchronous(engine: EngineName) -> bool {
-    match engine {
-        EngineName::Sync
-        | EngineName::Psync
-        | EngineName::Pvsync
-        | EngineName::Pvsync2
-        | EngineName::Vsync
-        | EngineName::Mmap => true,
-        EngineName::Null | EngineName::Sim | EngineName::Libaio | EngineName::IoUring => false,
-    }
 }

@@ -1,9 +1,9 @@
 //! The plan in the words of the record: what a reader of the numbers needs of it.
 
-use job::{Direction, EngineName, SyncOpen};
+use job::{Direction, SyncOpen};
 use results::JobPlan;
 
-use super::{WorkerPlan, diskless, queueing};
+use super::WorkerPlan;
 
 /// Paths kept of a worker's files.
 pub(crate) const FILES_KEPT: usize = 16;
@@ -14,7 +14,7 @@ impl WorkerPlan {
         let (job, extent) = (&self.job, &self.job.extent);
         let durability = &job.durability;
         let engine = job.submission.engine;
-        let has_files = !diskless(engine);
+        let has_files = !engine.is_diskless();
         let named = self.files.iter().filter(|_| has_files);
         JobPlan {
             stage: self.stage,
@@ -29,7 +29,7 @@ impl WorkerPlan {
             ramp_ms: extent.ramp_ns / 1_000_000,
             time_based: extent.time_based,
             // A mapping is served by the page cache, however its file was opened.
-            direct: has_files.then_some(job.submission.direct && engine != EngineName::Mmap),
+            direct: has_files.then_some(job.submission.direct && !engine.maps_files()),
             random: job.pattern.access.random,
             synchronous: job.submission.sync_open != SyncOpen::None,
             sync_every_writes: [durability.fsync_every, durability.fdatasync_every]
@@ -39,7 +39,7 @@ impl WorkerPlan {
                 .map_or(0, u64::from),
             end_sync: durability.end_fsync || durability.fsync_on_close || durability.end_syncfs,
             invalidated: has_files.then_some(job.files.invalidate && !job.files.pre_read),
-            synchronous_engine: queueing::synchronous(engine),
+            synchronous_engine: engine.is_synchronous(),
             paced: self.paced(),
             compressible_percent: match job.content.zero {
                 true => Some(100),
