@@ -17,6 +17,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod access;
 mod argv;
 pub mod compat;
 pub mod diagnostic;
@@ -39,6 +40,7 @@ mod testing;
 mod typed;
 pub mod value;
 
+pub use access::Access;
 pub use diagnostic::{Diagnostic, Origin, Warning, WarningCode};
 pub use direction::{Direction, PerDirection};
 pub use resolve::{Resolved, resolve};

@@ -173,7 +173,7 @@ fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
         );
     }
     job.files.read_only = rules.settings.read_only;
-    if rules.settings.read_only && (job.pattern.access.writes || job.pattern.access.trims) {
+    if rules.settings.read_only && job.pattern.access.modifies() {
         let message = format!("fio: job <{}> has write or trim bit set, but fio is in read-only mode", rules.job);
         let mut error =
             Diagnostic::new(rules.origin("rw"), message).help("write rw=read or rw=randread, or leave --readonly out");

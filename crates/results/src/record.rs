@@ -2,6 +2,7 @@
 //!
 //! Unknown is `None`, never 0. The schema number grows whenever a field is added, removed or changes meaning.
 
+use job::Access;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Ledger, Storage};
@@ -11,7 +12,7 @@ use crate::moments::Moments;
 use crate::samples::Samples;
 
 /// Version of the record's format.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// One run of one or more jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -251,8 +252,6 @@ pub struct JobPlan {
     pub time_based: bool,
     /// O_DIRECT, as it was done; `None`: the engine has no files.
     pub direct: Option<bool>,
-    /// Offsets are random.
-    pub random: bool,
     /// Each write waits for the storage (`sync=`).
     pub synchronous: bool,
     /// A sync after so many writes; 0: never.
@@ -286,8 +285,8 @@ pub struct LatencySlice {
 /// What the worker did, in the words of the reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobSetup {
-    /// Canonical `rw` word.
-    pub access: String,
+    /// What it did, written as the canonical `rw` word.
+    pub access: Access,
     /// Smallest and largest block size of read, write, trim, bytes.
     pub block_sizes: [(u32, u32); 3],
     /// Engine.

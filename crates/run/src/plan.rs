@@ -234,9 +234,9 @@ impl Planning<'_> {
         });
     }
 
-    /// A device in use is written only when the user says so.
+    /// A device in use is changed only when the user says so.
     fn refuse_device(&self, job: &Job, files: &[PlannedFile]) -> Option<Refusal> {
-        if !job.pattern.access.writes || job.files.allow_mounted_write || job.submission.engine.is_diskless() {
+        if !job.pattern.access.modifies() || job.files.allow_mounted_write || job.submission.engine.is_diskless() {
             return None;
         }
         files.iter().find_map(|file| {
@@ -292,7 +292,7 @@ fn setup(job: &Job) -> JobSetup {
     });
     let target = job.pacing.latency_target;
     JobSetup {
-        access: job.pattern.access.name().to_string(),
+        access: job.pattern.access,
         block_sizes: sizes,
         engine: job.submission.engine.name().to_string(),
         depth: job.submission.depth,

@@ -138,10 +138,10 @@ fn apply_process(plan: &WorkerPlan) -> Result<(), Refused> {
 
 fn open(plan: &WorkerPlan, file: &PlannedFile, control: &Control, cell: &WorkerCell) -> Result<OpenFile, Refused> {
     let job = &plan.job;
-    let writes = job.pattern.access.writes;
+    let access = job.pattern.access;
     let mode = OpenMode {
-        access: if writes { FileAccess::ReadWrite } else { FileAccess::Read },
-        create: writes && job.files.allow_create,
+        access: if access.modifies() { FileAccess::ReadWrite } else { FileAccess::Read },
+        create: access.writes && job.files.allow_create,
         direct: job.submission.direct,
         sync: job.submission.sync_open,
     };

@@ -2,7 +2,7 @@
 
 use job::EngineName;
 use results::evidence::{Storage, StorageClass};
-use results::{DirectionRecord, JobRecord, Latency, RunRecord};
+use results::{Access, DirectionRecord, JobRecord, Latency, RunRecord};
 
 use super::{READ, storage_of};
 
@@ -127,15 +127,21 @@ impl<'r> Row<'r> {
         self.engine().is_some_and(EngineName::maps_files)
     }
 
-    /// The workload itself reads (verification does not count).
+    /// What the workload itself does (verification does not count).
+    fn access(&self) -> Access {
+        self.first().setup.access
+    }
+
     pub(crate) fn reads(&self) -> bool {
-        let access = self.first().setup.access.as_str();
-        access.contains("read") || access.contains("rw")
+        self.access().reads
     }
 
     pub(crate) fn writes(&self) -> bool {
-        let access = self.first().setup.access.as_str();
-        access.contains("write") || access.contains("rw")
+        self.access().writes
+    }
+
+    pub(crate) fn random(&self) -> bool {
+        self.access().random
     }
 
     /// O_DIRECT; `None`: not known.
@@ -162,7 +168,7 @@ impl<'r> Row<'r> {
         let of = |worker: &&JobRecord| {
             let written = worker.write.bytes;
             let once = written.min(worker.plan.span_bytes.unwrap_or(0));
-            match (one_by_one, plan.random) {
+            match (one_by_one, self.random()) {
                 (true, _) => written,
                 (false, false) => once,
                 (false, true) => once / 100,
