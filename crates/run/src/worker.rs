@@ -7,7 +7,7 @@ use std::sync::Arc;
 use engine::clock::{Clock, RealClock};
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{Engine, EngineSetup, EngineVisitor, Slots, with_engine};
-use job::{Direction, Fadvise, PerDirection};
+use job::{Fadvise, PerDirection};
 use results::{JobError, JobRecord};
 use workload::{Content, Generator, Op};
 
@@ -322,13 +322,12 @@ fn time_all(plan: &WorkerPlan) -> bool {
 fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
     let job = &plan.job;
     let access = job.pattern.access;
-    let paced = |d: Direction| job.pacing.rate[d].is_some() || job.pacing.rate_iops[d].is_some();
     let durability = &job.durability;
     let kept = Kept {
         submission: !synchronous,
         lat_distribution: job.reporting.lat_percentiles,
         slat_distribution: job.reporting.slat_percentiles,
-        response: Direction::ALL.into_iter().any(paced),
+        response: job.pacing.has_rate(),
         syncs: durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.sync_file_range.is_some(),
     };
     let reads = access.reads || verification::reads_back(job);

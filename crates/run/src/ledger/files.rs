@@ -141,7 +141,7 @@ fn uses_files(worker: &WorkerPlan) -> bool {
 }
 
 fn manner(file: &Looked, fstype: Option<&str>) -> Manner {
-    let opening_matters = |fstype: &str| fstype == "fuse" || fstype.starts_with("fuse.") || fstype == "virtiofs";
+    let opening_matters = |fstype: &str| probe::is_fuse(fstype) || fstype == "virtiofs";
     let is_device = file.reach.look(&file.path).is_ok_and(|looked| looked.kind == Some(FileKind::BlockDevice));
     match fstype {
         _ if is_device => Manner::Briefly,

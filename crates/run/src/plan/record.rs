@@ -1,6 +1,6 @@
 //! The plan in the words of the record: what a reader of the numbers needs of it.
 
-use job::{Direction, SyncOpen};
+use job::SyncOpen;
 use results::JobPlan;
 
 use super::WorkerPlan;
@@ -39,7 +39,7 @@ impl WorkerPlan {
             end_sync: durability.end_fsync || durability.fsync_on_close || durability.end_syncfs,
             invalidated: has_files.then_some(job.files.invalidate && !job.files.pre_read),
             synchronous_engine: engine.is_synchronous(),
-            paced: self.paced(),
+            paced: job.pacing.is_paced(),
             compressible_percent: match job.content.zero {
                 true => Some(100),
                 false => job.content.compress.map(|(percent, _)| percent),
@@ -60,11 +60,5 @@ impl WorkerPlan {
             ios => workload.bytes.min(ios.saturating_mul(self.block_bytes_max.into())),
         };
         Some(one_loop.saturating_mul(workload.loops.into()))
-    }
-
-    fn paced(&self) -> bool {
-        let pacing = &self.job.pacing;
-        let limited = |direction| pacing.rate[direction].is_some() || pacing.rate_iops[direction].is_some();
-        pacing.think_ns > 0 || Direction::ALL.into_iter().any(limited)
     }
 }
