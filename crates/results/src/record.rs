@@ -252,6 +252,9 @@ pub struct JobPlan {
     pub time_based: bool,
     /// O_DIRECT, as it was done; `None`: the engine has no files.
     pub direct: Option<bool>,
+    /// Depth and batches as the engine keeps them, where the setup has what was asked for; `None`: an older record.
+    #[serde(default)]
+    pub queueing: Option<QueueingPlan>,
     /// Each write waits for the storage (`sync=`).
     pub synchronous: bool,
     /// A sync after so many writes; 0: never.
@@ -270,6 +273,21 @@ pub struct JobPlan {
     pub uniform_data: bool,
     /// The files were made by this run.
     pub laid_out: bool,
+}
+
+/// How requests are queued, in the engine's effective terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueingPlan {
+    /// In flight at most.
+    pub depth: u64,
+    /// Submitted when so many are staged.
+    pub batch: u64,
+    /// Reaped at least so many at a time.
+    pub reap_min: u64,
+    /// Reaped at most so many at a time.
+    pub reap_max: u64,
+    /// Refilled only after falling to this.
+    pub depth_low: u64,
 }
 
 /// Latency of the I/Os that ended in one interval.

@@ -1,6 +1,7 @@
 //! Depth and batches as the engine will really use them.
 
 use job::Job;
+use results::QueueingPlan;
 
 /// How requests are queued, in the engine's effective terms.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,16 @@ pub struct Queueing {
     pub reap_max: usize,
     /// Refill only after falling to this.
     pub depth_low: usize,
+}
+
+impl Queueing {
+    /// The same in the record.
+    pub(super) fn for_record(self) -> QueueingPlan {
+        let Queueing { depth, batch, reap_min, reap_max, depth_low } = self;
+        let [depth, batch, reap_min, reap_max, depth_low] =
+            [depth, batch, reap_min, reap_max, depth_low].map(|count| count as u64);
+        QueueingPlan { depth, batch, reap_min, reap_max, depth_low }
+    }
 }
 
 /// The effective queueing. That a synchronous engine caps the depth, the job language has said already.

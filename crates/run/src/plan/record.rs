@@ -30,6 +30,7 @@ impl WorkerPlan {
             time_based: extent.time_based,
             // A mapping is served by the page cache, however its file was opened.
             direct: has_files.then_some(job.submission.direct && !engine.maps_files()),
+            queueing: Some(self.queueing.for_record()),
             synchronous: job.submission.sync_open != SyncOpen::None,
             sync_every_writes: [durability.fsync_every, durability.fdatasync_every]
                 .into_iter()
