@@ -98,7 +98,9 @@ pub trait EngineVisitor {
 pub fn with_engine<V: EngineVisitor>(setup: &EngineSetup<'_>, visitor: V) -> Result<V::Output, EngineSetupError> {
     assert!(setup.depth > 0, "a worker has at least one slot");
     match setup.name {
-        EngineName::Null if setup.depth == 1 => Ok(equip(setup, visitor, NullSync::new(setup)?)),
+        EngineName::Null if setup.name.is_synchronous_at(setup.depth) => {
+            Ok(equip(setup, visitor, NullSync::new(setup)?))
+        }
         EngineName::Null => Ok(equip(setup, visitor, NullQueued::new(setup)?)),
         EngineName::Sync | EngineName::Psync | EngineName::Pvsync | EngineName::Pvsync2 | EngineName::Vsync => {
             Ok(equip(setup, visitor, system::positioned::Positioned::new(setup)?))
@@ -121,14 +123,7 @@ pub fn availability(name: EngineName) -> Result<(), EngineSetupError> {
     match name {
         EngineName::Libaio => system::aio::availability(),
         EngineName::IoUring => system::uring::features().map(|_| ()),
-        EngineName::Null
-        | EngineName::Sim
-        | EngineName::Sync
-        | EngineName::Psync
-        | EngineName::Pvsync
-        | EngineName::Pvsync2
-        | EngineName::Vsync
-        | EngineName::Mmap => Ok(()),
+        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! One kit for all engines: what `engine::Engine` promises is checked here, engine by engine.
 //!
-//! A new engine gets one line below. An engine that this machine refuses is skipped with the reason printed.
+//! Engines come from the table of the job language. One that this machine refuses is skipped with the reason printed.
 #![expect(clippy::print_stdout, reason = "a check that is skipped says why")]
 
 #[path = "conformance/bench.rs"]
@@ -24,21 +24,22 @@ fn check_engine(spec: &Spec) {
     }
 }
 
-/// Depths: one, some, and not a power of two.
-fn check_depths(name: EngineName) {
-    for depth in [1, 7, 16] {
-        check_engine(&Spec::new(name, depth));
+#[test]
+fn every_engine_at_depths_of_one_some_and_no_power_of_two() {
+    for name in EngineName::all() {
+        [1, 7, 16].iter().for_each(|depth| check_engine(&Spec::new(name, *depth)));
     }
 }
 
 #[test]
-fn null() {
-    check_depths(EngineName::Null);
+fn every_engine_with_direct_io() {
+    for name in EngineName::all().filter(|name| !name.is_diskless()) {
+        check_engine(&Spec { direct: true, ..Spec::new(name, 16) });
+    }
 }
 
 #[test]
-fn sim() {
-    check_depths(EngineName::Sim);
+fn sim_with_channels() {
     check_engine(&Spec::new(EngineName::Sim, 8).with(|options| {
         options.sim.channels = 3;
         options.sim.service_ns = 0;
@@ -46,48 +47,9 @@ fn sim() {
 }
 
 #[test]
-fn psync() {
-    check_depths(EngineName::Psync);
-}
-
-#[test]
-fn sync() {
-    check_depths(EngineName::Sync);
-}
-
-#[test]
-fn vsync() {
-    check_depths(EngineName::Vsync);
-}
-
-#[test]
-fn pvsync() {
-    check_depths(EngineName::Pvsync);
-}
-
-#[test]
-fn pvsync2() {
-    check_depths(EngineName::Pvsync2);
+fn pvsync2_polled() {
     let polled = Spec { direct: true, ..Spec::new(EngineName::Pvsync2, 1) };
     check_engine(&polled.with(|options| (options.hipri, options.hipri_percentage) = (true, Some(40))));
-}
-
-#[test]
-fn mmap() {
-    check_depths(EngineName::Mmap);
-    check_engine(&Spec { direct: true, ..Spec::new(EngineName::Mmap, 1) });
-}
-
-#[test]
-fn libaio() {
-    check_depths(EngineName::Libaio);
-    check_engine(&Spec { direct: true, ..Spec::new(EngineName::Libaio, 16) });
-}
-
-#[test]
-fn io_uring() {
-    check_depths(EngineName::IoUring);
-    check_engine(&Spec { direct: true, ..Spec::new(EngineName::IoUring, 16) });
 }
 
 #[test]

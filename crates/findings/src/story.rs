@@ -22,11 +22,11 @@ pub struct Story {
 }
 
 /// All stories, by trap number.
-pub fn catalogue() -> &'static [Story] {
-    traps::STORIES
+pub fn catalogue() -> impl Iterator<Item = &'static Story> {
+    traps::ALL.iter().map(|trap| trap.story)
 }
 
 /// The story of a finding's id (`page-cache`) or of a trap's number (`T2`), in any letter case.
 pub fn story(name: &str) -> Option<&'static Story> {
-    traps::STORIES.iter().find(|story| story.id.eq_ignore_ascii_case(name) || story.trap.eq_ignore_ascii_case(name))
+    catalogue().find(|story| story.id.eq_ignore_ascii_case(name) || story.trap.eq_ignore_ascii_case(name))
 }

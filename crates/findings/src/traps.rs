@@ -43,88 +43,54 @@ pub(crate) type Find = fn(&Evidence<'_>) -> Vec<Finding>;
 
 /// How a trap is found.
 pub(crate) struct Trap {
+    /// What `explain` tells of it.
+    pub(crate) story: &'static Story,
     /// In a finished run.
     pub(crate) find: Find,
     /// In a plan; `None`: only a run shows it.
     pub(crate) foretell: Option<Find>,
 }
 
-const fn seen(find: Find) -> Trap {
-    Trap { find, foretell: None }
+const fn seen(story: &'static Story, find: Find) -> Trap {
+    Trap { story, find, foretell: None }
 }
 
-const fn foreseen(find: Find, foretell: Find) -> Trap {
-    Trap { find, foretell: Some(foretell) }
+const fn foreseen(story: &'static Story, find: Find, foretell: Find) -> Trap {
+    Trap { story, find, foretell: Some(foretell) }
 }
 
 /// All traps, by number.
 pub(crate) const ALL: &[Trap] = &[
-    seen(unwritten_data::find),
-    seen(page_cache::find),
-    foreseen(depth_not_reached::find, depth_not_reached::foretell),
-    seen(writes_in_memory::find),
-    seen(direct_not_honoured::find),
-    seen(fuse_cache::find),
-    seen(above_link_speed::find),
-    seen(nfs_data_cache::find),
-    seen(attribute_cache::find),
-    foreseen(fits_in_memory::find, fits_in_memory::foretell),
-    seen(host_cache::find),
-    seen(thin_blocks::find),
-    seen(lazy_blocks::find),
-    seen(burst::find),
-    seen(drift::find),
-    foreseen(compressible_data::find, compressible_data::foretell),
-    foreseen(shared_file::find, shared_file::foretell),
-    foreseen(jobs_overlap::find, jobs_overlap::foretell),
-    seen(generator_bound::find),
-    seen(cpu_starved::find),
-    seen(clock::find),
-    seen(power_saving::find),
-    seen(throttled::find),
-    seen(too_short::find),
-    seen(too_noisy::find),
-    seen(foreign_load::find),
-    seen(request_size::find),
-    foreseen(latency_off::find, latency_off::find),
-    seen(directory_lost::find),
-    seen(sync_ignored::find),
-    seen(not_visible::find),
-    seen(stalled::find),
-];
-
-/// Their stories, by number.
-pub(crate) const STORIES: &[Story] = &[
-    unwritten_data::STORY,
-    page_cache::STORY,
-    depth_not_reached::STORY,
-    writes_in_memory::STORY,
-    direct_not_honoured::STORY,
-    fuse_cache::STORY,
-    above_link_speed::STORY,
-    nfs_data_cache::STORY,
-    attribute_cache::STORY,
-    fits_in_memory::STORY,
-    host_cache::STORY,
-    thin_blocks::STORY,
-    lazy_blocks::STORY,
-    burst::STORY,
-    drift::STORY,
-    compressible_data::STORY,
-    shared_file::STORY,
-    jobs_overlap::STORY,
-    generator_bound::STORY,
-    cpu_starved::STORY,
-    clock::STORY,
-    power_saving::STORY,
-    throttled::STORY,
-    too_short::STORY,
-    too_noisy::STORY,
-    foreign_load::STORY,
-    request_size::STORY,
-    latency_off::STORY,
-    directory_lost::STORY,
-    sync_ignored::STORY,
-    not_visible::STORY,
-    stalled::STORY,
+    seen(&unwritten_data::STORY, unwritten_data::find),
+    seen(&page_cache::STORY, page_cache::find),
+    foreseen(&depth_not_reached::STORY, depth_not_reached::find, depth_not_reached::foretell),
+    seen(&writes_in_memory::STORY, writes_in_memory::find),
+    seen(&direct_not_honoured::STORY, direct_not_honoured::find),
+    seen(&fuse_cache::STORY, fuse_cache::find),
+    seen(&above_link_speed::STORY, above_link_speed::find),
+    seen(&nfs_data_cache::STORY, nfs_data_cache::find),
+    seen(&attribute_cache::STORY, attribute_cache::find),
+    foreseen(&fits_in_memory::STORY, fits_in_memory::find, fits_in_memory::foretell),
+    seen(&host_cache::STORY, host_cache::find),
+    seen(&thin_blocks::STORY, thin_blocks::find),
+    seen(&lazy_blocks::STORY, lazy_blocks::find),
+    seen(&burst::STORY, burst::find),
+    seen(&drift::STORY, drift::find),
+    foreseen(&compressible_data::STORY, compressible_data::find, compressible_data::foretell),
+    foreseen(&shared_file::STORY, shared_file::find, shared_file::foretell),
+    foreseen(&jobs_overlap::STORY, jobs_overlap::find, jobs_overlap::foretell),
+    seen(&generator_bound::STORY, generator_bound::find),
+    seen(&cpu_starved::STORY, cpu_starved::find),
+    seen(&clock::STORY, clock::find),
+    seen(&power_saving::STORY, power_saving::find),
+    seen(&throttled::STORY, throttled::find),
+    seen(&too_short::STORY, too_short::find),
+    seen(&too_noisy::STORY, too_noisy::find),
+    seen(&foreign_load::STORY, foreign_load::find),
+    seen(&request_size::STORY, request_size::find),
+    foreseen(&latency_off::STORY, latency_off::find, latency_off::find),
+    seen(&directory_lost::STORY, directory_lost::find),
+    seen(&sync_ignored::STORY, sync_ignored::find),
+    seen(&not_visible::STORY, not_visible::find),
+    seen(&stalled::STORY, stalled::find),
 ];

@@ -113,7 +113,7 @@ fn tell(warnings: &[Warning]) {
 
 /// Whether storage can keep the run from ending.
 fn touches_files(request: &Request) -> bool {
-    request.jobs.iter().any(|job| !run::plan::diskless(job.submission.engine))
+    request.jobs.iter().any(|job| !job.submission.engine.is_diskless())
 }
 
 /// Plans, runs and reports. An error is the exit status; it has been told.

@@ -97,13 +97,16 @@ fn plan_of(setup: &JobSetup) -> String {
 
 #[cfg(test)]
 mod tests {
-    use results::{JobRecord, Moments};
+    use results::{Access, JobRecord, Moments};
 
     use super::*;
 
     fn study(id: &str, mean_ns: u64, depth: u32) -> Study {
-        let mut job =
-            JobRecord::new("read", 1, JobSetup { access: "randread".into(), depth, clones: 1, ..JobSetup::default() });
+        let mut job = JobRecord::new(
+            "read",
+            1,
+            JobSetup { access: Access::named("randread").unwrap(), depth, clones: 1, ..JobSetup::default() },
+        );
         job.read.bytes = 4096;
         job.read.ios = 1;
         let mut moments = Moments::default();

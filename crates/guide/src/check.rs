@@ -73,24 +73,24 @@ pub fn check(
     let mut session = Session::new(&mut asking, options, factors);
     let open = session.look(&profiles, &place.path);
     let need = needs(&open, &place.path, options)?;
+    let mut shortened = false;
     // Where every profile has its answer already, nothing is written; a place that cannot be used is an error all the same.
     if !open.is_empty() || !place.path.is_dir() {
         let smaller = "free some space, or make the files smaller with --size-cap (then it is not the vendor's test)";
-        let work = Workplace::open(&place.path, options.expected.as_deref(), need, &control).map_err(|problem| {
-            let of_space = problem.next.as_deref().is_some_and(|next| next.contains("--size"));
-            if of_space { problem.with_next(smaller) } else { problem }
-        })?;
+        let work = Workplace::open(&place.path, options.expected.as_deref(), need, &control)
+            .map_err(|problem| if problem.is_too_large { problem.with_next(smaller) } else { problem })?;
         session.run(&open, &work)?;
+        shortened = session.shortened;
         asking.leave(work);
     }
     let place_of = |name: &str| options.profiles.iter().position(|asked| asked == name);
     asking.study.verdicts.sort_by_key(|answer| place_of(&answer.requirement.profile));
-    tell_conditions(&mut asking);
+    tell_conditions(&mut asking, shortened);
     Ok(asking.finish())
 }
 
 /// What concerns every figure.
-fn tell_conditions(asking: &mut Asking<'_>) {
+fn tell_conditions(asking: &mut Asking<'_>, shortened: bool) {
     if asking.study.rows.is_empty() {
         return;
     }
@@ -99,8 +99,7 @@ fn tell_conditions(asking: &mut Asking<'_>) {
         asking.note("memory-storage", Severity::Caution, text);
     }
     // Asked for, it may still have left all as it was: small files are never fewer.
-    let shortened = |caveat: &String| caveat.starts_with("shortened");
-    if asking.study.verdicts.iter().any(|row| row.caveats.iter().any(shortened)) {
+    if shortened {
         let text = "runs or files were made shorter than the profiles say: these are not the vendors' tests";
         asking.note("shortened", Severity::Caution, text);
     }

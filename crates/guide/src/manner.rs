@@ -1,7 +1,7 @@
 //! In which manner a place can be asked: which engine, and with direct I/O or without. What differs from the usual
 //! (libaio, direct) is noted.
 
-use job::table::engine_by_name;
+use job::EngineName;
 use results::Severity;
 use results::evidence::{DirectIoIdentity, Storage, StorageClass};
 
@@ -59,7 +59,7 @@ fn engine() -> Result<(&'static str, Option<String>), Problem> {
 }
 
 fn available(name: &str) -> Result<(), String> {
-    let name = engine_by_name(name).ok_or_else(|| "not built in".to_string())?;
+    let name = EngineName::named(name).ok_or_else(|| "not built in".to_string())?;
     engine::availability(name).map_err(|reason| reason.to_string())
 }
 

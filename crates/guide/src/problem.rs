@@ -8,12 +8,19 @@ pub struct Problem {
     pub what: String,
     /// The next step, if there is one.
     pub next: Option<String>,
+    /// Less of it would fit.
+    pub is_too_large: bool,
 }
 
 impl Problem {
     /// A problem without a next step.
     pub fn new(what: impl Into<String>) -> Problem {
-        Problem { what: what.into(), next: None }
+        Problem { what: what.into(), next: None, is_too_large: false }
+    }
+
+    /// The same, where less of it would fit.
+    pub fn too_large(self) -> Problem {
+        Problem { is_too_large: true, ..self }
     }
 
     /// The same with a next step.

@@ -32,7 +32,7 @@ impl Requests {
         if access.trims {
             return Err(format!("`{}` trims, which means nothing to a file: {plain}", access.name()));
         }
-        if access.modifier.is_some() {
+        if job.pattern.modifier.is_some() {
             return Err(format!("a number after the word is not taken here: {plain}"));
         }
         let sizes = &job.pattern.block_size;

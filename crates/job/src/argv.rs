@@ -217,7 +217,7 @@ impl Reader<'_> {
         if row.name == "name" {
             self.begin_job(text.as_deref().unwrap_or_default());
         }
-        if let ("ioengine", Some(engine)) = (row.name, text.as_deref().and_then(table::engine_by_name)) {
+        if let ("ioengine", Some(engine)) = (row.name, text.as_deref().and_then(EngineName::named)) {
             self.engine = engine;
         }
         if let Some(job) = self.line.jobs.last_mut() {

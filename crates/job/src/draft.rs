@@ -3,6 +3,7 @@
 //! Most options go straight into a field of the [`Job`]. Those that depend on others wait in [`Written`] until
 //! [`Draft::finish`](crate::resolve) brings them together.
 
+use crate::access::Access;
 use crate::direction::PerDirection;
 use crate::typed::*;
 
@@ -176,15 +177,9 @@ fn default_files() -> Files {
 
 fn default_pattern() -> Pattern {
     Pattern {
-        access: Access {
-            random: false,
-            reads: true,
-            writes: false,
-            trims: false,
-            trim_then_write: false,
-            modifier: None,
-            identical: false,
-        },
+        access: Access::READ,
+        modifier: None,
+        identical: false,
         block_size: PerDirection::all(BlockSize::Fixed(4096)),
         block_align: None,
         unaligned_sizes: false,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::lookup;
 use crate::option::{Arity, Row, Status};
 use crate::settings::Action;
-use crate::table::{self, ENGINES, JobRow};
+use crate::table::{self, JobRow};
 use crate::typed::EngineName;
 use crate::value;
 
@@ -53,11 +53,11 @@ pub(crate) fn command_help(name: Option<&str>) -> Action {
 pub(crate) fn engine_help(text: Option<&str>) -> Action {
     let Some(text) = text else {
         let mut list = "Available IO engines:\n".to_owned();
-        ENGINES.iter().for_each(|engine| push_line(&mut list, &format!("\t{}", engine.name())));
+        EngineName::all().for_each(|engine| push_line(&mut list, &format!("\t{}", engine.name())));
         return Action::Print { text: list, status: 0 };
     };
     let (name, wanted) = text.split_once(',').map_or((text, None), |(name, option)| (name, Some(option)));
-    let Some(engine) = table::engine_by_name(name) else {
+    let Some(engine) = EngineName::named(name) else {
         let message = format!("fio: engine {name} not loadable\nIO engine {name} not found\n");
         return Action::Print { text: message, status: 1 };
     };

@@ -212,7 +212,7 @@ fn find_rows(
 
 fn section_engine(section: &Section) -> Option<EngineName> {
     let named = section.lines.iter().rev().find(|line| line.name == "ioengine")?;
-    table::engine_by_name(named.text.as_deref()?.trim())
+    EngineName::named(named.text.as_deref()?.trim())
 }
 
 /// Options that others depend on come first in a section, file names last.

@@ -17,6 +17,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod access;
 mod argv;
 pub mod compat;
 pub mod diagnostic;
@@ -39,6 +40,7 @@ mod testing;
 mod typed;
 pub mod value;
 
+pub use access::Access;
 pub use diagnostic::{Diagnostic, Origin, Warning, WarningCode};
 pub use direction::{Direction, PerDirection};
 pub use resolve::{Resolved, resolve};
@@ -147,7 +149,7 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
 fn command_line_engine(jobs: &[raw::RawJob]) -> EngineName {
     let mut defaults = jobs.iter().filter(|job| job.global).flat_map(|job| &job.assignments);
     let named = defaults.rfind(|assignment| assignment.row.name == "ioengine");
-    named.and_then(|assignment| table::engine_by_name(assignment.text.as_deref()?)).unwrap_or(EngineName::Psync)
+    named.and_then(|assignment| EngineName::named(assignment.text.as_deref()?)).unwrap_or(EngineName::Psync)
 }
 
 fn no_jobs_advice(settings: &Settings, job_files: &[(String, Origin)]) -> String {

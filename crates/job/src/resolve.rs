@@ -173,7 +173,7 @@ fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
         );
     }
     job.files.read_only = rules.settings.read_only;
-    if rules.settings.read_only && (job.pattern.access.writes || job.pattern.access.trims) {
+    if rules.settings.read_only && job.pattern.access.modifies() {
         let message = format!("fio: job <{}> has write or trim bit set, but fio is in read-only mode", rules.job);
         let mut error =
             Diagnostic::new(rules.origin("rw"), message).help("write rw=read or rw=randread, or leave --readonly out");
@@ -245,8 +245,7 @@ fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
         let text = format!("fio: iomem_align={} is no power of two", submission.memory_align);
         rules.refuse("iomem_align", text, "write a power of two such as 4096");
     }
-    let synchronous = !matches!(submission.engine, EngineName::Libaio | EngineName::IoUring | EngineName::Sim);
-    if synchronous && depth > 1 && submission.engine != EngineName::Null {
+    if submission.engine.is_synchronous() && depth > 1 {
         rules.warn(
             WarningCode::SynchronousDepth,
             "iodepth",

@@ -127,11 +127,11 @@ fn what_turns_the_random_map_off() {
 
 #[test]
 fn access_modifiers() {
-    assert_eq!(job("--rw=write:-8k").pattern.access.modifier, Some(-8192));
-    assert_eq!(job("--rw=randread:8").pattern.access.modifier, Some(8));
-    assert_eq!(job("--rw=randread:").pattern.access.modifier, None);
-    let identical = job("--rw_sequencer=identical --rw=randread:8").pattern.access;
-    assert!(identical.identical && identical.random);
+    assert_eq!(job("--rw=write:-8k").pattern.modifier, Some(-8192));
+    assert_eq!(job("--rw=randread:8").pattern.modifier, Some(8));
+    assert_eq!(job("--rw=randread:").pattern.modifier, None);
+    let identical = job("--rw_sequencer=identical --rw=randread:8").pattern;
+    assert!(identical.identical && identical.access.random);
     assert!(refused("--rw=randread:-1").contains("cannot be negative"));
     assert!(refused("--rw=trim").contains("fio: rw=trim is not supported yet"));
 }

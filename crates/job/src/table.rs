@@ -23,7 +23,6 @@ use crate::option::Row;
 use crate::settings::Settings;
 use crate::typed::EngineName;
 
-pub use engine::{ENGINES, engine_by_name};
 pub use program::{OWN_OPTIONS, SHORT_OPTIONS};
 
 /// A row of a job option.

@@ -2,6 +2,7 @@
 //! whether a path exists or a device takes direct I/O is not known here.
 
 mod content;
+mod engine;
 mod files;
 mod pattern;
 mod reporting;
@@ -9,6 +10,7 @@ mod schedule;
 mod submission;
 
 pub use content::*;
+pub use engine::*;
 pub use files::*;
 pub use pattern::*;
 pub use reporting::*;

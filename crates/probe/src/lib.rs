@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod facts;
+mod fuse;
 mod signature;
 
 // Another operating system adds a module of its own with the same items.
@@ -14,6 +15,7 @@ mod linux;
 use linux as system;
 
 pub use facts::*;
+pub use fuse::is_fuse;
 pub use signature::signature_of;
 pub use system::{DiskWatch, Meters, Reading, Waiting, wait_of_this_thread_ns};
 

@@ -4,7 +4,7 @@
 use insta::{Settings, assert_snapshot};
 use report::{TimeZone, json, normal, terse};
 use results::{
-    DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, RunRecord, SteadyStateMetric,
+    Access, DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, RunRecord, SteadyStateMetric,
     SteadyStateRecord, SurvivedErrors, SyncRecord, UnifiedReporting,
 };
 
@@ -40,7 +40,7 @@ fn options(options: &[(&str, &str)]) -> Vec<(String, String)> {
 /// Two clones that ask for one row.
 fn readers() -> Vec<JobRecord> {
     let setup = JobSetup {
-        access: "randread".into(),
+        access: Access::named("randread").unwrap(),
         engine: "libaio".into(),
         depth: 64,
         clones: 2,
@@ -74,7 +74,7 @@ fn readers() -> Vec<JobRecord> {
 
 fn writer() -> JobRecord {
     let setup = JobSetup {
-        access: "write".into(),
+        access: Access::named("write").unwrap(),
         block_sizes: [(4096, 4096), (4096, 131_072), (4096, 4096)],
         ..JobSetup::default()
     };
@@ -95,7 +95,7 @@ fn writer() -> JobRecord {
 
 fn mixer() -> JobRecord {
     let setup = JobSetup {
-        access: "rw".into(),
+        access: Access::named("rw").unwrap(),
         unified: UnifiedReporting::Both,
         lat_percentiles: true,
         clat_percentiles: false,

@@ -21,6 +21,7 @@ pub use direction::per_second;
 pub use guided::*;
 pub use histogram::{BUCKETS, Histogram, bucket_of, bucket_value};
 pub use interval::Interval;
+pub use job::Access;
 pub use moments::Moments;
 pub use new::DEFAULT_PERCENTILES;
 pub use record::*;

@@ -1,5 +1,7 @@
 //! Records of something that has not done anything yet, to be filled in.
 
+use job::Access;
+
 use crate::record::{
     DirectionRecord, Host, JobPlan, JobRecord, JobSetup, RunRecord, SCHEMA_VERSION, SyncRecord, UnifiedReporting,
 };
@@ -97,7 +99,7 @@ impl Default for JobSetup {
     /// fio's defaults.
     fn default() -> JobSetup {
         JobSetup {
-            access: "read".to_owned(),
+            access: Access::READ,
             block_sizes: [(4096, 4096); 3],
             engine: "psync".to_owned(),
             depth: 1,

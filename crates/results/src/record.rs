@@ -2,6 +2,7 @@
 //!
 //! Unknown is `None`, never 0. The schema number grows whenever a field is added, removed or changes meaning.
 
+use job::Access;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Ledger, Storage};
@@ -11,7 +12,7 @@ use crate::moments::Moments;
 use crate::samples::Samples;
 
 /// Version of the record's format.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// One run of one or more jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -251,8 +252,9 @@ pub struct JobPlan {
     pub time_based: bool,
     /// O_DIRECT, as it was done; `None`: the engine has no files.
     pub direct: Option<bool>,
-    /// Offsets are random.
-    pub random: bool,
+    /// Depth and batches as the engine keeps them, where the setup has what was asked for; `None`: an older record.
+    #[serde(default)]
+    pub queueing: Option<QueueingPlan>,
     /// Each write waits for the storage (`sync=`).
     pub synchronous: bool,
     /// A sync after so many writes; 0: never.
@@ -273,6 +275,21 @@ pub struct JobPlan {
     pub laid_out: bool,
 }
 
+/// How requests are queued, in the engine's effective terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueingPlan {
+    /// In flight at most.
+    pub depth: u64,
+    /// Submitted when so many are staged.
+    pub batch: u64,
+    /// Reaped at least so many at a time.
+    pub reap_min: u64,
+    /// Reaped at most so many at a time.
+    pub reap_max: u64,
+    /// Refilled only after falling to this.
+    pub depth_low: u64,
+}
+
 /// Latency of the I/Os that ended in one interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencySlice {
@@ -286,8 +303,8 @@ pub struct LatencySlice {
 /// What the worker did, in the words of the reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JobSetup {
-    /// Canonical `rw` word.
-    pub access: String,
+    /// What it did, written as the canonical `rw` word.
+    pub access: Access,
     /// Smallest and largest block size of read, write, trim, bytes.
     pub block_sizes: [(u32, u32); 3],
     /// Engine.

@@ -115,3 +115,15 @@ fn a_newer_or_damaged_record_is_refused_with_a_reason() {
     let error = RunRecord::from_json("{\"jobs\": []}").unwrap_err();
     assert!(error.to_string().contains("not a run record: missing field `schema`"), "{error}");
 }
+
+#[test]
+fn a_record_of_the_format_before_is_read() {
+    let run = run(vec![worker("a", 0, false)]);
+    let before = run
+        .to_json()
+        .replace(&format!("\"schema\":{SCHEMA_VERSION}"), "\"schema\":3")
+        .replace("\"synchronous\":", "\"random\":false,\"synchronous\":");
+    assert!(before.contains("\"random\"") && before.contains("\"schema\":3"), "{before}");
+    let read = RunRecord::from_json(&before).unwrap();
+    assert_eq!(RunRecord { schema: SCHEMA_VERSION, ..read }, run);
+}

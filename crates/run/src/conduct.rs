@@ -259,7 +259,7 @@ impl<'run> Conductor<'run> {
             .workers
             .iter()
             .filter(wanted)
-            .filter(|worker| !crate::plan::diskless(worker.job.submission.engine))
+            .filter(|worker| !worker.job.submission.engine.is_diskless())
             .flat_map(|worker| worker.files.iter().map(|file| file.path.clone()))
             .collect();
         paths.sort();
@@ -338,7 +338,7 @@ impl<'run> Conductor<'run> {
     fn begin_ledger(&mut self) {
         // Jobs without files move no byte in any layer below: looking would only cost memory and start-up time.
         let mut workers = self.shared.plan.workers.iter();
-        if self.sampler.is_some() || workers.all(|worker| crate::plan::diskless(worker.job.submission.engine)) {
+        if self.sampler.is_some() || workers.all(|worker| worker.job.submission.engine.is_diskless()) {
             return;
         }
         match Sampler::begin(&self.shared, &self.heading.storages, std::mem::take(&mut self.machine)) {

@@ -18,7 +18,7 @@ use probe::Meters;
 use results::evidence::{Ledger, MachineEvidence, Storage};
 
 use crate::conduct::Shared;
-use crate::plan::{Plan, diskless};
+use crate::plan::Plan;
 use probes::Probes;
 use schedule::Schedule;
 
@@ -206,7 +206,7 @@ pub(crate) fn places(plan: &Plan) -> Vec<PathBuf> {
     let files = plan
         .workers
         .iter()
-        .filter(|worker| worker.refused.is_none() && !diskless(worker.job.submission.engine))
+        .filter(|worker| worker.refused.is_none() && !worker.job.submission.engine.is_diskless())
         .flat_map(|worker| &worker.files);
     let mut places: Vec<PathBuf> = Vec::new();
     let mut directories = HashSet::new();

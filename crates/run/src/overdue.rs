@@ -118,7 +118,7 @@ impl Watched {
         let seen = Some((totals, cell.steps(), state));
         // It waits for the others, or is over; a slow schedule is no silence; one that is to end is told of when that
         // fails.
-        if seen != self.seen || !(at_rest || at_work && !is_paced(plan)) || to_end {
+        if seen != self.seen || !(at_rest || at_work && !plan.job.pacing.is_paced()) || to_end {
             (self.seen, self.silent_ns) = (seen, 0);
             return Found::Well;
         }
@@ -137,13 +137,6 @@ impl Watched {
 fn time_is_up(plan: &WorkerPlan, ran_ns: u64) -> bool {
     let extent = &plan.job.extent;
     extent.runtime_ns > 0 && ran_ns > extent.start_delay_ns.1 + extent.ramp_ns + extent.runtime_ns
-}
-
-/// A slow schedule is no silence.
-fn is_paced(plan: &WorkerPlan) -> bool {
-    let pacing = &plan.job.pacing;
-    let rated = |d| pacing.rate[d].is_some() || pacing.rate_iops[d].is_some();
-    pacing.think_ns > 0 || Direction::ALL.into_iter().any(rated)
 }
 
 fn in_flight_bytes(plan: &WorkerPlan) -> u64 {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use engine::errno::{EBUSY, EIO};
 use engine::files::{Directory, Reach};
-use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
+use job::{Direction, Job, PerDirection, Seed, Unified};
 use probe::{FileKind, HostFacts};
 use results::{JobSetup, Note, Severity, UnifiedReporting};
 use workload::{FileSizes, Workload};
@@ -102,7 +102,7 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
 /// Paths whose facts [`plan`] needs.
 pub fn paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
     let mut paths = Vec::new();
-    for job in jobs.iter().filter(|job| !diskless(job.submission.engine)) {
+    for job in jobs.iter().filter(|job| !job.submission.engine.is_diskless()) {
         paths.extend(job.files.directories.iter().cloned());
         for clone in 0..job.clones {
             paths.extend(file_paths(job, clone));
@@ -111,11 +111,6 @@ pub fn paths(jobs: &[Job]) -> Vec<std::path::PathBuf> {
     paths.sort();
     paths.dedup();
     paths
-}
-
-/// Engines that touch no file.
-pub fn diskless(engine: EngineName) -> bool {
-    matches!(engine, EngineName::Null | EngineName::Sim)
 }
 
 impl Plan {
@@ -129,7 +124,7 @@ impl Plan {
     /// The path of a file that does not lie below it.
     pub fn keep_beneath(&mut self, directory: &Arc<Directory>) -> Result<(), std::path::PathBuf> {
         let reach = Reach::Beneath(Arc::clone(directory));
-        for worker in self.workers.iter_mut().filter(|worker| !diskless(worker.job.submission.engine)) {
+        for worker in self.workers.iter_mut().filter(|worker| !worker.job.submission.engine.is_diskless()) {
             if let Some(file) = worker.files.iter().find(|file| !reach.covers(&file.path)) {
                 return Err(file.path.clone());
             }
@@ -157,12 +152,12 @@ struct Planning<'facts> {
 
 impl Planning<'_> {
     fn add_job(&mut self, job: &Job, group: u32, stage: u32) {
-        if !diskless(job.submission.engine) {
+        if !job.submission.engine.is_diskless() {
             self.check_directories(job);
         }
         let shared = Arc::new(job.clone());
         let queueing = queueing::effective(job);
-        if job.submission.engine == EngineName::Mmap && job.submission.direct {
+        if job.submission.engine.maps_files() && job.submission.direct {
             let text = "direct=1 cannot keep a mapping out of the page cache: reads may come from memory";
             self.note("mmap-direct", Severity::Caution, job, text.to_string());
         }
@@ -239,9 +234,9 @@ impl Planning<'_> {
         });
     }
 
-    /// A device in use is written only when the user says so.
+    /// A device in use is changed only when the user says so.
     fn refuse_device(&self, job: &Job, files: &[PlannedFile]) -> Option<Refusal> {
-        if !job.pattern.access.writes || job.files.allow_mounted_write || diskless(job.submission.engine) {
+        if !job.pattern.access.modifies() || job.files.allow_mounted_write || job.submission.engine.is_diskless() {
             return None;
         }
         files.iter().find_map(|file| {
@@ -297,7 +292,7 @@ fn setup(job: &Job) -> JobSetup {
     });
     let target = job.pacing.latency_target;
     JobSetup {
-        access: job.pattern.access.name().to_string(),
+        access: job.pattern.access,
         block_sizes: sizes,
         engine: job.submission.engine.name().to_string(),
         depth: job.submission.depth,

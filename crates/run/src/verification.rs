@@ -14,7 +14,7 @@ use workload::{Expected, Generator, Mismatch, Op, Seal};
 use crate::control::WorkerState;
 use crate::drive::{Account, Drive, Ended, Failure, Governor, WITHOUT_NUMBER};
 use crate::phase::Phase;
-use crate::plan::{PlannedFile, WorkerPlan, diskless};
+use crate::plan::{PlannedFile, WorkerPlan};
 
 /// Mismatches of one worker that are told in full.
 const TOLD_MAX: u64 = 100;
@@ -45,7 +45,7 @@ impl Verification {
     /// whether they come before or after the write of their block.
     pub(crate) fn of_reads(plan: &WorkerPlan) -> Option<Verification> {
         let access = plan.job.pattern.access;
-        if access.writes || !access.reads || diskless(plan.job.submission.engine) {
+        if access.writes || !access.reads || plan.job.submission.engine.is_diskless() {
             return None;
         }
         Verification::new(plan, false)
@@ -173,7 +173,7 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
     if let Err(error) = drive.store_and_forget() {
         return failed(drive, error.code, "fsync", error.to_string());
     }
-    let verification = Verification::new(plan, true).filter(|_| !diskless(plan.job.submission.engine));
+    let verification = Verification::new(plan, true).filter(|_| !plan.job.submission.engine.is_diskless());
     let mut drive = Box::new(drive.next_phase(|parts| {
         let now_ns = parts.engine.clock().now_ns();
         parts.account.writes_over(writes_ms);

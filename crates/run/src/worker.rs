@@ -8,7 +8,7 @@ use engine::clock::{Clock, RealClock};
 use engine::errno::{EINVAL, ENOMEM, ETIMEDOUT};
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{Engine, EngineSetup, EngineVisitor, Slots, with_engine};
-use job::{Direction, Fadvise, PerDirection};
+use job::{Fadvise, PerDirection};
 use results::{JobError, JobRecord};
 use workload::{Content, Generator, Op};
 
@@ -19,7 +19,7 @@ use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Parts, Survi
 use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::logs::Keeper;
 use crate::phase::Phase;
-use crate::plan::{PlannedFile, WorkerPlan, diskless};
+use crate::plan::{PlannedFile, WorkerPlan};
 use crate::recorder::{Kept, Recorder};
 use crate::verification::{self, Verification};
 
@@ -103,7 +103,7 @@ fn setup_code(error: &engine::EngineSetupError) -> i32 {
 /// Thread attributes and open files.
 fn prepare(plan: &WorkerPlan, control: &Control, cell: &WorkerCell) -> Result<Vec<OpenFile>, Refused> {
     apply_process(plan)?;
-    if diskless(plan.job.submission.engine) {
+    if plan.job.submission.engine.is_diskless() {
         return Ok(Vec::new());
     }
     let open = |(index, file)| {
@@ -136,10 +136,10 @@ fn apply_process(plan: &WorkerPlan) -> Result<(), Refused> {
 
 fn open(plan: &WorkerPlan, file: &PlannedFile, control: &Control, cell: &WorkerCell) -> Result<OpenFile, Refused> {
     let job = &plan.job;
-    let writes = job.pattern.access.writes;
+    let access = job.pattern.access;
     let mode = OpenMode {
-        access: if writes { FileAccess::ReadWrite } else { FileAccess::Read },
-        create: writes && job.files.allow_create,
+        access: if access.modifies() { FileAccess::ReadWrite } else { FileAccess::Read },
+        create: access.writes && job.files.allow_create,
         direct: job.submission.direct,
         sync: job.submission.sync_open,
     };
@@ -296,7 +296,7 @@ fn content(plan: &WorkerPlan) -> Content {
     };
     // Without a disk no read changes a buffer, and a mix without reads has none.
     let reads = job.pattern.access.reads && job.pattern.read_percent > 0;
-    let read_into = reads && !diskless(job.submission.engine);
+    let read_into = reads && !job.submission.engine.is_diskless();
     if read_into { content.restored(plan.block_bytes_max) } else { content }
 }
 
@@ -320,13 +320,12 @@ fn time_all(plan: &WorkerPlan) -> bool {
 fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
     let job = &plan.job;
     let access = job.pattern.access;
-    let paced = |d: Direction| job.pacing.rate[d].is_some() || job.pacing.rate_iops[d].is_some();
     let durability = &job.durability;
     let kept = Kept {
         submission: !synchronous,
         lat_distribution: job.reporting.lat_percentiles,
         slat_distribution: job.reporting.slat_percentiles,
-        response: Direction::ALL.into_iter().any(paced),
+        response: job.pacing.has_rate(),
         syncs: durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.sync_file_range.is_some(),
     };
     let reads = access.reads || verification::reads_back(job);
@@ -336,7 +335,7 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
 
 /// Every buffer gets its content once; what changes per I/O is changed per I/O.
 fn fill_buffers<E: Engine>(engine: &mut E, slots: &Slots<E>, content: &mut Content, plan: &WorkerPlan) {
-    if diskless(plan.job.submission.engine) {
+    if plan.job.submission.engine.is_diskless() {
         return;
     }
     // In the order in which they are taken.

@@ -137,7 +137,7 @@ fn plain_size(workload: &Workload) -> Option<u32> {
     let pattern = &workload.pattern;
     let size = workload.one_size()?;
     let two_rates = |second| Deadlines::of_both(&workload.pacing, second).is_some();
-    let rare = pattern.access.modifier.is_some()
+    let rare = pattern.modifier.is_some()
         || pattern.sizes_by_sequence
         || pattern.generator.is_some()
         || pattern.distribution != job::Distribution::Uniform

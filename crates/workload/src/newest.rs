@@ -74,7 +74,7 @@ impl Newest {
 /// Whether a pass may write to a place more than once.
 fn writes_over(workload: &Workload) -> bool {
     let pattern = &workload.pattern;
-    if workload.starts_over || pattern.access.modifier.is_some() {
+    if workload.starts_over || pattern.modifier.is_some() {
         return true;
     }
     let partly_sequential = workload.directions().any(|direction| pattern.random_percent[direction] < 100);
@@ -99,7 +99,7 @@ fn unit(workload: &Workload) -> u64 {
             and(align[direction]);
         }
     }
-    let skip = pattern.access.modifier.filter(|_| !pattern.access.random).unwrap_or(0);
+    let skip = pattern.modifier.filter(|_| !pattern.access.random).unwrap_or(0);
     and(skip.unsigned_abs());
     if skip < 0 {
         workload.files.iter().for_each(|file| and(file.length));

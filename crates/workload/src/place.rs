@@ -130,14 +130,14 @@ impl Placement {
             let seed = seeds.of_sizes(drawn_as);
             Sizes::new(&pattern.block_size[direction], pattern.unaligned_sizes, seed, wide)
         });
-        let modifier = pattern.access.modifier;
+        let modifier = pattern.modifier;
         let random = pattern.access.random;
         let mut placement = Placement {
             files: workload.files.iter().map(File::new).collect(),
             random,
             time_based: workload.time_based,
             sizes_by_sequence: pattern.sizes_by_sequence,
-            identical: pattern.access.identical,
+            identical: pattern.identical,
             skip: if random { 0 } else { modifier.unwrap_or(0) },
             per_draw: if random { modifier.map_or(1, |number| number.max(1) as u64) } else { 1 },
             until_draw: 1,

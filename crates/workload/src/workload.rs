@@ -100,11 +100,11 @@ impl Workload {
     /// directions may let that side in.
     pub(crate) fn flow(&self) -> Flow {
         let access = self.pattern.access;
-        if access.trim_then_write {
+        if access.trims && access.writes {
             return Flow::TrimThenWrite;
         }
         let second = if access.writes { Direction::Write } else { Direction::Trim };
-        match (access.reads, access.writes || access.trims, self.pattern.read_percent) {
+        match (access.reads, access.modifies(), self.pattern.read_percent) {
             (true, false, _) | (true, true, 100..) => Flow::Only(Direction::Read),
             (false, _, _) | (true, true, 0) => Flow::Only(second),
             (true, true, percent) => Flow::Mixed(percent, second),

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use workload::{Block, FileRange, Generator, Op, OpKind, Refill, Workload, WorkloadError};
 
 fn access(random: bool, reads: bool, writes: bool) -> Access {
-    Access { random, reads, writes, trims: false, trim_then_write: false, modifier: None, identical: false }
+    Access { random, reads, writes, trims: false }
 }
 
 /// One file of `length` bytes from `start` on, 4 KiB reads in random order.
@@ -18,6 +18,8 @@ fn workload(start: u64, length: u64) -> Workload {
     Workload {
         pattern: Pattern {
             access: access(true, true, false),
+            modifier: None,
+            identical: false,
             block_size: PerDirection::all(BlockSize::Fixed(4096)),
             block_align: None,
             unaligned_sizes: false,
@@ -144,7 +146,8 @@ prop_compose! {
         (sizes_by_sequence, unaligned_sizes) in (any::<bool>(), any::<bool>()),
     ) -> Workload {
         let mut workload = workload(0, 0);
-        workload.pattern.access = Access { modifier, identical, ..access(random, reads || !writes, writes) };
+        workload.pattern.access = access(random, reads || !writes, writes);
+        (workload.pattern.modifier, workload.pattern.identical) = (modifier, identical);
         workload.pattern.read_percent = read_percent;
         workload.pattern.block_size = PerDirection { read: read.clone(), write, trim: read };
         workload.pattern.random_map = random_map;
@@ -282,7 +285,7 @@ proptest! {
         quick.pattern.seed = if system { Seed::System } else { Seed::Fixed(0x89) };
         quick = Workload { loops, starts_over, number_ios, bytes: if starts_over { bytes } else { length }, ..quick };
         let mut general = quick.clone();
-        general.pattern.access.modifier = Some(i64::from(random));
+        general.pattern.modifier = Some(i64::from(random));
         prop_assert_eq!(passes(&quick, 6), passes(&general, 6));
         if !random {
             quick.time_based = true;
@@ -410,8 +413,8 @@ fn a_replay_reads_of_each_place_the_newest_write() {
         |w| w.pattern.random_percent = PerDirection::all(50),
         |w| w.pattern.distribution = job::Distribution::Zipf(1.2, None),
         |w| (w.bytes, w.starts_over) = (5 << 20, true),
-        |w| w.pattern.access.modifier = Some(3),
-        |w| w.pattern.access = job::Access { modifier: Some(-12_288), ..access(false, false, true) },
+        |w| w.pattern.modifier = Some(3),
+        |w| (w.pattern.access, w.pattern.modifier) = (access(false, false, true), Some(-12_288)),
         |w| (w.pattern.random_map, w.pattern.unaligned_sizes) = (false, true),
     ];
     for (case, change) in changes.into_iter().enumerate() {

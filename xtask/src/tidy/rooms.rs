@@ -7,9 +7,9 @@ use crate::workspace::{Package, Workspace};
 const ROOMS: &[(&str, &[&str])] = &[
     ("job", &[]),
     ("workload", &["job"]),
-    ("results", &[]),
+    ("results", &["job"]),
     ("report", &["results"]),
-    ("findings", &["results"]),
+    ("findings", &["job", "results"]),
     ("engine", &["job", "workload"]),
     ("probe", &["results", "engine"]),
     ("run", &["job", "workload", "results", "engine", "probe"]),
@@ -70,7 +70,8 @@ mod tests {
     #[test]
     fn downward_is_fine_and_upward_is_not() {
         assert!(places(&[package("workload", &["job", "serde"]), package("job", &["serde"])]).is_empty());
-        let upward = [package("report", &["results", "run"]), package("results", &[]), package("run", &["report"])];
+        let upward =
+            [package("report", &["results", "run"]), package("results", &["job"]), package("run", &["report"])];
         assert_eq!(places(&upward), ["report", "run"]);
     }
 

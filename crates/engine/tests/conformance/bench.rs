@@ -38,7 +38,7 @@ impl Spec {
 
     /// The engine keeps what is written (`null` and `sim` do not).
     pub(crate) fn stores(&self) -> bool {
-        !matches!(self.name, EngineName::Null | EngineName::Sim)
+        !self.name.is_diskless()
     }
 }
 

@@ -57,6 +57,7 @@ impl EngineVisitor for Run<'_> {
     fn visit<E: Engine>(self, engine: E, slots: Slots<E>) {
         let Run { check, spec, ground } = self;
         assert_eq!(engine.files().len(), ground.files.len());
+        assert_eq!(E::SYNCHRONOUS, spec.name.is_synchronous_at(spec.depth), "{:?}: the table has it so", spec.name);
         let worker = Worker::new(engine, slots, spec.depth);
         match check {
             Check::WhatIsWrittenIsRead => what_is_written_is_read(worker, spec, ground),

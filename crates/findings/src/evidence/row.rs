@@ -1,7 +1,8 @@
 //! A row: the workers of one job in one stage.
 
+use job::EngineName;
 use results::evidence::{Storage, StorageClass};
-use results::{DirectionRecord, JobRecord, Latency, RunRecord};
+use results::{Access, DirectionRecord, JobRecord, Latency, RunRecord};
 
 use super::{READ, storage_of};
 
@@ -71,9 +72,14 @@ impl Done {
     }
 }
 
+/// `None`: an engine of another program, or of another version.
+fn engine(worker: &JobRecord) -> Option<EngineName> {
+    EngineName::named(&worker.setup.engine)
+}
+
 /// Engines without a storage.
 pub(crate) fn diskless(worker: &JobRecord) -> bool {
-    matches!(worker.setup.engine.as_str(), "null" | "sim")
+    engine(worker).is_some_and(EngineName::is_diskless)
 }
 
 impl<'r> Row<'r> {
@@ -112,19 +118,30 @@ impl<'r> Row<'r> {
         }
     }
 
-    pub(crate) fn engine(&self) -> &'r str {
-        &self.first().setup.engine
+    pub(crate) fn engine(&self) -> Option<EngineName> {
+        engine(self.first())
     }
 
-    /// The workload itself reads (verification does not count).
+    /// The page cache serves its files, however they were opened.
+    pub(crate) fn maps_files(&self) -> bool {
+        self.engine().is_some_and(EngineName::maps_files)
+    }
+
+    /// What the workload itself does (verification does not count).
+    fn access(&self) -> Access {
+        self.first().setup.access
+    }
+
     pub(crate) fn reads(&self) -> bool {
-        let access = self.first().setup.access.as_str();
-        access.contains("read") || access.contains("rw")
+        self.access().reads
     }
 
     pub(crate) fn writes(&self) -> bool {
-        let access = self.first().setup.access.as_str();
-        access.contains("write") || access.contains("rw")
+        self.access().writes
+    }
+
+    pub(crate) fn random(&self) -> bool {
+        self.access().random
     }
 
     /// O_DIRECT; `None`: not known.
@@ -151,7 +168,7 @@ impl<'r> Row<'r> {
         let of = |worker: &&JobRecord| {
             let written = worker.write.bytes;
             let once = written.min(worker.plan.span_bytes.unwrap_or(0));
-            match (one_by_one, plan.random) {
+            match (one_by_one, self.random()) {
                 (true, _) => written,
                 (false, false) => once,
                 (false, true) => once / 100,

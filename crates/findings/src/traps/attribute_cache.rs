@@ -35,7 +35,9 @@ const ENGINES: &[&str] = &["filestat", "dirstat"];
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    for (stage, row, flow) in evidence.flows().filter(|(_, row, _)| ENGINES.contains(&row.engine())) {
+    for (stage, row, flow) in
+        evidence.flows().filter(|(_, row, _)| ENGINES.contains(&row.first().setup.engine.as_str()))
+    {
         let Some(wire) = flow.wire.as_ref().filter(|_| stage.class() == Some(StorageClass::Network)) else { continue };
         if !wire.operations.is_empty() {
             found.extend(judge(row.name, row.ios(), wire.requests(TELLING), Severity::Caution));

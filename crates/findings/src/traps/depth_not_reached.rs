@@ -1,5 +1,6 @@
 //! T3: the depth asked for and the depth that there was.
 
+use job::EngineName;
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
@@ -57,7 +58,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 /// What the options say.
 fn conflict(row: &Row<'_>) -> Option<Finding> {
     let depth = row.first().setup.depth;
-    let buffered_libaio = row.engine() == "libaio" && row.buffered();
+    let buffered_libaio = row.engine() == Some(EngineName::Libaio) && row.buffered();
     if depth <= 1 || !(row.first().plan.synchronous_engine || buffered_libaio) {
         return None;
     }
@@ -73,7 +74,7 @@ fn conflict(row: &Row<'_>) -> Option<Finding> {
         (
             format!(
                 "iodepth={depth} with {}, whose calls return when the request is done: one request is in flight",
-                row.engine()
+                row.first().setup.engine
             ),
             format!("use --ioengine=io_uring (or libaio with --direct=1), or --numjobs={depth} instead of the depth"),
         )
@@ -87,7 +88,7 @@ fn conflict(row: &Row<'_>) -> Option<Finding> {
 /// What the run showed.
 fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let depth = f64::from(row.first().setup.depth);
-    if depth < 4.0 || row.first().plan.synchronous_engine || row.engine() != "libaio" || row.paced() {
+    if depth < 4.0 || row.first().plan.synchronous_engine || row.engine() != Some(EngineName::Libaio) || row.paced() {
         return None;
     }
     let device = flow.device.as_ref()?;

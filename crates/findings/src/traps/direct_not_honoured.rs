@@ -39,7 +39,7 @@ const BYTES_MIN: u64 = 4 << 20;
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let direct = evidence.byte_flows().filter(|(stage, row, _)| {
         row.direct() == Some(true)
-            && row.engine() != "mmap"
+            && !row.maps_files()
             && stage.rows.iter().all(|row| row.direct() == Some(true))
             // Nobody delivers what was never written there: no cache answered.
             && thin_layer(row).is_none()

@@ -129,7 +129,7 @@ fn platters(row: &Row<'_>) -> Option<Finding> {
             .any(|word| model.contains(word));
         device.name.starts_with("sd") && !model.is_empty() && !names_itself_virtual && device.rotational == Some(true)
     };
-    if devices.is_empty() || !devices.iter().all(|device| real(&device)) || !row.first().plan.random {
+    if devices.is_empty() || !devices.iter().all(|device| real(&device)) || !row.random() {
         return None;
     }
     let clat = row.clat_ns()? / f64::from(row.first().setup.depth.max(1));

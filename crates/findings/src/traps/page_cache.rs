@@ -72,7 +72,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
 /// The step that the options given leave open.
 fn next(row: &Row<'_>) -> &'static str {
     let plan = &row.first().plan;
-    if row.engine() == "mmap" {
+    if row.maps_files() {
         "a mapping always goes through the page cache: use --ioengine=psync --direct=1 for the storage's number"
     } else if plan.invalidated == Some(false) {
         "add --direct=1, or remove --invalidate=0 and read each byte once"

@@ -78,7 +78,7 @@ fn amplified(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Findin
     // Only what the kernel read for us: others have a finding of their own.
     let ours = flow.process?.storage_bytes[READ].min(moved);
     let times = ours as f64 / asked as f64;
-    if !row.reads() || !row.buffered() || !row.first().plan.random || asked == 0 || times < AMPLIFIED {
+    if !row.reads() || !row.buffered() || !row.random() || asked == 0 || times < AMPLIFIED {
         return None;
     }
     let cause = format!(

@@ -67,7 +67,7 @@ fn overlap(first: &JobRecord, other: &JobRecord) -> bool {
     let ((from, to), (other_from, other_to)) = (range(first), range(other));
     let same_bytes = from < other_to && other_from < to;
     // Random readers of overlapping parts meet by chance; sequential ones only where they start together.
-    let meet = from == other_from || (first.plan.random && other.plan.random);
+    let meet = from == other_from || (first.setup.access.random && other.setup.access.random);
     same_bytes && meet && first.plan.files.iter().any(|file| other.plan.files.contains(file))
 }
 
@@ -77,7 +77,7 @@ fn conflict(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let direct_on_disk =
         row.direct() == Some(true) && matches!(row.class(), StorageClass::Block | StorageClass::Device);
     // Random I/O of several jobs on one file is what databases do; only a cache makes it a trap.
-    if jobs < 2 || row.class() == StorageClass::Memory || (plan.random && (!row.buffered() || !row.reads())) {
+    if jobs < 2 || row.class() == StorageClass::Memory || (row.random() && (!row.buffered() || !row.reads())) {
         return None;
     }
     let severity = if direct_on_disk { Severity::Info } else { Severity::Caution };

@@ -2,7 +2,7 @@
 
 use findings::limits::{Culprit, Limiter, between, of_run};
 use results::evidence::*;
-use results::{Moments, RunRecord};
+use results::{Access, Moments, RunRecord};
 
 use crate::network::{crossed, share};
 use crate::scene::*;
@@ -164,7 +164,7 @@ fn writes_that_were_not_safe_on_the_server_prove_nothing_about_the_link() {
     let written = |synchronous: bool| {
         let mut server = on_the_server(4);
         let job = &mut server.jobs[0];
-        job.setup.access = "write".into();
+        job.setup.access = Access::named("write").unwrap();
         job.plan.synchronous = synchronous;
         std::mem::swap(&mut job.read, &mut job.write);
         server

@@ -111,7 +111,7 @@ fn uniform_buffers() {
 #[test]
 fn several_jobs_on_one_file_or_beside_each_other() {
     let mut shared = reader("job");
-    shared.plan.random = false;
+    shared.setup.access.random = false;
     let record = on_disk(vec![shared.clone(), shared.clone()]);
     assert_eq!(foretold(&record), caution("shared-file"), "once per job, not per clone");
     let random = direct(reader("job"));

@@ -1,7 +1,7 @@
 //! Reads that did not come from the device.
 
-use results::Severity;
 use results::evidence::{FileState, Seen, StorageClass};
+use results::{Access, Severity};
 
 use crate::scene::*;
 
@@ -280,8 +280,7 @@ fn several_jobs_on_one_file() {
     let clone = |number: u32| {
         let mut job = reader("job");
         job.thread_number = number;
-        job.setup.access = "read".into();
-        job.plan.random = false;
+        job.setup.access = Access::named("read").unwrap();
         job.plan.span_bytes = Some(512 * MIB);
         job.plan.io_bytes = Some(512 * MIB);
         job.read.bytes = 512 * MIB;

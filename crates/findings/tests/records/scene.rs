@@ -1,7 +1,7 @@
 //! Records written by hand: a disk of 24 GiB of memory, jobs of ten seconds.
 
 use results::evidence::*;
-use results::{Finding, JobRecord, JobSetup, Moments, RunRecord, Severity};
+use results::{Access, Finding, JobRecord, JobSetup, Moments, RunRecord, Severity};
 
 pub(crate) const GIB: u64 = 1 << 30;
 pub(crate) const MIB: u64 = 1 << 20;
@@ -11,7 +11,8 @@ const RUNTIME_MS: u64 = 10_000;
 
 /// A reader of its own file on the disk: 4 GiB, read once, through the page cache.
 pub(crate) fn reader(name: &str) -> JobRecord {
-    let mut job = JobRecord::new(name, 1, JobSetup { access: "randread".into(), ..JobSetup::default() });
+    let mut job =
+        JobRecord::new(name, 1, JobSetup { access: Access::named("randread").unwrap(), ..JobSetup::default() });
     job.started_ms = Some(1_000);
     job.job_runtime_ms = RUNTIME_MS;
     job.read.bytes = 4 * GIB;
@@ -23,7 +24,6 @@ pub(crate) fn reader(name: &str) -> JobRecord {
     job.plan.io_bytes = Some(4 * GIB);
     job.plan.direct = Some(false);
     job.plan.invalidated = Some(true);
-    job.plan.random = true;
     job.plan.synchronous_engine = true;
     job
 }
@@ -31,8 +31,7 @@ pub(crate) fn reader(name: &str) -> JobRecord {
 /// A writer likewise, without any sync.
 pub(crate) fn writer(name: &str) -> JobRecord {
     let mut job = reader(name);
-    job.setup.access = "write".into();
-    job.plan.random = false;
+    job.setup.access = Access::named("write").unwrap();
     std::mem::swap(&mut job.read, &mut job.write);
     job
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 #[test]
 fn every_story_is_complete_and_has_a_name_of_its_own() {
-    let stories = findings::catalogue();
+    let stories: Vec<_> = findings::catalogue().collect();
     let ids: BTreeSet<&str> = stories.iter().map(|story| story.id).collect();
     assert_eq!(ids.len(), stories.len());
     for story in stories {
@@ -29,6 +29,6 @@ fn stories_are_found_by_id_and_by_number() {
 #[test]
 fn the_document_holds_them_all() {
     let text = findings::markdown();
-    assert!(findings::catalogue().iter().all(|story| text.contains(&format!("\n## {}\n", story.id))));
+    assert!(findings::catalogue().all(|story| text.contains(&format!("\n## {}\n", story.id))));
     assert_eq!(text.lines().filter(|line| line.starts_with("# ")).count(), 1);
 }

@@ -157,7 +157,7 @@ fn a_sync_that_stored_nothing() {
     again.jobs[0].plan.span_bytes = Some(512 * MIB);
     assert_eq!(found(&again), []);
     let mut random = synced(100 * MIB);
-    random.jobs[0].plan.random = true;
+    random.jobs[0].setup.access.random = true;
     assert_eq!(found(&random), []);
     // Each of them synced: each must be there.
     random.jobs[0].plan.sync_every_writes = 1;

@@ -1,7 +1,7 @@
 //! Fills the findings on this machine.
 
 use engine::clock::RealClock;
-use job::table::ENGINES;
+use job::EngineName;
 use probe::NotVisible;
 
 use super::{ClockFinding, EngineFinding, Findings, floor};
@@ -20,8 +20,7 @@ pub(super) fn look() -> Findings {
         memory_bytes: host.memory_bytes.ok_or_else(|| NotVisible::new("sysinfo", "the figure does not fit")),
         floors: floor::measure(),
         clock: clock(),
-        engines: ENGINES
-            .into_iter()
+        engines: EngineName::all()
             .map(|name| EngineFinding {
                 name,
                 available: engine::availability(name).map_err(|error| error.to_string()),

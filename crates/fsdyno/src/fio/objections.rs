@@ -1,12 +1,9 @@
 //! Findings on the fio face: on stderr, briefly, never in fio's formats.
 
-use job::Warning;
+use job::{Warning, WarningCode};
 use results::{Finding, RunRecord, Severity};
 
 use super::output::complain;
-
-/// The job language itself says that a synchronous engine has no depth, in fio's words.
-const DEPTH_IN_FIOS_WORDS: &str = "queue depth will be capped";
 
 /// Says what was found; remembers it, so that nothing is said twice.
 pub(super) struct Objections {
@@ -23,7 +20,8 @@ impl Objections {
     /// Conflicts in the plan, at once.
     pub(super) fn before_run(&mut self, planned: &RunRecord, warnings: &[Warning]) {
         let mut found = findings::of_plan(planned);
-        if warnings.iter().any(|warning| warning.text.contains(DEPTH_IN_FIOS_WORDS)) {
+        // The job language itself says that a synchronous engine has no depth, in fio's words.
+        if warnings.iter().any(|warning| warning.code == WarningCode::SynchronousDepth) {
             let said = |finding: &Finding| finding.id == "depth-not-reached" && is_synchronous(planned, finding);
             let (said, rest) = found.into_iter().partition(said);
             self.told = said;

@@ -122,7 +122,7 @@ fn stories_are_told() {
     }
     assert_eq!(explain(&["t2"]).1, story, "by its number");
     let (_, list, _) = explain(&[]);
-    assert!(findings::catalogue().iter().all(|story| list.contains(story.id)), "{list}");
+    assert!(findings::catalogue().all(|story| list.contains(story.id)), "{list}");
     let (status, out, complaint) = explain(&["no-such-thing"]);
     assert_eq!((status, out.as_str()), (Some(2), ""));
     assert!(complaint.contains("no finding is called no-such-thing") && complaint.contains("next: "), "{complaint}");

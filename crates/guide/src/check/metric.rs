@@ -199,7 +199,7 @@ impl Metric {
             }
             Metric::Phase(..) => return Some("its test is a fio job and not one of small files"),
         };
-        let paced = job.pacing.rate_iops.read.or(job.pacing.rate_iops.write).is_some();
+        let paced = job.pacing.has_rate();
         match (flow, self) {
             (Flow::Read, _) if !access.reads => Some("its test reads nothing"),
             (Flow::Write, _) if !access.writes => Some("its test writes nothing"),

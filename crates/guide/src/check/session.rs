@@ -24,11 +24,13 @@ pub(super) struct Session<'s, 'a> {
     asking: &'s mut Asking<'a>,
     options: &'s Options,
     factors: Factors,
+    /// A test that was answered was made shorter or smaller than its profile says.
+    pub(super) shortened: bool,
 }
 
 impl<'s, 'a> Session<'s, 'a> {
     pub(super) fn new(asking: &'s mut Asking<'a>, options: &'s Options, factors: Factors) -> Session<'s, 'a> {
-        Session { asking, options, factors }
+        Session { asking, options, factors, shortened: false }
     }
 
     fn tier(&self) -> Option<&'s str> {
@@ -135,7 +137,10 @@ impl<'s, 'a> Session<'s, 'a> {
         for requirement in profile.requirements_of(self.tier()) {
             let asked = Asked::new(profile, requirement, self.factors, self.tier());
             let of_requirement = all.iter().filter(|trial| requirement.rests_on(trial.test));
-            answers.extend(of_requirement.map(|trial| asked.answer(&trial.ran(&self.asking.study.rows))));
+            for ran in of_requirement.map(|trial| trial.ran(&self.asking.study.rows)) {
+                self.shortened |= !ran.shortened.is_empty();
+                answers.push(asked.answer(&ran));
+            }
         }
         judge::compare_variants(&mut answers);
         self.asking.study.verdicts.extend(answers);

@@ -61,7 +61,7 @@ impl Caches {
 
     /// Whether nothing is dirty once a file is closed.
     fn stores_at_close(&self) -> bool {
-        self.is_nfs() || self.fstype().starts_with("fuse")
+        self.is_nfs() || probe::is_fuse(self.fstype())
     }
 
     /// Brings the caches into the state that a phase wants. Items that there was no time for are taken off the list. The
@@ -96,7 +96,7 @@ impl Caches {
     pub(super) fn answers_when_forced(&self) -> Option<&'static str> {
         match self.fstype() {
             "nfs" | "nfs4" => Some("server"),
-            fstype if fstype.starts_with("fuse") => Some("daemon"),
+            fstype if probe::is_fuse(fstype) => Some("daemon"),
             _ => None,
         }
     }
@@ -168,7 +168,7 @@ impl Caches {
             // Its pages belong to the files below, where nobody can look from here.
             (0, _) if self.fstype() == "overlay" => "not visible".to_string(),
             (0, 0) if self.is_nfs() => "client data cold".to_string(),
-            (0, 0) if self.fstype().starts_with("fuse") => "kernel data cold".to_string(),
+            (0, 0) if probe::is_fuse(self.fstype()) => "kernel data cold".to_string(),
             (0, 0) => "data cold, names hot".to_string(),
             (0, _) => "not visible".to_string(),
             (kept, _) => format!("{kept} files still hot"),

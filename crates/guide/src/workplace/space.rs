@@ -103,6 +103,7 @@ fn judge(space: SpaceLeft, need: Needs, claimed: Needs, shown: &Path) -> Result<
             mib(bytes),
             beside(format!(", with {} MiB that other runs there have claimed", mib(claimed.bytes)))
         ))
+        .too_large()
         .with_next("free some space, or ask for less with --size"));
     }
     let inodes = usable(space.total_inodes, space.available_inodes, FULLEST).saturating_sub(claimed.inodes);

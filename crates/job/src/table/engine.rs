@@ -7,28 +7,6 @@ use crate::option::{Choice, Status, Status::*};
 use crate::typed::{EngineName, Memory, SyncOpen};
 use crate::value::{Refusal, Word};
 
-/// Every engine of this build.
-pub const ENGINES: [EngineName; 10] = [
-    EngineName::Sync,
-    EngineName::Psync,
-    EngineName::Vsync,
-    EngineName::Pvsync,
-    EngineName::Pvsync2,
-    EngineName::Libaio,
-    EngineName::IoUring,
-    EngineName::Mmap,
-    EngineName::Null,
-    EngineName::Sim,
-];
-
-/// The engine of this name, aliases included.
-pub fn engine_by_name(name: &str) -> Option<EngineName> {
-    match name {
-        "aio" | "linuxaio" => Some(EngineName::Libaio),
-        _ => ENGINES.into_iter().find(|engine| engine.name() == name),
-    }
-}
-
 const METADATA: Status = NotYet("tests of file operations are not built as engines");
 const NETWORK: Status = Rejected("it moves data between machines, not to a filesystem");
 const OBJECTS: Status = Rejected("it talks to a storage service by its own library, past every filesystem");
@@ -192,7 +170,7 @@ pub(super) const ROWS: &[JobRow] = &[
 ];
 
 fn set_engine(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
-    match engine_by_name(word.choice.word) {
+    match EngineName::named(word.choice.word).filter(|engine| engine.is_of_this_system()) {
         Some(engine) => {
             draft.job.submission.engine = engine;
             Ok(())

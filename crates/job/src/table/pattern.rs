@@ -2,10 +2,11 @@
 
 use super::JobRow;
 use super::build::*;
+use crate::access::Access;
 use crate::direction::PerDirection;
 use crate::draft::Draft;
 use crate::option::{Choice, Kind, Status::*};
-use crate::typed::{Access, Distribution, RandomGenerator};
+use crate::typed::{Distribution, RandomGenerator};
 use crate::value::{self, Reading, Refusal, Word};
 
 const TRIMS: &str = "trims need a block device; only reads and writes are built";
@@ -60,7 +61,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("rw", word(ACCESSES, set_access))
         .tier(1).aliases(&["readwrite"]).default("read").help("Which way the data goes, in which order"),
     option("rw_sequencer", word(SEQUENCERS, |d, word| {
-        d.job.pattern.access.identical = word.choice.word == "identical";
+        d.job.pattern.identical = word.choice.word == "identical";
         Ok(())
     })).tier(3).default("sequential").help("What happens between the N of rw=randread:N"),
     option("bs", numbers(1, u32::MAX as u64, |d, list| merge(&mut d.written.block_size, list, narrow)))
@@ -126,25 +127,15 @@ fn narrow(number: u64) -> u32 {
 }
 
 fn set_access(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
-    let name = word.choice.word;
-    let random = name.starts_with("rand");
-    let kind = name.trim_start_matches("rand");
+    let access = Access::named(word.choice.word).ok_or_else(|| Refusal::new("there is no such access"))?;
     let modifier = match &word.tail {
         Some(tail) => Some(value::integer(tail, &mut Reading::new(draft.job.reporting.kb_base))?).filter(|n| *n != 0),
         None => None,
     };
-    if random && modifier.is_some_and(|count| count < 0) {
+    if access.random && modifier.is_some_and(|count| count < 0) {
         return Err(Refusal::new("a count of I/Os per random offset cannot be negative"));
     }
-    draft.job.pattern.access = Access {
-        random,
-        reads: matches!(kind, "read" | "rw" | "readwrite"),
-        writes: matches!(kind, "write" | "rw" | "readwrite" | "trimwrite"),
-        trims: matches!(kind, "trim" | "trimwrite"),
-        trim_then_write: kind == "trimwrite",
-        modifier,
-        identical: draft.job.pattern.access.identical,
-    };
+    (draft.job.pattern.access, draft.job.pattern.modifier) = (access, modifier);
     Ok(())
 }
 

@@ -1,12 +1,18 @@
 //! Offsets, sizes, directions.
 
-use crate::direction::{Direction, PerDirection};
+use crate::access::Access;
+use crate::direction::PerDirection;
 
 /// Offsets, sizes and directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
     /// `rw=`.
     pub access: Access,
+    /// The `:N` suffix of `rw`. Sequential: bytes skipped after each I/O (negative: backwards). Random: I/Os per new
+    /// random offset.
+    pub modifier: Option<i64>,
+    /// `rw_sequencer=identical`: the I/Os of one random draw use the same offset.
+    pub identical: bool,
     /// Block sizes of each direction.
     pub block_size: PerDirection<BlockSize>,
     /// `blockalign`: offsets are multiples of this. `None`: the smallest block size.
@@ -27,54 +33,6 @@ pub struct Pattern {
     pub generator: Option<RandomGenerator>,
     /// How offsets are spread.
     pub distribution: Distribution,
-}
-
-/// `rw=`, with its `:N` suffix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// Random offsets.
-    pub random: bool,
-    /// Reads happen.
-    pub reads: bool,
-    /// Writes happen.
-    pub writes: bool,
-    /// Trims happen.
-    pub trims: bool,
-    /// `trimwrite`: each block is trimmed, then written.
-    pub trim_then_write: bool,
-    /// The `:N` suffix. Sequential: bytes skipped after each I/O (negative: backwards). Random: I/Os per new random offset.
-    pub modifier: Option<i64>,
-    /// `rw_sequencer=identical`: the I/Os of one random draw use the same offset.
-    pub identical: bool,
-}
-
-impl Access {
-    /// The canonical word: `read`, `randrw`, ...
-    pub fn name(&self) -> &'static str {
-        match (self.random, self.reads, self.writes, self.trims) {
-            (false, true, false, false) => "read",
-            (false, false, true, false) => "write",
-            (false, true, true, _) => "rw",
-            (true, true, false, false) => "randread",
-            (true, false, true, false) => "randwrite",
-            (true, true, true, _) => "randrw",
-            (false, false, false, _) => "trim",
-            (true, false, false, _) => "randtrim",
-            (false, _, true, true) => "trimwrite",
-            (true, _, true, true) => "randtrimwrite",
-            (false, true, false, true) => "readtrim",
-            (true, true, false, true) => "randreadtrim",
-        }
-    }
-
-    /// Whether I/O of this direction can happen.
-    pub fn has(&self, direction: Direction) -> bool {
-        match direction {
-            Direction::Read => self.reads,
-            Direction::Write => self.writes,
-            Direction::Trim => self.trims,
-        }
-    }
 }
 
 /// `bs`, `bsrange`, `bssplit` of one direction. Sizes are bytes, 1 and up.

@@ -1,7 +1,7 @@
 //! When a job begins, waits, syncs and ends.
 
 use super::Amount;
-use crate::direction::PerDirection;
+use crate::direction::{Direction, PerDirection};
 
 /// When a job begins and ends.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -68,6 +68,20 @@ pub struct Pacing {
     pub max_latency_ns: PerDirection<u64>,
     /// `latency_target`: find the depth that keeps it. `None` when not asked for.
     pub latency_target: Option<LatencyTarget>,
+}
+
+impl Pacing {
+    /// Requests have intended times: a rate is kept.
+    pub fn has_rate(&self) -> bool {
+        Direction::ALL
+            .into_iter()
+            .any(|direction| self.rate[direction].is_some() || self.rate_iops[direction].is_some())
+    }
+
+    /// Requests are held back on purpose: by a rate, or by think time.
+    pub fn is_paced(&self) -> bool {
+        self.think_ns > 0 || self.has_rate()
+    }
 }
 
 /// `latency_target` and its companions.

@@ -1,5 +1,7 @@
 //! How requests reach the kernel: engine, depth, memory, options of engines.
 
+use super::EngineName;
+
 /// How requests reach the kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submission {
@@ -25,49 +27,6 @@ pub struct Submission {
     pub memory: Memory,
     /// Options of the engine.
     pub engine_options: EngineOptions,
-}
-
-/// Engines that the job language can name and this build knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EngineName {
-    /// No I/O at all.
-    Null,
-    /// A virtual device on a virtual clock.
-    Sim,
-    /// lseek + read/write.
-    Sync,
-    /// pread/pwrite.
-    Psync,
-    /// preadv/pwritev.
-    Pvsync,
-    /// preadv2/pwritev2.
-    Pvsync2,
-    /// readv/writev after lseek.
-    Vsync,
-    /// Copies from and to a mapping.
-    Mmap,
-    /// io_setup, io_submit, io_getevents.
-    Libaio,
-    /// io_uring_setup, io_uring_enter.
-    IoUring,
-}
-
-impl EngineName {
-    /// fio's name for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            EngineName::Null => "null",
-            EngineName::Sim => "sim",
-            EngineName::Sync => "sync",
-            EngineName::Psync => "psync",
-            EngineName::Pvsync => "pvsync",
-            EngineName::Pvsync2 => "pvsync2",
-            EngineName::Vsync => "vsync",
-            EngineName::Mmap => "mmap",
-            EngineName::Libaio => "libaio",
-            EngineName::IoUring => "io_uring",
-        }
-    }
 }
 
 /// `sync=`.

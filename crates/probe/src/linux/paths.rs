@@ -6,6 +6,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
 use super::{Look, block, mounts, processes, usage};
+use crate::fuse::{is_fuse, is_fuse_on_device};
 use crate::{BlockDevice, DeviceNumber, DirectIo, Fact, FileKind, Mount, NotVisible, PathFacts, Space};
 
 pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
@@ -66,7 +67,7 @@ pub(super) fn devices_of_mount(look: &Look, mount: &Mount) -> Fact<Vec<BlockDevi
         ("overlay", Some(upper)) if Path::new(upper).exists() => devices_of(look, Path::new(upper)),
         ("overlay", Some(upper)) => Err(NotVisible::new(upper, "the overlay's upper directory is outside this view")),
         // The folder that a local daemon (bindfs, gocryptfs) serves is the mount's source.
-        (fstype, _) if (fstype == "fuse" || fstype.starts_with("fuse.")) && Path::new(&mount.source).is_absolute() => {
+        (fstype, _) if is_fuse(fstype) && !is_fuse_on_device(fstype) && Path::new(&mount.source).is_absolute() => {
             let own = devices_of_source(look, &mount.source);
             let served = || served_folder(look, mount).and_then(|folder| devices_of(look, folder).ok());
             Ok(if own.is_empty() { served().unwrap_or_default() } else { own })

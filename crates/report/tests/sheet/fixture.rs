@@ -6,8 +6,9 @@ use results::evidence::{
     SystemCounters, WireCounters,
 };
 use results::{
-    ClockFacts, DirectionRecord, Finding, Histogram, Host, JobError, JobRecord, JobSetup, Latency, LatencySlice,
-    Moments, Note, Number, Question, Row, RunRecord, STUDY_SCHEMA_VERSION, Severity, Study, Target, bucket_of,
+    Access, ClockFacts, DirectionRecord, Finding, Histogram, Host, JobError, JobRecord, JobSetup, Latency,
+    LatencySlice, Moments, Note, Number, Question, Row, RunRecord, STUDY_SCHEMA_VERSION, Severity, Study, Target,
+    bucket_of,
 };
 
 /// 21 November 2026, 12:02:28 UTC.
@@ -252,7 +253,7 @@ fn row(column: usize, index: usize, pattern: &(&str, &str, [f64; 3], f64), round
 
 fn job(word: &str, worker: u32, speed: f64, reads: f64, column: usize, round: u32, noise: &mut Noise) -> JobRecord {
     let setup = JobSetup {
-        access: word.into(),
+        access: Access::named(word).unwrap(),
         engine: "libaio".into(),
         depth: DEPTH,
         clones: WORKERS,

@@ -2,8 +2,8 @@
 
 use results::evidence::Storage;
 use results::{
-    Bound, Confidence, Finding, JobError, JobRecord, JobSetup, PhaseRecord, Question, Requirement, RequirementKind,
-    Row, RunRecord, Severity, Study, Verdict, VerdictRow,
+    Access, Bound, Confidence, Finding, JobError, JobRecord, JobSetup, PhaseRecord, Question, Requirement,
+    RequirementKind, Row, RunRecord, Severity, Study, Verdict, VerdictRow,
 };
 
 use crate::fixture::{self, STARTED_MS};
@@ -184,7 +184,7 @@ pub(crate) fn sweep(question: Question) -> Study {
             let iops = 90_000.0 * f64::from(depth) / (f64::from(depth) + 8.0) * 4096.0 / bytes as f64 * 4.0;
             let ios = (iops * 10.0) as u64;
             let setup = JobSetup {
-                access: "randread".into(),
+                access: Access::named("randread").unwrap(),
                 depth,
                 block_sizes: [(bytes as u32, bytes as u32); 3],
                 ..JobSetup::default()

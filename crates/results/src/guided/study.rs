@@ -8,7 +8,7 @@ use crate::record::{Host, Note, RunRecord};
 use crate::saved::SavedRecordError;
 
 /// Version of the study's format; grows whenever a field is added, removed or changes meaning.
-pub const STUDY_SCHEMA_VERSION: u32 = 1;
+pub const STUDY_SCHEMA_VERSION: u32 = 2;
 
 /// One question and its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

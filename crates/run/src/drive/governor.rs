@@ -46,11 +46,10 @@ impl Governor {
             pacing.rate_min[direction] = None;
             pacing.rate_iops_min[direction] = None;
         }
-        let paced = |d: Direction| pacing.rate[d].is_some() || pacing.rate_iops[d].is_some();
         let watched = |d: Direction| {
             pacing.rate_min[d].is_some() || pacing.rate_iops_min[d].is_some() || pacing.max_latency_ns[d] > 0
         };
-        let watched = pacing.think_ns > 0 || Direction::ALL.into_iter().any(|d| paced(d) || watched(d));
+        let watched = pacing.is_paced() || Direction::ALL.into_iter().any(watched);
         let needed = watched || verification.is_some() || job.reporting.logs.any();
         needed.then(|| {
             let mut governor = Governor { pacing, ..Governor::of_verification(verification, now_ns) };

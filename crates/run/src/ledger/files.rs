@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use engine::files::{FileError, FileKind, OpenFile, Reach, extents_of, page_cache_of};
 use results::evidence::{CacheCounters, FileEvidence, FileState, Seen};
 
-use crate::plan::{FILES_KEPT, Plan, WorkerPlan, diskless};
+use crate::plan::{FILES_KEPT, Plan, WorkerPlan};
 
 /// Files looked at, over all workers.
 const FILES_MAX: usize = 64;
@@ -137,11 +137,11 @@ impl Files {
 }
 
 fn uses_files(worker: &WorkerPlan) -> bool {
-    worker.refused.is_none() && !diskless(worker.job.submission.engine)
+    worker.refused.is_none() && !worker.job.submission.engine.is_diskless()
 }
 
 fn manner(file: &Looked, fstype: Option<&str>) -> Manner {
-    let opening_matters = |fstype: &str| fstype == "fuse" || fstype.starts_with("fuse.") || fstype == "virtiofs";
+    let opening_matters = |fstype: &str| probe::is_fuse(fstype) || fstype == "virtiofs";
     let is_device = file.reach.look(&file.path).is_ok_and(|looked| looked.kind == Some(FileKind::BlockDevice));
     match fstype {
         _ if is_device => Manner::Briefly,

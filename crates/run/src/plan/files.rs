@@ -4,12 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use engine::errno::{EINVAL, EPERM};
-use job::{Amount, EngineName, Fallocate, Job};
+use job::{Amount, Fallocate, Job};
 use probe::{FileKind, HostFacts};
 use workload::{FileRange, FileSizes};
 
-use super::queueing::synchronous;
-use super::{Refusal, diskless, smallest_block};
+use super::{Refusal, smallest_block};
 use crate::names::file_paths;
 
 /// A file of a worker.
@@ -179,7 +178,7 @@ impl<'facts> Sizes<'facts> {
         index: u64,
         shares: &mut Shares<'_>,
     ) -> Result<(PlannedFile, Option<Make>), Refusal> {
-        let without_disk = diskless(job.submission.engine);
+        let without_disk = job.submission.engine.is_diskless();
         let kind = if without_disk { FileKind::Missing } else { self.kind(path) };
         let size_now = if without_disk { 0 } else { self.size(path) };
         let start = self.start(job, clone, size_now);
@@ -260,7 +259,7 @@ impl<'facts> Sizes<'facts> {
             return None;
         }
         // A mapping cannot grow its file, and a reader needs data.
-        let fill = job.pattern.access.reads || job.files.overwrite || job.submission.engine == EngineName::Mmap;
+        let fill = job.pattern.access.reads || job.files.overwrite || job.submission.engine.maps_files();
         Some(if fill { Make::Fill } else { Make::Reserve })
     }
 }
@@ -329,8 +328,7 @@ fn amount_of_files(job: &Job, total: u64) -> u64 {
 
 /// Whether requests return before they are done: that decides in fio what ends a pass.
 fn keeps_requests_in_flight(job: &Job) -> bool {
-    let null_without_queue = job.submission.engine == EngineName::Null && job.submission.depth <= 1;
-    !synchronous(job.submission.engine) && !null_without_queue
+    !job.submission.engine.is_synchronous_at(job.submission.depth)
 }
 
 /// Bytes of a pass: the size, but random overwriting without a map goes on to `io_size`.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use probe::HostFacts;
 
-use super::{WorkerPlan, diskless};
+use super::WorkerPlan;
 
 const GIB: f64 = (1u64 << 30) as f64;
 
@@ -17,7 +17,7 @@ const WORKER_BYTES: u64 = 1 << 20;
 /// group, as far as these are known.
 pub(super) fn objection(workers: &[WorkerPlan], facts: &HostFacts) -> Option<String> {
     let mut stages: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-    let with_buffers = |worker: &&WorkerPlan| worker.refused.is_none() && !diskless(worker.job.submission.engine);
+    let with_buffers = |worker: &&WorkerPlan| worker.refused.is_none() && !worker.job.submission.engine.is_diskless();
     for worker in workers.iter().filter(with_buffers) {
         let bytes = u64::from(worker.block_bytes_max).saturating_mul(worker.queueing.depth as u64);
         let (buffers, others) = stages.entry(worker.stage).or_insert((0, PROGRAM_BYTES));

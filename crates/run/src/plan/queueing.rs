@@ -1,6 +1,7 @@
 //! Depth and batches as the engine will really use them.
 
-use job::{EngineName, Job};
+use job::Job;
+use results::QueueingPlan;
 
 /// How requests are queued, in the engine's effective terms.
 #[derive(Clone, Copy, Debug)]
@@ -17,10 +18,20 @@ pub struct Queueing {
     pub depth_low: usize,
 }
 
+impl Queueing {
+    /// The same in the record.
+    pub(super) fn for_record(self) -> QueueingPlan {
+        let Queueing { depth, batch, reap_min, reap_max, depth_low } = self;
+        let [depth, batch, reap_min, reap_max, depth_low] =
+            [depth, batch, reap_min, reap_max, depth_low].map(|count| count as u64);
+        QueueingPlan { depth, batch, reap_min, reap_max, depth_low }
+    }
+}
+
 /// The effective queueing. That a synchronous engine caps the depth, the job language has said already.
 pub(super) fn effective(job: &Job) -> Queueing {
     let asked = job.submission.depth.max(1) as usize;
-    if synchronous(job.submission.engine) {
+    if job.submission.engine.is_synchronous() {
         return Queueing { depth: 1, batch: 1, reap_min: 1, reap_max: 1, depth_low: 1 };
     }
     let submission = &job.submission;
@@ -37,17 +48,4 @@ pub(super) fn effective(job: &Job) -> Queueing {
     };
     let depth_low = submission.depth_low.map_or(asked, |low| (low as usize).clamp(1, asked));
     Queueing { depth: asked, batch, reap_min, reap_max, depth_low }
-}
-
-/// Engines that carry one request at a time.
-pub(super) fn synchronous(engine: EngineName) -> bool {
-    match engine {
-        EngineName::Sync
-        | EngineName::Psync
-        | EngineName::Pvsync
-        | EngineName::Pvsync2
-        | EngineName::Vsync
-        | EngineName::Mmap => true,
-        EngineName::Null | EngineName::Sim | EngineName::Libaio | EngineName::IoUring => false,
-    }
 }

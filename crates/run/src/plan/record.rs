@@ -1,9 +1,9 @@
 //! The plan in the words of the record: what a reader of the numbers needs of it.
 
-use job::{Direction, EngineName, SyncOpen};
+use job::SyncOpen;
 use results::JobPlan;
 
-use super::{WorkerPlan, diskless, queueing};
+use super::WorkerPlan;
 
 /// Paths kept of a worker's files.
 pub(crate) const FILES_KEPT: usize = 16;
@@ -14,7 +14,7 @@ impl WorkerPlan {
         let (job, extent) = (&self.job, &self.job.extent);
         let durability = &job.durability;
         let engine = job.submission.engine;
-        let has_files = !diskless(engine);
+        let has_files = !engine.is_diskless();
         let named = self.files.iter().filter(|_| has_files);
         JobPlan {
             stage: self.stage,
@@ -29,8 +29,8 @@ impl WorkerPlan {
             ramp_ms: extent.ramp_ns / 1_000_000,
             time_based: extent.time_based,
             // A mapping is served by the page cache, however its file was opened.
-            direct: has_files.then_some(job.submission.direct && engine != EngineName::Mmap),
-            random: job.pattern.access.random,
+            direct: has_files.then_some(job.submission.direct && !engine.maps_files()),
+            queueing: Some(self.queueing.for_record()),
             synchronous: job.submission.sync_open != SyncOpen::None,
             sync_every_writes: [durability.fsync_every, durability.fdatasync_every]
                 .into_iter()
@@ -39,8 +39,8 @@ impl WorkerPlan {
                 .map_or(0, u64::from),
             end_sync: durability.end_fsync || durability.fsync_on_close || durability.end_syncfs,
             invalidated: has_files.then_some(job.files.invalidate && !job.files.pre_read),
-            synchronous_engine: queueing::synchronous(engine),
-            paced: self.paced(),
+            synchronous_engine: engine.is_synchronous(),
+            paced: job.pacing.is_paced(),
             compressible_percent: match job.content.zero {
                 true => Some(100),
                 false => job.content.compress.map(|(percent, _)| percent),
@@ -61,11 +61,5 @@ impl WorkerPlan {
             ios => workload.bytes.min(ios.saturating_mul(self.block_bytes_max.into())),
         };
         Some(one_loop.saturating_mul(workload.loops.into()))
-    }
-
-    fn paced(&self) -> bool {
-        let pacing = &self.job.pacing;
-        let limited = |direction| pacing.rate[direction].is_some() || pacing.rate_iops[direction].is_some();
-        pacing.think_ns > 0 || Direction::ALL.into_iter().any(limited)
     }
 }

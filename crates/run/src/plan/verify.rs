@@ -5,13 +5,13 @@ use std::path::Path;
 
 use results::{Note, Severity};
 
-use super::{WorkerPlan, diskless};
+use super::WorkerPlan;
 
 /// A block that somebody else writes meanwhile is no longer the one that was written.
 pub(super) fn note_of_shared_files(workers: &[WorkerPlan]) -> Option<Note> {
     let writers = workers.iter().filter(|worker| worker.job.pattern.access.writes);
     let mut users: BTreeMap<&Path, (u32, Option<&WorkerPlan>)> = BTreeMap::new();
-    for worker in writers.filter(|worker| !diskless(worker.job.submission.engine)) {
+    for worker in writers.filter(|worker| !worker.job.submission.engine.is_diskless()) {
         for file in &worker.files {
             let (count, verifies) = users.entry(&file.path).or_default();
             *count += 1;

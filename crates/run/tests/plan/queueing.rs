@@ -57,6 +57,8 @@ fn synchronous_engines_have_one_request_at_a_time() {
 fn the_report_shows_the_depth_that_was_asked_for() {
     let plan = plan("--name=a --size=64k --ioengine=psync --iodepth=32");
     assert_eq!(plan.workers[0].setup.depth, 32);
+    let kept = plan.workers[0].for_record().queueing.unwrap();
+    assert_eq!((kept.depth, kept.batch, kept.reap_max), (1, 1, 1), "the record has beside it what there was");
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn stages_and_what_a_layout_makes() {
 #[test]
 fn how_it_is_done() {
     let told = first("--name=a --filename=/f --size=1m --rw=randwrite --direct=1 --fsync=8 --fdatasync=3 --sync=1");
-    assert_eq!((told.direct, told.random, told.synchronous), (Some(true), true, true));
+    assert_eq!((told.direct, told.synchronous), (Some(true), true));
     assert_eq!((told.sync_every_writes, told.end_sync, told.invalidated), (3, false, Some(true)));
     assert!(told.synchronous_engine && !told.paced && !told.uniform_data);
     let told = first("--name=a --filename=/f --size=1m --ioengine=libaio --end_fsync=1 --rate_iops=10 --pre_read=1");

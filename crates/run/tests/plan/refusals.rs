@@ -1,5 +1,6 @@
 //! What cannot work is said before the first byte, by job or for all jobs, in fio's words where fio has any.
 
+use job::Access;
 use probe::FileKind;
 
 use crate::world::{World, plan, refusal};
@@ -141,4 +142,19 @@ fn a_mounted_device_is_written_only_when_allowed() {
     assert!(may_run(world.plan("--name=a --rw=randread --filename=/dev/x")), "reading harms nobody");
     assert!(may_run(world.plan("--name=a --rw=randrw --filename=/dev/x --allow_mounted_write=1")));
     assert!(may_run(world.plan("--name=a --rw=randrw --filename=/dev/x --ioengine=null --size=4k")));
+}
+
+#[test]
+fn a_device_in_use_is_not_trimmed_either() {
+    for mut world in [
+        World::new().device("/dev/x", 1 << 20, Some("/home")),
+        World::new().signed_device("/dev/x", 1 << 20, "an xfs filesystem"),
+    ] {
+        for word in ["trim", "randtrim", "trimwrite"] {
+            let mut jobs = world.jobs("--name=a --rw=read --filename=/dev/x");
+            jobs[0].pattern.access = Access::named(word).unwrap();
+            let plan = run::plan::plan(&jobs, &world.facts, 1);
+            assert!(refusal(&plan).contains("refusing to write to it"), "{word}: {}", refusal(&plan));
+        }
+    }
 }

@@ -10,7 +10,7 @@ use run::plan::{Make, Plan};
 /// What stands where. Paths that nothing is said about are missing files.
 #[derive(Default)]
 pub(crate) struct World {
-    facts: HostFacts,
+    pub(crate) facts: HostFacts,
     job_files: JobFiles,
 }
 
@@ -53,12 +53,16 @@ impl World {
 
     /// A block device of so many bytes that nobody uses, or that is mounted somewhere.
     pub(crate) fn device(self, path: &str, bytes: u64, mounted_at: Option<&str>) -> World {
-        let device_use = DeviceUse {
-            mounted_at: mounted_at.into_iter().map(PathBuf::from).collect(),
-            swap: false,
-            holders: Vec::new(),
-            signature: Ok(None),
-        };
+        let mounted_at = mounted_at.into_iter().map(PathBuf::from).collect();
+        self.device_with(path, bytes, DeviceUse { mounted_at, ..unused() })
+    }
+
+    /// A block device that nobody uses, with something on it.
+    pub(crate) fn signed_device(self, path: &str, bytes: u64, holds: &'static str) -> World {
+        self.device_with(path, bytes, DeviceUse { signature: Ok(Some(holds)), ..unused() })
+    }
+
+    fn device_with(self, path: &str, bytes: u64, device_use: DeviceUse) -> World {
         let kind = FileKind::BlockDevice;
         self.with(
             path,
@@ -88,6 +92,10 @@ impl World {
         let jobs = self.jobs(words);
         run::plan::plan(&jobs, &self.facts, 1)
     }
+}
+
+fn unused() -> DeviceUse {
+    DeviceUse { mounted_at: Vec::new(), swap: false, holders: Vec::new(), signature: Ok(None) }
 }
 
 /// A plan on a machine without files.

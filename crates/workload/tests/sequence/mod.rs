@@ -74,23 +74,14 @@ fn block_size(options: &Options) -> PerDirection<BlockSize> {
     per_direction(options.get("bs").unwrap_or("4k"), |size| BlockSize::Fixed(bytes(size) as u32))
 }
 
-fn access(options: &Options) -> Access {
+fn access(options: &Options) -> (Access, Option<i64>) {
     let text = options.get("rw").unwrap_or("read");
     let (word, modifier) = text.split_once(':').map_or((text, None), |(word, number)| (word, Some(number)));
     let modifier = modifier.map(|number| match number.strip_prefix('-') {
         Some(number) => -(bytes(number) as i64),
         None => bytes(number) as i64,
     });
-    let direction = word.trim_start_matches("rand");
-    Access {
-        random: word.starts_with("rand"),
-        reads: matches!(direction, "read" | "rw"),
-        writes: matches!(direction, "write" | "rw" | "trimwrite"),
-        trims: matches!(direction, "trim" | "trimwrite"),
-        trim_then_write: direction == "trimwrite",
-        modifier,
-        identical: options.get("rw_sequencer") == Some("identical"),
-    }
+    (Access::named(word).unwrap(), modifier)
 }
 
 fn distribution(options: &Options) -> Distribution {
@@ -134,7 +125,9 @@ fn files(options: &Options) -> Vec<FileRange> {
 pub(crate) fn workload(options: &Options) -> Workload {
     let block_size = block_size(options);
     let pattern = Pattern {
-        access: access(options),
+        access: access(options).0,
+        modifier: access(options).1,
+        identical: options.get("rw_sequencer") == Some("identical"),
         block_align: options.get("ba").map(|text| per_direction(text, bytes)),
         unaligned_sizes: options.has("bs_unaligned"),
         sizes_by_sequence: options.get("bs_is_seq_rand") == Some("1"),

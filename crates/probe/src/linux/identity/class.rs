@@ -2,10 +2,9 @@
 
 use results::evidence::StorageClass;
 
-use super::daemon::is_fuse;
 use super::stack;
-use crate::Mount;
 use crate::linux::Look;
+use crate::{Mount, is_fuse};
 
 /// Their files are made up by the kernel.
 const KERNEL: [&str; 22] = [

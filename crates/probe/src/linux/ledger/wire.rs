@@ -6,6 +6,7 @@ use results::evidence::{NfsOperation, WireCounters};
 
 use super::sockets::SocketMeter;
 use super::{growth, growth_of_pair};
+use crate::fuse::{is_fuse, is_fuse_on_device};
 use crate::linux::{Look, mounts, processes, read_number, read_text};
 use crate::{Fact, Mount, NotVisible};
 
@@ -77,9 +78,7 @@ fn witness(look: &Look, mount: &Mount) -> Option<Witness> {
     match mount.fstype.as_str() {
         "nfs" | "nfs4" => Some(Witness::Nfs(mount.mount_point.clone())),
         "cifs" | "smb3" | "ceph" | "lustre" | "afs" | "ncpfs" => Some(Witness::Interfaces),
-        "fuse" => Some(fuse(look, mount)),
-        // `fuseblk` is a filesystem of this machine's devices.
-        fstype if fstype.starts_with("fuse.") => Some(fuse(look, mount)),
+        fstype if is_fuse(fstype) && !is_fuse_on_device(fstype) => Some(fuse(look, mount)),
         _ => None,
     }
 }

@@ -1,3 +1,5 @@
+use job::Access;
+
 use super::*;
 use crate::evidence::{MountIdentity, Seen, Storage};
 use crate::histogram::Histogram;
@@ -5,7 +7,7 @@ use crate::record::{JobRecord, JobSetup, Latency, RunRecord, UnifiedReporting};
 
 fn setup() -> JobSetup {
     JobSetup {
-        access: "randread".into(),
+        access: Access::named("randread").unwrap(),
         block_sizes: [(4096, 4096); 3],
         engine: "libaio".into(),
         depth: 32,

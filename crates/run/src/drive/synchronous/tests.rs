@@ -112,15 +112,9 @@ impl Account for Nobody {
 fn workload(writes: bool) -> Workload {
     Workload {
         pattern: Pattern {
-            access: Access {
-                random: false,
-                reads: !writes,
-                writes,
-                trims: false,
-                trim_then_write: false,
-                modifier: None,
-                identical: false,
-            },
+            access: Access { reads: !writes, writes, ..Access::READ },
+            modifier: None,
+            identical: false,
             block_size: PerDirection::all(BlockSize::Fixed(4096)),
             block_align: None,
             unaligned_sizes: false,

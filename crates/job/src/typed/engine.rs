@@ -1,0 +1,172 @@
+//! What an engine is: one row for each, and nobody else decides any of it.
+
+/// What is true of an engine wherever it is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Row {
+    engine: EngineName,
+    name: &'static str,
+    aliases: &'static [&'static str],
+    submission: Submits,
+    reach: Reach,
+    system: System,
+}
+
+/// When a request is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Submits {
+    /// As the call returns: one request is in flight, whatever `iodepth` says.
+    AndWaits,
+    /// Later: `iodepth` requests are in flight.
+    AndReturns,
+    /// As the call returns at a depth of 1, later beyond that.
+    AsDeepAsAsked,
+}
+
+/// What an engine touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// Neither files nor a storage.
+    Nothing,
+    /// Open files.
+    Files,
+    /// Files that are mapped into memory.
+    Mappings,
+}
+
+/// Where an engine can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum System {
+    Any,
+    Unix,
+    Linux,
+}
+
+/// The rows make the type of their names, so that no engine is without one.
+macro_rules! engines {
+    ($($(#[$meaning:meta])+ $engine:ident $name:literal $aliases:expr, $submission:ident, $reach:ident, $system:ident;)+) => {
+        /// Engines that the job language can name and this build knows.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum EngineName {
+            $($(#[$meaning])+ $engine,)+
+        }
+
+        const ROWS: &[Row] = &[$(Row {
+            engine: EngineName::$engine,
+            name: $name,
+            aliases: &$aliases,
+            submission: Submits::$submission,
+            reach: Reach::$reach,
+            system: System::$system,
+        },)+];
+    };
+}
+
+engines! {
+    /// lseek + read/write.
+    Sync "sync" [], AndWaits, Files, Unix;
+    /// pread/pwrite.
+    Psync "psync" [], AndWaits, Files, Unix;
+    /// readv/writev after lseek.
+    Vsync "vsync" [], AndWaits, Files, Unix;
+    /// preadv/pwritev.
+    Pvsync "pvsync" [], AndWaits, Files, Unix;
+    /// preadv2/pwritev2.
+    Pvsync2 "pvsync2" [], AndWaits, Files, Linux;
+    /// io_setup, io_submit, io_getevents.
+    Libaio "libaio" ["aio", "linuxaio"], AndReturns, Files, Linux;
+    /// io_uring_setup, io_uring_enter.
+    IoUring "io_uring" [], AndReturns, Files, Linux;
+    /// Copies from and to a mapping.
+    Mmap "mmap" [], AndWaits, Mappings, Unix;
+    /// No I/O at all.
+    Null "null" [], AsDeepAsAsked, Nothing, Any;
+    /// A virtual device on a virtual clock.
+    Sim "sim" [], AndReturns, Nothing, Any;
+}
+
+impl EngineName {
+    /// Every engine of this system, in the order of the help.
+    pub fn all() -> impl Iterator<Item = EngineName> {
+        ROWS.iter().map(|row| row.engine).filter(|engine| engine.is_of_this_system())
+    }
+
+    /// The engine of this name, aliases included; of another system too, as records travel.
+    pub fn named(name: &str) -> Option<EngineName> {
+        ROWS.iter().find(|row| row.name == name || row.aliases.contains(&name)).map(|row| row.engine)
+    }
+
+    /// This system has it.
+    pub fn is_of_this_system(self) -> bool {
+        match self.row().system {
+            System::Any => true,
+            System::Unix => cfg!(unix),
+            System::Linux => cfg!(target_os = "linux"),
+        }
+    }
+
+    /// Rows stand in the order of the names, as both come from the same lines.
+    fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    /// fio's name for it.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// A request is over when the call returns: one is in flight, whatever `iodepth` says.
+    pub fn is_synchronous(self) -> bool {
+        self.row().submission == Submits::AndWaits
+    }
+
+    /// At this depth, a request is over when the call returns.
+    pub fn is_synchronous_at(self, depth: u32) -> bool {
+        match self.row().submission {
+            Submits::AndWaits => true,
+            Submits::AndReturns => false,
+            Submits::AsDeepAsAsked => depth <= 1,
+        }
+    }
+
+    /// It touches neither files nor a storage.
+    pub fn is_diskless(self) -> bool {
+        self.row().reach == Reach::Nothing
+    }
+
+    /// It maps its files: the page cache serves it, however they were opened.
+    pub fn maps_files(self) -> bool {
+        self.row().reach == Reach::Mappings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::option::{Kind, Status};
+
+    #[test]
+    fn the_option_takes_the_names_of_the_table_and_no_others() {
+        let row = crate::table::job_row("ioengine", EngineName::Psync).unwrap();
+        let Kind::Word { choices, .. } = &row.kind else { panic!("ioengine is a word") };
+        let mut taken: Vec<&str> = choices
+            .iter()
+            .filter(|choice| !matches!(choice.status, Status::NotYet(_) | Status::Rejected(_)))
+            .map(|choice| choice.word)
+            .collect();
+        let mut known: Vec<&str> = ROWS.iter().flat_map(|row| row.aliases.iter().copied().chain([row.name])).collect();
+        taken.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(taken, known);
+    }
+
+    #[test]
+    fn a_name_and_its_aliases_lead_to_the_same_row() {
+        for engine in EngineName::all() {
+            assert_eq!(EngineName::named(engine.name()), Some(engine));
+            assert_eq!(engine.row().engine, engine);
+        }
+        assert_eq!(EngineName::named("aio"), EngineName::named("linuxaio"));
+        assert_eq!(EngineName::named("aio"), Some(EngineName::Libaio));
+        assert_eq!(EngineName::named("posixaio"), None);
+    }
+}
