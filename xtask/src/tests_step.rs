@@ -1,7 +1,7 @@
 //! Runs the tests in named tiers, shows all they print, and counts them.
 
 use std::fmt;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::workspace::{cargo, cargo_command};
@@ -129,10 +129,24 @@ fn build(chosen: &[&Tier]) -> Result<(), String> {
     Ok(())
 }
 
+/// Cargo with SIGHUP as it is by default: where it is ignored, as under nohup, the tests' programs would ignore it too, as
+/// they should, and the tests that send it would wait for their end.
+fn hearing_hangups() -> Command {
+    let cargo = cargo_command();
+    let hearing = ["--default-signal=HUP"];
+    let can = Command::new("env").args(hearing).arg("true").stderr(Stdio::null()).status();
+    if !can.is_ok_and(|status| status.success()) {
+        return cargo;
+    }
+    let mut command = Command::new("env");
+    command.args(hearing).arg(cargo.get_program());
+    command
+}
+
 /// The counts of a tier, and what it printed. What passing tests print is shown as well: it holds the reasons of those
 /// that were skipped.
 fn run_tier(tier: &Tier) -> (Counts, String) {
-    let mut command = cargo_command();
+    let mut command = hearing_hangups();
     command.args(["test", "--workspace", "--no-fail-fast"]).args(tier.words()).args(["--", "--show-output"]);
     let output = match command.stdin(Stdio::null()).output() {
         Ok(output) => output,
