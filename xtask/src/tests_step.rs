@@ -91,7 +91,9 @@ fn side_by_side(tiers: &[&Tier], lanes: usize) -> Counts {
     let total = Mutex::new(Counts::default());
     std::thread::scope(|scope| {
         let lane = || {
-            while let Some(tier) = lock(&waiting).next() {
+            // A function of its own: in the loop's head the lock would be held until the tier has ended.
+            let next = || lock(&waiting).next();
+            while let Some(tier) = next() {
                 let (counts, output) = run_tier(tier);
                 let mut total = lock(&total);
                 println!("== test {}\n{output}== test {}: {counts}", tier.name, tier.name);
