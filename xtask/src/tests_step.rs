@@ -74,7 +74,7 @@ impl Tier {
 }
 
 /// So many tiers run at a time: most tests wait for storage or for a clock, and leave the processors to others.
-const LANES: usize = 3;
+const LANES: usize = 2;
 
 /// Runs the tests of these tiers, of all if none is named. What a tier prints is shown when it has ended.
 pub(crate) fn run(names: &[String]) -> Result<Counts, String> {
