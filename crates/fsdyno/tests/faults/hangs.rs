@@ -200,13 +200,7 @@ fn syncs_and_small_files() {
             .map(|(fault, asked, ran)| {
                 let own = if asked.starts_with("fio") { "its file" } else { "its directory" };
                 assert!(left.contains("`synced`") && left.contains("fsdyno-work-N"), "{left}");
-                let mut row = row(fault, asked, ran, "is stuck", own.to_owned());
-                // Whether the worker had told its figures before it got stuck, some milliseconds after its start, is
-                // a matter of time.
-                if fault.starts_with("the 3rd") {
-                    row.kept = row.kept.replace("with the I/Os before it and error", "with error");
-                }
-                row
+                row(fault, asked, ran, "is stuck", own.to_owned())
             })
             .collect()
     });

@@ -201,6 +201,8 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     /// fsync and its kin: always timed, they are what the reader waits for.
     #[cold]
     fn sync_call(&mut self, slot: Slot<E>, op: &Op) -> Result<Slot<E>, Ended> {
+        // A sync may never come back: what was transferred before it is then known whole.
+        self.publish();
         let start_ns = self.now_ns();
         self.parts.recorder.sync_issued();
         let Queued::Done(completion) = self.parts.engine.queue(slot, op, 0) else {
