@@ -203,7 +203,7 @@ fn enough(study: &Study, rounds: u32, cap: u32) -> Option<String> {
         let baseline = headline_rates(study, 0, pattern);
         for target in 1..study.targets.len() {
             let width = match paired_ratio(&headline_rates(study, target, pattern), &baseline, WINNER_CONFIDENCE) {
-                Some(estimate) if estimate.difference(WINNER_CONFIDENCE) == Difference::Shown => continue,
+                Some(estimate) if estimate.winner() == Difference::Shown => continue,
                 Some(estimate) => estimate.relative_half_width().unwrap_or(f64::INFINITY),
                 None => f64::INFINITY,
             };

@@ -42,7 +42,7 @@ impl Ratio {
     /// Whether the rounds show a difference.
     pub(crate) fn difference(&self) -> Difference {
         let estimate = self.interval.map(|interval| Estimate { value: self.value, interval });
-        estimate.map_or(Difference::TooFew, |estimate| estimate.difference(WINNER_CONFIDENCE))
+        estimate.map_or(Difference::TooFew, |estimate| estimate.winner())
     }
 
     /// Why an interval shows no difference, in words; `None`: it does, or there is none.
