@@ -263,11 +263,11 @@ fn announce(plan: &Plan, formats: Formats, output: &mut Output) -> std::io::Resu
     }
     let mut text = String::new();
     for worker in plan.workers.iter().filter(|worker| worker.clone == 0) {
-        text.push_str(&report::normal::banner(&worker.job.name, worker.group, &worker.setup));
+        text.push_str(&fio_report::normal::banner(&worker.job.name, worker.group, &worker.setup));
     }
     let threads = plan.workers.iter().filter(|worker| worker.job.process.thread).count() as u32;
     text.push_str(&format!("{}\n", crate::VERSION));
-    text.push_str(&report::normal::starting(threads, plan.workers.len() as u32 - threads));
+    text.push_str(&fio_report::normal::starting(threads, plan.workers.len() as u32 - threads));
     for line in cautions {
         text.push_str(&format!("{line}\n"));
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::error::ContextKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use report::terse::Version;
+use fio_report::terse::Version;
 
 use crate::explain::wrapped;
 use crate::fio::{complain, print};

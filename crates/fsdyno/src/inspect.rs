@@ -40,9 +40,9 @@ impl Inspect {
         }
         let host = probe::host();
         let text = if self.json {
-            report::inspect::json(&storage, &host, crate::VERSION)
+            present::inspect::json(&storage, &host, crate::VERSION)
         } else {
-            report::inspect::text(&storage, &host)
+            present::inspect::text(&storage, &host)
         };
         if print(&text) { 0 } else { UNUSABLE }
     }

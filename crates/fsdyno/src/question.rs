@@ -191,9 +191,9 @@ pub(crate) fn shown_as(json: bool, markdown: bool, study: &Study) -> String {
     if json {
         format!("{}\n", study.to_json())
     } else if markdown {
-        report::guided::markdown(study)
+        present::guided::markdown(study)
     } else {
-        report::guided::text(study, columns())
+        present::guided::text(study, columns())
     }
 }
 

@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 use engine::files::{Readers, write_whole};
 use guide::Problem;
 use guide::store::Store;
-use report::{TimeZone, export, sheet};
+use jiff::tz::TimeZone;
+use present::{export, sheet};
 use results::{RunRecord, Study};
 
 use crate::fio::{Formats, complain, print};
@@ -156,7 +157,7 @@ fn records(studies: &[Study]) -> Vec<&RunRecord> {
 
 fn fio_report(form: Form, terse_version: u8, record: &RunRecord) -> String {
     match form {
-        Form::Normal => report::normal::full(record, &TimeZone::system()),
+        Form::Normal => fio_report::normal::full(record, &TimeZone::system()),
         _ => formats(form, terse_version).report(record),
     }
 }
@@ -213,7 +214,7 @@ fn into_directory(directory: &Path, form: Form, studies: &[Study]) -> Result<(),
     std::fs::create_dir_all(directory)
         .map_err(|error| Problem::new(format!("cannot make {}: {error}", directory.display())))?;
     for (index, study) in studies.iter().enumerate() {
-        for row in export::fio_json(study, &TimeZone::system()) {
+        for row in fio_report::json::documents(study, &TimeZone::system()) {
             // Rows of several runs may have the same name.
             let name = if studies.len() > 1 { format!("{}-{}", index + 1, row.name) } else { row.name };
             into_file(&directory.join(name), &row.document)?;

@@ -79,7 +79,7 @@ impl Options {
 
     /// Space that the files may take: those of the rule and those that are synced, in whole blocks; each with its
     /// directory and its link besides.
-    pub(crate) fn needs(&self) -> Needs {
+    pub fn needs(&self) -> Needs {
         let block = 4096;
         let file = self.size_bytes.div_ceil(block).max(1).saturating_mul(block);
         let loops = if self.literal { u64::from(shell::FILES) } else { 0 };

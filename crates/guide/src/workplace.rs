@@ -202,7 +202,7 @@ fn cannot_write(path: &Path, code: i32) -> Problem {
 }
 
 /// The system's text without the number that Rust adds.
-pub(crate) fn reason(error: &std::io::Error) -> String {
+pub fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split_once(" (os error").map_or(text.clone(), |(before, _)| before.to_owned())
 }

@@ -1,7 +1,7 @@
 //! The findings for people: aligned lines under headings.
 
+use present::{Page, binary_size};
 use probe::Fact;
-use report::{Page, binary_size};
 
 use super::{EngineFinding, Findings, Floor, judgement};
 

@@ -47,7 +47,7 @@ impl Attribute {
 }
 
 fn as_text(first_line: &str, found: &[Attributed]) -> String {
-    let mut page = report::Page::new(first_line, 2, super::columns());
+    let mut page = present::Page::new(first_line, 2, super::columns());
     for Attributed { title, outcome, .. } in found {
         page.heading(title);
         page.paragraph("  ", outcome.as_ref().map_or_else(String::as_str, |found| &found.sentence));

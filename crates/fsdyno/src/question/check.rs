@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use check::{Entry, Library, Options, Shortening, check, nominal_seconds};
 use clap::Args;
 use guide::Problem;
-use guide::check::{Entry, Library, Options, Shortening, check, nominal_seconds};
 use guide::study::Place;
-use report::guided::ListedProfile;
+use present::guided::ListedProfile;
 
 use super::{Shared, UNUSABLE, answer, columns, size, tell};
 use crate::fio::print;
@@ -107,9 +107,9 @@ impl Check {
     fn listed(&self, library: &Library) -> ExitCode {
         let all: Vec<ListedProfile> = library.entries().iter().map(listed).collect();
         printed(&if self.shared.json {
-            report::guided::profiles_json(&all)
+            present::guided::profiles_json(&all)
         } else {
-            report::guided::profiles(&all, columns())
+            present::guided::profiles(&all, columns())
         })
     }
 }

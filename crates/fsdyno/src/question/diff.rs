@@ -161,9 +161,9 @@ impl Diff {
             self.fail_if.iter().map(|text| Condition::parse(text, &found)).collect::<Result<_, _>>()?;
         let (base_name, new_name) = (called(&base), called(&new));
         let status = printed(&if self.json {
-            report::guided::changes_json(&found, &base_name, &new_name, &reasons)
+            present::guided::changes_json(&found, &base_name, &new_name, &reasons)
         } else {
-            let mut text = report::guided::changes(&found, &base_name, &new_name, super::columns());
+            let mut text = present::guided::changes(&found, &base_name, &new_name, super::columns());
             for reason in &reasons {
                 text.push_str(&format!("forced although {reason}\n"));
             }
@@ -201,7 +201,7 @@ impl History {
         let run = store.find(&self.run)?;
         let (mut studies, _) = store.studies()?;
         studies.retain(|study| is_repeat(study, &run));
-        Ok(printed(&report::guided::history(&studies, super::columns())))
+        Ok(printed(&present::guided::history(&studies, super::columns())))
     }
 }
 

@@ -82,12 +82,12 @@ impl Runs {
         problems.iter().for_each(tell);
         let baselines = store.baselines()?;
         if self.json {
-            return Ok(printed(&report::guided::runs_json(&studies, &baselines)));
+            return Ok(printed(&present::guided::runs_json(&studies, &baselines)));
         }
         if studies.is_empty() {
             complain(&format!("nothing is kept in {} yet", store.directory().display()));
         }
-        Ok(printed(&report::guided::runs(&studies, &baselines, super::columns())))
+        Ok(printed(&present::guided::runs(&studies, &baselines, super::columns())))
     }
 }
 
