@@ -22,6 +22,18 @@ pub enum Version {
     V5 = 5,
 }
 
+impl Version {
+    /// The version of this number, which has been checked to be 2 to 5.
+    pub fn numbered(number: u8) -> Version {
+        match number {
+            2 => Version::V2,
+            4 => Version::V4,
+            5 => Version::V5,
+            _ => Version::V3,
+        }
+    }
+}
+
 /// Places for percentiles; unused ones are filled up.
 const PERCENTILES: usize = 20;
 

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 use findings::Story;
 
-use crate::fio::{complain, print};
-use crate::question::{UNUSABLE, columns};
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{columns, complain, print};
 
 /// Longer lines are hard to read.
 const COLUMNS_MAX: usize = 100;

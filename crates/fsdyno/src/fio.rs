@@ -16,43 +16,26 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use fio_report::terse::Version;
 use job::{Action, Eta, Outcome, Rejection, Request, Settings, Warning};
 use probe::HostFacts;
 use results::{Note, RunRecord, Severity, escape};
 use run::plan::Plan;
 use run::{Heading, MachineSources, SignalWatch};
 
-use crate::first_look::{Face, FirstLook};
-use crate::{patience, supervisor};
+use crate::process::first_look::{Face, FirstLook};
+use crate::process::status::{BY_SIGNAL, REJECTED};
+use crate::process::streams::{complain, complain_in_colour, print};
+use crate::process::{VERSION, patience, supervisor};
 use bandwidth_log::BandwidthLog;
 pub(crate) use formats::Formats;
 use objections::Objections;
-pub(crate) use output::complain;
-use output::{LiveLine, Output, complain_in_colour};
+use output::{LiveLine, Output};
 use record_file::RecordFile;
 use screen::{GrowingRecord, ProgressRules, Screen, ScreenState};
 
-/// Anything that is wrong before the first job starts.
-pub(crate) const REJECTED: u8 = 1;
-
-/// Added to the number of failed jobs when a signal ended the run.
-pub(crate) const BY_SIGNAL: u8 = 128;
-
 /// The last line of `--help`.
 const OWN_COMMANDS: &str = "Commands beside fio's, such as doctor and report, are listed by `fsdyno help`.\n";
-
-/// A text on stdout; false if it could not be written.
-pub(crate) fn print(text: &str) -> bool {
-    match Output::stdout().write(text) {
-        Ok(()) => true,
-        // Whoever reads a part of the output and goes away has what they wanted.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => true,
-        Err(error) => {
-            complain(&format!("fsdyno: cannot write to standard output: {error}"));
-            false
-        }
-    }
-}
 
 /// Runs a fio command line; `words` are those after the program's name.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
@@ -78,8 +61,8 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
 
 fn immediate(action: Action) -> u8 {
     let (text, status) = match action {
-        Action::Version => (format!("{}\n", crate::VERSION), 0),
-        Action::Help => (format!("{}\n{}{OWN_COMMANDS}", crate::VERSION, job::help::usage()), 0),
+        Action::Version => (format!("{}\n", VERSION), 0),
+        Action::Help => (format!("{}\n{}{OWN_COMMANDS}", VERSION, job::help::usage()), 0),
         // Lists of fio's have tabs.
         Action::Print { text, status } => {
             (text.split('\t').map(escape::terminal).collect::<Vec<_>>().join("\t"), status)
@@ -149,7 +132,7 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
     let mut objections = Objections::new(settings.findings);
     objections.before_run(&run::foretold(&plan, facts.host.clone(), storages.clone()), &request.warnings);
     let heading = Heading {
-        version: crate::VERSION.to_owned(),
+        version: VERSION.to_owned(),
         command: words,
         global_options: request.global_options.clone(),
         host: facts.host.clone(),
@@ -226,7 +209,7 @@ fn formats_of(settings: &Settings) -> Formats {
         normal: asked.normal,
         json: asked.json,
         json_plus: asked.json_plus,
-        terse: asked.terse.then(|| crate::guided::terse(settings.terse_version)),
+        terse: asked.terse.then(|| Version::numbered(settings.terse_version)),
         evidence: settings.fsdyno_json,
     }
 }
@@ -266,7 +249,7 @@ fn announce(plan: &Plan, formats: Formats, output: &mut Output) -> std::io::Resu
         text.push_str(&fio_report::normal::banner(&worker.job.name, worker.group, &worker.setup));
     }
     let threads = plan.workers.iter().filter(|worker| worker.job.process.thread).count() as u32;
-    text.push_str(&format!("{}\n", crate::VERSION));
+    text.push_str(&format!("{}\n", VERSION));
     text.push_str(&fio_report::normal::starting(threads, plan.workers.len() as u32 - threads));
     for line in cautions {
         text.push_str(&format!("{line}\n"));

@@ -5,15 +5,16 @@ use std::process::ExitCode;
 
 use clap::error::ContextKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use fio_report::terse::Version;
 
 use crate::explain::wrapped;
-use crate::fio::{complain, print};
+use crate::process::VERSION;
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{columns, complain, print};
 use crate::question;
 
 /// How fast a filesystem really is, whether that is good enough, and whether the number can be trusted.
 #[derive(Debug, Parser)]
-#[command(name = "fsdyno", version = crate::VERSION)]
+#[command(name = "fsdyno", version = VERSION)]
 struct Guided {
     #[command(subcommand)]
     question: Question,
@@ -75,7 +76,7 @@ pub(crate) fn command() -> clap::Command {
 
 /// All questions, with help of the terminal's width.
 fn tree() -> clap::Command {
-    let columns = question::columns().min(COLUMNS_MAX);
+    let columns = columns().min(COLUMNS_MAX);
     let command = Guided::command().term_width(columns);
     let overview = overview(&command, columns);
     command.override_help(overview)
@@ -125,7 +126,7 @@ pub(crate) fn resembles(word: &str) -> bool {
 
 /// The page of all commands.
 pub(crate) fn help() -> ExitCode {
-    if print(&tree().render_help().to_string()) { ExitCode::SUCCESS } else { ExitCode::from(question::UNUSABLE) }
+    if print(&tree().render_help().to_string()) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
 }
 
 /// Answers the question.
@@ -157,22 +158,12 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {
                 complain(error.to_string().trim_end());
-                ExitCode::from(question::UNUSABLE)
+                ExitCode::from(UNUSABLE)
             } else {
                 print(&error.to_string());
                 ExitCode::SUCCESS
             }
         }
-    }
-}
-
-/// The terse version of this number, which has been checked to be 2 to 5.
-pub(crate) fn terse(version: u8) -> Version {
-    match version {
-        2 => Version::V2,
-        4 => Version::V4,
-        5 => Version::V5,
-        _ => Version::V3,
     }
 }
 

@@ -8,9 +8,10 @@ use guide::Problem;
 use guide::workplace::type_matches;
 use results::evidence::{Seen, Storage};
 
-use crate::fio::print;
-use crate::question::{UNUSABLE, tell};
-use crate::supervisor::supervised;
+use crate::process::VERSION;
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{print, tell};
+use crate::process::supervisor::supervised;
 
 /// What is this storage: filesystem, server, devices, limits; nothing is read from or written to it.
 #[derive(Debug, Args)]
@@ -40,7 +41,7 @@ impl Inspect {
         }
         let host = probe::host();
         let text = if self.json {
-            present::inspect::json(&storage, &host, crate::VERSION)
+            present::inspect::json(&storage, &host, VERSION)
         } else {
             present::inspect::text(&storage, &host)
         };

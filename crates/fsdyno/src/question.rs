@@ -24,8 +24,10 @@ use guide::{Problem, Watcher};
 use results::{Study, Verdict};
 use run::{Control, SignalWatch};
 
-use crate::fio::{complain, print};
-use crate::first_look::Looks;
+use crate::process::first_look::Looks;
+use crate::process::status::{BY_SIGNAL, INCONCLUSIVE, UNUSABLE};
+use crate::process::streams::{columns, complain, print, tell};
+use crate::process::{patience, supervisor};
 use keeper::Keeper;
 
 pub(crate) use attribute::Attribute;
@@ -37,15 +39,6 @@ pub(crate) use measure::Measure;
 pub(crate) use smallfiles::SmallFiles;
 pub(crate) use stored::{Clean, Runs, Show};
 pub(crate) use sweep::Sweep;
-
-/// Bad input, or a place that cannot be used.
-pub(crate) const UNUSABLE: u8 = 2;
-
-/// No requirement failed, and one is open.
-const INCONCLUSIVE: u8 = 3;
-
-/// Stopped by a signal: this and the signal's number.
-pub(crate) const BY_SIGNAL: u8 = 128;
 
 /// Options of every question.
 #[derive(Clone, Debug, Args)]
@@ -91,20 +84,12 @@ pub(crate) fn answer(
     command: Vec<String>,
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> ExitCode {
-    ExitCode::from(crate::supervisor::supervised(|| {
+    ExitCode::from(supervisor::supervised(|| {
         try_answer(shared, command, ask).unwrap_or_else(|problem| {
             tell(&problem);
             UNUSABLE
         })
     }))
-}
-
-/// The problem and its next step, on stderr.
-pub(crate) fn tell(problem: &Problem) {
-    complain(&format!("fsdyno: {problem}"));
-    if let Some(next) = &problem.next {
-        complain(&format!("  next: {next}"));
-    }
 }
 
 fn try_answer(
@@ -113,7 +98,7 @@ fn try_answer(
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> Result<u8, Problem> {
     let store = if shared.no_store { None } else { store_or_warning(shared) };
-    let control = Arc::new(crate::patience::control());
+    let control = Arc::new(patience::control());
     let signals = SignalWatch::begin(Arc::clone(&control))
         .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
     let mut looks = Looks::new(Arc::clone(&control));
@@ -195,11 +180,6 @@ pub(crate) fn shown_as(json: bool, markdown: bool, study: &Study) -> String {
     } else {
         present::guided::text(study, columns())
     }
-}
-
-/// Columns to print for.
-pub(crate) fn columns() -> usize {
-    engine::terminal::columns(std::io::stdout()).filter(|columns| *columns >= 40).unwrap_or(80)
 }
 
 /// Reads a size such as `4g` or `100m`: powers of 1,024, as fio's sizes.

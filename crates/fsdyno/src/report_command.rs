@@ -5,15 +5,16 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use engine::files::{Readers, write_whole};
+use fio_report::terse::Version;
 use guide::Problem;
 use guide::store::Store;
 use jiff::tz::TimeZone;
 use present::{export, sheet};
 use results::{RunRecord, Study};
 
-use crate::fio::{Formats, complain, print};
-use crate::guided::terse;
-use crate::question::{UNUSABLE, tell};
+use crate::fio::Formats;
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{complain, print, tell};
 
 /// Show saved runs again: as the dyno sheet (HTML), a table, CSV, or fio's formats.
 #[derive(Debug, Args)]
@@ -167,7 +168,7 @@ fn formats(form: Form, terse_version: u8) -> Formats {
         normal: false,
         json: matches!(form, Form::Json | Form::JsonPlus),
         json_plus: form == Form::JsonPlus,
-        terse: (form == Form::Terse).then(|| terse(terse_version)),
+        terse: (form == Form::Terse).then(|| Version::numbered(terse_version)),
         evidence: false,
     }
 }

@@ -14,7 +14,7 @@ const ROOMS: [&str; 11] = [
     "crates/findings/src/limits.rs",
     "crates/present/src/guided",
     "crates/present/src/inspect.rs",
-    "crates/fsdyno/src/first_look.rs",
+    "crates/fsdyno/src/process/first_look.rs",
     "crates/fsdyno/src/inspect.rs",
     "crates/fsdyno/src/question",
     "crates/fsdyno/src/question.rs",

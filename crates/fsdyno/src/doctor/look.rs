@@ -10,7 +10,7 @@ pub(super) fn look() -> Findings {
     let host = probe::host();
     let usable = std::thread::available_parallelism();
     Findings {
-        version: crate::VERSION.to_owned(),
+        version: crate::process::VERSION.to_owned(),
         debug_build: cfg!(debug_assertions),
         kernel: host.kernel.ok_or_else(|| NotVisible::new("uname", "it gave no name")),
         processors_online: host.cpus.ok_or_else(|| NotVisible::new("list of processors", "it cannot be read")),

@@ -15,8 +15,8 @@ use job::offered::{Offered, sections};
 use job::option::{Arity, Status};
 
 use super::{FIO, FIO_ABOUT};
-use crate::fio::print;
-use crate::question::{UNUSABLE, tell};
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{print, tell};
 
 /// Print a man page: of the program, of a command, or of the fio face.
 ///

@@ -9,8 +9,10 @@ use guide::Problem;
 use guide::study::Place;
 use present::guided::ListedProfile;
 
-use super::{Shared, UNUSABLE, answer, columns, size, tell};
-use crate::fio::print;
+use super::{Shared, answer, size};
+use crate::process::VERSION;
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{columns, print, tell};
 
 /// Does it meet a published requirement? PASS or FAIL, with margin and source.
 ///
@@ -100,7 +102,7 @@ impl Check {
         };
         let place = Place::at(Path::new(path));
         answer(&self.shared, command, |caller| {
-            check(&place, &options, &library, crate::VERSION, caller.command, caller.control, caller.watcher)
+            check(&place, &options, &library, VERSION, caller.command, caller.control, caller.watcher)
         })
     }
 

@@ -9,7 +9,7 @@ use guide::store::Store;
 use results::{Change, Measure, Shown, Study, changes, earlier, is_repeat, obstacles};
 
 use super::stored::{ended, printed};
-use crate::fio::complain;
+use crate::process::streams::{columns, complain};
 
 /// What changed from one kept run to another, and whether the rounds can show it.
 #[derive(Debug, Args)]
@@ -163,7 +163,7 @@ impl Diff {
         let status = printed(&if self.json {
             present::guided::changes_json(&found, &base_name, &new_name, &reasons)
         } else {
-            let mut text = present::guided::changes(&found, &base_name, &new_name, super::columns());
+            let mut text = present::guided::changes(&found, &base_name, &new_name, columns());
             for reason in &reasons {
                 text.push_str(&format!("forced although {reason}\n"));
             }
@@ -201,7 +201,7 @@ impl History {
         let run = store.find(&self.run)?;
         let (mut studies, _) = store.studies()?;
         studies.retain(|study| is_repeat(study, &run));
-        Ok(printed(&present::guided::history(&studies, super::columns())))
+        Ok(printed(&present::guided::history(&studies, columns())))
     }
 }
 

@@ -8,7 +8,7 @@ use results::Row;
 use results::escape;
 use results::quantity::{bytes_per_s, count_per_s, latency, number};
 
-use crate::fio::complain;
+use crate::process::streams::complain;
 
 /// The live view.
 pub(crate) struct Live {

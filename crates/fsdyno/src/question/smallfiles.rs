@@ -8,6 +8,7 @@ use guide::smallfiles::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_M
 use guide::study::Place;
 
 use super::{Shared, answer, size};
+use crate::process::VERSION;
 
 /// How does it do with names and small files: the 10 s rule, create, stat, rename, fsync.
 ///
@@ -68,7 +69,7 @@ impl SmallFiles {
         };
         let place = Place::at(&self.path);
         answer(&self.shared, command, |caller| {
-            smallfiles(&place, &options, crate::VERSION, caller.command, caller.control, caller.watcher)
+            smallfiles(&place, &options, VERSION, caller.command, caller.control, caller.watcher)
         })
     }
 }

@@ -11,10 +11,12 @@ use guide::workplace::{CleanOptions, Outcome, clean};
 use results::escape;
 use run::SignalWatch;
 
-use super::{UNUSABLE, shown_as, tell};
-use crate::fio::{complain, print};
-use crate::first_look::Looks;
-use crate::supervisor::supervised;
+use super::shown_as;
+use crate::process::first_look::Looks;
+use crate::process::patience;
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{columns, complain, print, tell};
+use crate::process::supervisor::supervised;
 
 /// List the runs that were kept.
 #[derive(Debug, Args)]
@@ -87,7 +89,7 @@ impl Runs {
         if studies.is_empty() {
             complain(&format!("nothing is kept in {} yet", store.directory().display()));
         }
-        Ok(printed(&present::guided::runs(&studies, &baselines, super::columns())))
+        Ok(printed(&present::guided::runs(&studies, &baselines, columns())))
     }
 }
 
@@ -109,7 +111,7 @@ impl Clean {
     }
 
     fn clean(self) -> Result<u8, Problem> {
-        let control = Arc::new(crate::patience::control());
+        let control = Arc::new(patience::control());
         let signals = SignalWatch::begin(Arc::clone(&control))
             .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
         let mut looks = Looks::new(control);

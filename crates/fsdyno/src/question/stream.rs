@@ -10,7 +10,8 @@ use guide::{Problem, Watcher};
 use results::{Row, RunRecord, Study, escape};
 use serde_json::{Map, Value, json};
 
-use crate::fio::complain;
+use crate::process::VERSION;
+use crate::process::streams::complain;
 
 /// Version of the lines; grows whenever a key is removed or changes meaning.
 const SCHEMA: u32 = 1;
@@ -51,7 +52,7 @@ impl Stream {
 
     /// The first line.
     pub(crate) fn open(&mut self, command: &[String]) {
-        self.line("open", json!({ "version": crate::VERSION, "command": command }));
+        self.line("open", json!({ "version": VERSION, "command": command }));
     }
 
     /// The last line: what came of it.

@@ -11,8 +11,9 @@ use engine::errno::ETIMEDOUT;
 use guide::{Problem, Watcher};
 use run::{Bounds, Control};
 
-use crate::fio::complain;
-use crate::{fio, question, supervisor};
+use super::status::{BY_SIGNAL, REJECTED, UNUSABLE};
+use super::streams::{complain, tell};
+use super::supervisor;
 
 /// So long a look may go on after a signal, ns: what has begun to make something gets the time to remove it.
 const AFTER_SIGNAL_NS: u64 = 1_000_000_000;
@@ -140,13 +141,13 @@ fn give_up(face: Face, given_up: GivenUp, path: &Path, thread: u32, bounds: Boun
         }
     };
     let status = match (face, given_up) {
-        (Face::Fio, GivenUp::Silent) => fio::REJECTED,
-        (Face::Fio, GivenUp::Signal(_)) => fio::BY_SIGNAL,
-        (Face::Guided, GivenUp::Silent) => question::UNUSABLE,
-        (Face::Guided, GivenUp::Signal(signal)) => question::BY_SIGNAL + signal as u8,
+        (Face::Fio, GivenUp::Silent) => REJECTED,
+        (Face::Fio, GivenUp::Signal(_)) => BY_SIGNAL,
+        (Face::Guided, GivenUp::Silent) => UNUSABLE,
+        (Face::Guided, GivenUp::Signal(signal)) => BY_SIGNAL + signal as u8,
     };
     match face {
-        Face::Guided => question::tell(&problem),
+        Face::Guided => tell(&problem),
         Face::Fio => {
             let next = problem.next.as_ref().map(|next| format!("\n  next: {next}")).unwrap_or_default();
             complain(&format!("fio: {problem}{next}"));

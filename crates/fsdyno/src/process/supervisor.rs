@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use engine::process::{Ended, Side, bind_to_parent, closes_within, divide, let_go_of_standard_streams, wait_for};
 
-use crate::fio::complain;
+use super::status::BY_SIGNAL;
+use super::streams::complain;
 
 /// A worker process that has given its status and is not gone after so long is stuck.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -16,9 +17,6 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const KILL: u8 = 9;
 const BUS: u8 = 7;
 const ABORT: u8 = 6;
-
-/// The status of a process that a signal ended: this and the signal's number.
-const BY_SIGNAL: u8 = 128;
 
 /// The status of a process whose parent was killed before it could begin; nobody reads it.
 const ORPHANED: u8 = 1;

@@ -2,7 +2,7 @@
 
 use run::{Bounds, Control};
 
-use crate::fio::complain;
+use super::streams::complain;
 
 /// Seconds that stand for the half minute of docs/reliability.md.
 const VARIABLE: &str = "FSDYNO_PATIENCE";

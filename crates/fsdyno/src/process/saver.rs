@@ -4,7 +4,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
-use crate::fio::complain;
+use super::streams::complain;
 
 /// Saves the latest of what it is given; what comes faster than it can be saved is passed over.
 pub(crate) struct Saver<T> {
