@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use findings::Story;
+use findings::Explanation;
 
 use crate::fio::{complain, print};
 use crate::question::{UNUSABLE, columns};
@@ -23,8 +23,8 @@ impl Explain {
         let columns = columns().min(COLUMNS_MAX);
         let text = match &self.id {
             None => list(columns),
-            Some(id) => match findings::story(id) {
-                Some(story) => tell(story, columns),
+            Some(id) => match findings::explanation(id) {
+                Some(explanation) => tell(explanation, columns),
                 None => {
                     complain(&format!("fsdyno: no finding is called {id}"));
                     complain("  next: fsdyno explain  (lists them)");
@@ -37,16 +37,16 @@ impl Explain {
 }
 
 fn list(columns: usize) -> String {
-    let line = |story: &Story| {
-        let head = format!("{:<20} {:<4} ", story.id, story.trap);
+    let line = |explanation: &Explanation| {
+        let head = format!("{:<20} {:<4} ", explanation.id, explanation.trap);
         let indent = format!("\n{:width$}", "", width = head.len());
-        format!("{head}{}\n", wrapped(story.title, columns.saturating_sub(head.len())).join(&indent))
+        format!("{head}{}\n", wrapped(explanation.title, columns.saturating_sub(head.len())).join(&indent))
     };
     findings::catalogue().map(line).collect()
 }
 
-fn tell(story: &Story, columns: usize) -> String {
-    let Story { id, trap, title, happens, seen, advice, documented } = story;
+fn tell(explanation: &Explanation, columns: usize) -> String {
+    let Explanation { id, trap, title, happens, seen, advice, documented } = explanation;
     let parts =
         [("What happens", happens), ("How it is seen", seen), ("What to do", advice), ("Documented", documented)];
     let told: String = parts
@@ -79,12 +79,12 @@ mod tests {
 
     #[test]
     fn stories_keep_to_the_width_and_lose_no_word() {
-        for story in findings::catalogue() {
-            let told = tell(story, 80);
+        for explanation in findings::catalogue() {
+            let told = tell(explanation, 80);
             // Addresses are not broken.
             assert!(told.lines().all(|line| line.chars().count() <= 80 || line.contains("http")), "{told}");
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-            assert_eq!(words(&wrapped(story.happens, 78).join(" ")), words(story.happens));
+            assert_eq!(words(&wrapped(explanation.happens, 78).join(" ")), words(explanation.happens));
         }
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         let listed = list(80);
