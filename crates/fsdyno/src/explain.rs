@@ -26,7 +26,7 @@ impl Explain {
             Some(id) => match findings::explanation(id) {
                 Some(explanation) => tell(explanation, columns),
                 None => {
-                    complain(&format!("fsdyno: no finding is called {id}"));
+                    complain(&format!("fsdyno: there is no finding {id}"));
                     complain("  next: fsdyno explain  (lists them)");
                     return ExitCode::from(UNUSABLE);
                 }
@@ -48,7 +48,7 @@ fn list(columns: usize) -> String {
 fn tell(explanation: &Explanation, columns: usize) -> String {
     let Explanation { id, trap, title, happens, seen, advice, documented } = explanation;
     let parts =
-        [("What happens", happens), ("How it is seen", seen), ("What to do", advice), ("Documented", documented)];
+        [("What happens", happens), ("How it is detected", seen), ("What to do", advice), ("Documented", documented)];
     let told: String = parts
         .iter()
         .map(|(heading, text)| format!("\n{heading}\n  {}\n", wrapped(text, columns - 2).join("\n  ")))

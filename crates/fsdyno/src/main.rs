@@ -29,7 +29,7 @@ const VERSION: &str = concat!("fio-3.42-fsdyno-", env!("CARGO_PKG_VERSION"));
 fn main() -> ExitCode {
     engine::allocation::put_by();
     if let Err(error) = engine::signals::hear_of_limits() {
-        fio::complain(&format!("note: cannot listen to signals: {error}; a limit of this process may end it"));
+        fio::complain(&format!("note: cannot handle signals: {error}; a limit of this process may end it"));
     }
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();
