@@ -58,7 +58,7 @@ fn one_round((iodepth, gtod_reduce): (u32, bool)) -> Fact<f64> {
         format!("--gtod_reduce={}", u8::from(gtod_reduce)),
     ];
     let Outcome::Run(request) = parse_command_line(&words, &mut MachineSources) else {
-        return Err(invisible("its command line was refused"));
+        return Err(invisible("its command line was rejected"));
     };
     let plan = run::plan::plan(&request.jobs, &HostFacts::default(), 0);
     let mut listener = Listener::default();

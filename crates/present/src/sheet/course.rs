@@ -27,7 +27,7 @@ pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
         // A step first: a burst that ends is none of the beginning.
         if let Some(step) = change_point(&values, &Sensitivity::default()) {
             let (before, after) = (megabytes_per_s(step.before_median), megabytes_per_s(step.after_median));
-            said.push(format!("{name} went from {before} to {after} at {} s and stayed there.", of(step.index)));
+            said.push(format!("{name} changed from {before} to {after} at {} s and stayed there.", of(step.index)));
             continue;
         }
         match warm_up(&values, TOLERANCE) {
@@ -37,15 +37,15 @@ pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
                 let way = if first > rest { "faster than what followed" } else { "slower: a warm-up" };
                 said.push(format!("{name}: the first {} s were {way}.", of(end)));
             }
-            Some(WarmUp::CannotTell) => said.push(format!("{name} varies too much to tell a warm-up from the rest.")),
-            Some(WarmUp::Unsettled) | None => said.push(format!("{name} had not settled by the middle of the run.")),
+            Some(WarmUp::CannotTell) => said.push(format!("{name} varies too much to separate a warm-up.")),
+            Some(WarmUp::Unsettled) | None => said.push(format!("{name} did not settle in the first half of the run.")),
         }
     }
     if !level.is_empty() {
-        said.push(format!("No warm-up and no lasting step: {}.", listed(&level)));
+        said.push(format!("No warm-up and no lasting change: {}.", listed(&level)));
     }
     if !short.is_empty() {
-        said.push(format!("Too short to look for a warm-up or a step: {}.", listed(&short)));
+        said.push(format!("Too short to look for a warm-up or a change: {}.", listed(&short)));
     }
     said
 }

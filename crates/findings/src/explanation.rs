@@ -1,10 +1,10 @@
-//! The story of a trap, for a person who meets it for the first time.
+//! The explanation of a trap, for a person who meets it for the first time.
 
 use crate::traps;
 
 /// What `explain` tells about a kind of finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Story {
+pub struct Explanation {
     /// The finding's `id`.
     pub id: &'static str,
     /// The trap's number in the project's list: `T2`. A trap with two faces gives both its number.
@@ -21,12 +21,13 @@ pub struct Story {
     pub documented: &'static str,
 }
 
-/// All stories, by trap number.
-pub fn catalogue() -> impl Iterator<Item = &'static Story> {
-    traps::ALL.iter().map(|trap| trap.story)
+/// All explanations, by trap number.
+pub fn catalogue() -> impl Iterator<Item = &'static Explanation> {
+    traps::ALL.iter().map(|trap| trap.explanation)
 }
 
-/// The story of a finding's id (`page-cache`) or of a trap's number (`T2`), in any letter case.
-pub fn story(name: &str) -> Option<&'static Story> {
-    catalogue().find(|story| story.id.eq_ignore_ascii_case(name) || story.trap.eq_ignore_ascii_case(name))
+/// The explanation of a finding's id (`page-cache`) or of a trap's number (`T2`), in any letter case.
+pub fn explanation(name: &str) -> Option<&'static Explanation> {
+    catalogue()
+        .find(|explanation| explanation.id.eq_ignore_ascii_case(name) || explanation.trap.eq_ignore_ascii_case(name))
 }
