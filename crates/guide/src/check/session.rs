@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use results::{Severity, Verdict, VerdictRow};
+use run::StopRule;
 
 use super::gate::{self, Condition, Outcome};
 use super::judge::{self, Asked, Factors};
@@ -10,7 +11,6 @@ use super::profile::{Profile, Test};
 use super::trial::Trial;
 use super::{Options, line};
 use crate::Problem;
-use crate::bench::StopRule;
 use crate::study::Asking;
 use crate::workplace::Workplace;
 

@@ -2,6 +2,7 @@
 
 use engine::files::FileCause;
 use results::Row;
+use run::StopRule;
 
 use super::estimate::measured_s;
 use super::judge::Ran;
@@ -10,7 +11,6 @@ use super::profile::{Profile, Test, Work};
 use super::reach;
 use super::session::shared_file;
 use crate::Problem;
-use crate::bench::StopRule;
 use crate::study::{Asking, planned_row};
 use crate::workplace::{Workplace, reason};
 
