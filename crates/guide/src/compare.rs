@@ -8,8 +8,8 @@ use results::statistics::{
     Difference, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio,
 };
 use results::{Figures, Question, Severity, Study};
+use run::StopRule;
 
-use crate::bench::StopRule;
 use crate::manner::{Manner, memory_for_files};
 use crate::study::{Asking, Place, job_path, planned_row};
 use crate::workplace::{Needs, Workplace, room_bytes};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use results::quantity::number;
 use results::statistics::ENOUGH_REQUESTS;
 use results::{Question, Severity, Study, Trust};
+use run::StopRule;
 
-use crate::bench::StopRule;
 use crate::fill::Filled;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Asking, Place, job_path, planned_row};

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use results::{Row, Severity};
+use run::StopRule;
 
 use crate::Problem;
-use crate::bench::StopRule;
 use crate::manner::{Manner, memory_for_files};
 use crate::study::{Asking, planned_row};
 use crate::workplace::{Workplace, room_bytes};

@@ -121,7 +121,7 @@ impl<'a> Asking<'a> {
     /// # Errors
     /// When the line is refused before its first byte, or the work directory cannot be used any more; an error of a job is
     /// in the row instead.
-    pub fn run_row(&mut self, mut row: Row, stop_rule: bench::StopRule, work: &Workplace) -> Result<usize, Problem> {
+    pub fn run_row(&mut self, mut row: Row, stop_rule: run::StopRule, work: &Workplace) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
         self.watcher.planned(&self.study, &row);
         let record = bench::run_line(

@@ -3,9 +3,9 @@
 use results::evidence::{ServerIdentity, StorageClass};
 use results::quantity::{count, latency, number, published};
 use results::{JobRecord, Row, Study, Target};
+use run::StopRule;
 
 use super::lines::Timing;
-use crate::bench::StopRule;
 use crate::manner::Manner;
 
 /// The sentences that the rows allow.

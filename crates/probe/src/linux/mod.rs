@@ -18,37 +18,58 @@ pub use counters::DiskWatch;
 pub use ledger::{Meters, Reading, wait_of_this_thread_ns};
 pub use waiting::Waiting;
 
-use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use results::evidence::{Storage, WireCounters};
 
 use crate::{BlockDevice, DeviceNumber, Fact, FuseDaemon, Kernel, Limits, Mount, NotVisible, PathFacts};
 
-/// One look at the machine through the kernel's two views. Mounts and disks are read once per look, so that ten
-/// thousand files cost little more than one. Tests bring trees of their own.
-#[derive(Debug)]
-pub(crate) struct Look {
+/// One look at the machine through the kernel's two views. Mounts, control groups and disks are read once per look and
+/// shared by its copies, so that ten thousand files cost little more than one, and all that a run asks is answered from
+/// the same state. Tests bring trees of their own.
+#[derive(Clone, Debug)]
+pub struct Look {
     proc: PathBuf,
     sys: PathBuf,
     /// Where the device mapper is asked.
     mapper: PathBuf,
-    mounts: OnceCell<Fact<Vec<Mount>>>,
-    devices: RefCell<HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>>,
+    seen: Arc<Seen>,
+}
+
+/// What a look has read so far.
+#[derive(Debug, Default)]
+struct Seen {
+    mounts: OnceLock<Fact<Vec<Mount>>>,
+    /// The text that names the control groups of this process.
+    groups: OnceLock<Fact<String>>,
+    devices: Mutex<HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>>,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Look::new()
+    }
 }
 
 impl Look {
-    pub(crate) fn new() -> Look {
+    /// A new look at this machine; nothing is read yet.
+    pub fn new() -> Look {
         Look { mapper: "/dev/mapper/control".into(), ..Look::at("/proc".into(), "/sys".into()) }
     }
 
     /// Without a device mapper.
     fn at(proc: PathBuf, sys: PathBuf) -> Look {
-        Look { proc, sys, mapper: PathBuf::new(), mounts: OnceCell::new(), devices: RefCell::default() }
+        Look { proc, sys, mapper: PathBuf::new(), seen: Arc::default() }
     }
 
-    pub(crate) fn mount_of(&self, path: &Path) -> Fact<Mount> {
+    fn devices(&self) -> MutexGuard<'_, HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>> {
+        self.seen.devices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The mount that a path is on. The path may be missing: its nearest existing parent counts.
+    pub fn mount_of(&self, path: &Path) -> Fact<Mount> {
         mounts::mount_of(self, path)
     }
 
@@ -68,7 +89,8 @@ impl Look {
         paths::devices_of(self, path)
     }
 
-    pub(crate) fn path_facts(&self, path: &Path) -> PathFacts {
+    /// Everything about one path.
+    pub fn path_facts(&self, path: &Path) -> PathFacts {
         paths::path_facts(self, path)
     }
 
@@ -84,7 +106,8 @@ impl Look {
         limits::limits(self)
     }
 
-    pub(crate) fn storage_of(&self, path: &Path) -> Storage {
+    /// The storage behind a path: see [`storage_of`](crate::storage_of).
+    pub fn storage_of(&self, path: &Path) -> Storage {
         identity::storage(self, path)
     }
 

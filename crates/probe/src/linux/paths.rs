@@ -48,7 +48,7 @@ pub(super) fn devices_of(look: &Look, path: &Path) -> Fact<Vec<BlockDevice>> {
         std::fs::metadata(&existing).map_err(|error| NotVisible::new(format!("stat {}", existing.display()), error))?;
     let is_device = metadata.file_type().is_block_device();
     let number = number_of(if is_device { metadata.rdev() } else { metadata.dev() });
-    if let Some(known) = look.devices.borrow().get(&number) {
+    if let Some(known) = look.devices().get(&number) {
         return known.clone();
     }
     let devices = match block::device(look, number) {
@@ -56,7 +56,7 @@ pub(super) fn devices_of(look: &Look, path: &Path) -> Fact<Vec<BlockDevice>> {
         None if is_device => Ok(Vec::new()),
         None => mounts::mount_of(look, &existing).and_then(|mount| devices_of_mount(look, &mount)),
     };
-    look.devices.borrow_mut().insert(number, devices.clone());
+    look.devices().insert(number, devices.clone());
     devices
 }
 

@@ -1,12 +1,9 @@
 //! What others do on the devices while nothing is measured yet.
 
-use std::time::Duration;
-
 use engine::clock::{Clock, RealClock};
-use probe::{Meters, Reading};
+use probe::{Look, Meters, Reading};
 use results::evidence::{LayerCounters, Seen};
 
-use crate::control::Control;
 use crate::plan::Plan;
 
 /// A shorter look says nothing.
@@ -23,23 +20,18 @@ pub(crate) struct ForeignLook {
 }
 
 impl ForeignLook {
-    /// Begins if there is anything to wait for: files to be laid out, or a look that was asked for.
-    pub(crate) fn begin(plan: &Plan, asked: Duration, clock: RealClock) -> Option<ForeignLook> {
-        if plan.layouts.is_empty() && asked.is_zero() {
+    /// Begins if files are to be laid out: without that there is no time to look.
+    pub(crate) fn begin(look: &Look, plan: &Plan, clock: RealClock) -> Option<ForeignLook> {
+        if plan.layouts.is_empty() {
             return None;
         }
-        let mut meters = Meters::begin(&super::places(plan), &[]);
+        let mut meters = Meters::begin(look.clone(), &super::places(plan), &[]);
         meters.read();
         Some(ForeignLook { meters, clock, began_ns: clock.now_ns() })
     }
 
-    /// Bytes per second that were not ours, `asked` after the beginning or now if that is later. An order to stop
-    /// ends the wait.
-    pub(crate) fn end(mut self, asked: Duration, control: &Control) -> Seen<[f64; 2]> {
-        let until_ns = self.began_ns.saturating_add(u64::try_from(asked.as_nanos()).unwrap_or(u64::MAX));
-        while self.clock.now_ns() < until_ns && !control.stopped() {
-            self.clock.sleep_until_ns(until_ns.min(self.clock.now_ns() + 50_000_000));
-        }
+    /// Bytes per second since then that were not ours.
+    pub(crate) fn end(mut self) -> Seen<[f64; 2]> {
         let reading = self.meters.read();
         foreign(&reading, self.clock.now_ns().saturating_sub(self.began_ns)).into()
     }

@@ -41,7 +41,7 @@ pub(super) struct Place {
 
 /// Asks, and gives up on a path that does not answer.
 pub(super) fn place(look: &Look, path: &Path) -> Place {
-    let own = Look { mapper: look.mapper.clone(), ..Look::at(look.proc.clone(), look.sys.clone()) };
+    let own = look.clone();
     let (sender, receiver) = mpsc::channel();
     let asked = path.to_path_buf();
     std::thread::spawn(move || {
