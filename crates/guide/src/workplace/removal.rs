@@ -62,7 +62,7 @@ fn in_time(
             }
             Err(_) => {
                 let seconds = PATIENCE.as_secs();
-                let text = format!("cannot remove {}: no response for {seconds} s", directory.path().display());
+                let text = format!("cannot remove {}: no answer for {seconds} s", directory.path().display());
                 return Err(Problem::new(text).with_next(by_hand()));
             }
         }
