@@ -1,4 +1,4 @@
-//! Crates import only downward, have no all-purpose names, and keep `unsafe` out.
+//! Crates import only downward, and two alone use what calls the system.
 
 use super::Finding;
 use crate::workspace::{Package, Workspace};
@@ -14,6 +14,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("probe", &["results", "engine"]),
     ("run", &["job", "workload", "results", "engine", "probe"]),
     ("guide", &["job", "results", "engine", "probe", "findings", "run"]),
+    ("testkit", &["engine", "results"]),
     ("fsdyno", &["*"]),
     ("xtask", &["*"]),
 ];
@@ -21,19 +22,15 @@ const ROOMS: &[(&str, &[&str])] = &[
 /// The only crate with `unsafe`.
 pub(super) const UNSAFE_ROOM: &str = "engine";
 
+/// The crates that call the system: one acts, one looks.
+pub(crate) const SYSTEM_ROOMS: &[&str] = &["engine", "probe"];
+
+/// Crates that do nothing else.
+const SYSTEM_CRATES: &[&str] = &["rustix", "libc", "signal-hook", "procfs"];
+
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     let members: Vec<&Package> = workspace.members().collect();
-    let mut findings: Vec<Finding> = members.iter().flat_map(|member| imports(member, &members)).collect();
-    for member in members.iter().filter(|member| member.name != UNSAFE_ROOM) {
-        for root in &member.roots {
-            let text = std::fs::read_to_string(root).unwrap_or_default();
-            if !text.lines().any(|line| line == "#![forbid(unsafe_code)]") {
-                let place = root.strip_prefix(&workspace.root).unwrap_or(root).display().to_string();
-                findings.push(Finding::new(place, "needs #![forbid(unsafe_code)]: only crates/engine has unsafe code"));
-            }
-        }
-    }
-    findings
+    members.iter().flat_map(|member| imports(member, &members)).collect()
 }
 
 fn imports(member: &Package, members: &[&Package]) -> Vec<Finding> {
@@ -43,14 +40,13 @@ fn imports(member: &Package, members: &[&Package]) -> Vec<Finding> {
     let own = |name: &&String| members.iter().any(|member| member.name == **name);
     let forbidden = |name: &&String| !allowed.contains(&"*") && !allowed.contains(&name.as_str());
     let upward = member.dependencies.iter().filter(own).filter(forbidden);
-    upward
-        .map(|name| {
-            Finding::new(
-                &member.name,
-                format!("must not import {name}: imports go downward only (xtask/src/tidy/rooms.rs)"),
-            )
-        })
-        .collect()
+    let calls =
+        |name: &&String| SYSTEM_CRATES.contains(&name.as_str()) && !SYSTEM_ROOMS.contains(&member.name.as_str());
+    let calling = member.dependencies.iter().filter(calls);
+    let found =
+        |name, why| Finding::new(&member.name, format!("must not import {name}: {why} (xtask/src/tidy/rooms.rs)"));
+    let upward = upward.map(|name| found(name, "imports go downward only"));
+    upward.chain(calling.map(|name| found(name, "engine acts on the system, and probe looks at it"))).collect()
 }
 
 #[cfg(test)]
@@ -73,6 +69,7 @@ mod tests {
         let upward =
             [package("report", &["results", "run"]), package("results", &["job"]), package("run", &["report"])];
         assert_eq!(places(&upward), ["report", "run"]);
+        assert_eq!(places(&[package("run", &["libc"]), package("engine", &["libc"])]), ["run"]);
     }
 
     #[test]

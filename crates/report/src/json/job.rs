@@ -9,6 +9,7 @@ use crate::figures::{CALL_LABELS, DEPTH_LABELS, LATENCY_LABELS, Shares, cpu_perc
 use crate::groups::Group;
 use crate::lanes::{Lane, lanes};
 
+#[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]
 pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool) -> Value {
     let JobRecord {
         name,
