@@ -25,8 +25,10 @@ pub(crate) struct Package {
     pub(crate) licence: Option<String>,
     /// One of the workspace's own.
     pub(crate) own: bool,
-    /// Names of what it depends on, for tests and builds too.
+    /// Names of what it depends on.
     pub(crate) dependencies: Vec<String>,
+    /// Names of what only its tests depend on.
+    pub(crate) test_dependencies: Vec<String>,
     /// Root files of its library and its programs.
     pub(crate) roots: Vec<PathBuf>,
 }
@@ -69,12 +71,16 @@ impl Workspace {
 }
 
 fn package(package: &Value) -> Package {
+    let (of_tests, of_code): (Vec<&Value>, Vec<&Value>) =
+        items(&package["dependencies"]).partition(|dependency| dependency["kind"] == "dev");
+    let names = |dependencies: Vec<&Value>| dependencies.iter().map(|dependency| text(&dependency["name"])).collect();
     let is_root = |target: &&Value| items(&target["kind"]).any(|kind| ["lib", "bin"].contains(&text(kind).as_str()));
     Package {
         name: text(&package["name"]),
         licence: package["license"].as_str().map(str::to_string),
         own: package["source"].is_null(),
-        dependencies: items(&package["dependencies"]).map(|dependency| text(&dependency["name"])).collect(),
+        dependencies: names(of_code),
+        test_dependencies: names(of_tests),
         roots: items(&package["targets"]).filter(is_root).map(|target| text(&target["src_path"]).into()).collect(),
     }
 }
@@ -96,7 +102,7 @@ mod tests {
         let metadata = serde_json::json!({
             "workspace_root": "/w",
             "packages": [
-                {"name": "a", "license": "MIT", "source": null, "dependencies": [{"name": "b"}],
+                {"name": "a", "license": "MIT", "source": null, "dependencies": [{"name": "b"}, {"name": "c", "kind": "dev"}],
                  "targets": [{"kind": ["lib"], "src_path": "/w/a/src/lib.rs"}, {"kind": ["test"], "src_path": "t"}]},
                 {"name": "b", "license": null, "source": "registry", "dependencies": [], "targets": []},
             ],
@@ -105,6 +111,7 @@ mod tests {
         let members: Vec<_> = workspace.members().collect();
         assert_eq!(members.len(), 1);
         assert_eq!((members[0].name.as_str(), members[0].dependencies.as_slice()), ("a", ["b".to_string()].as_slice()));
+        assert_eq!(members[0].test_dependencies, ["c"]);
         assert_eq!(members[0].roots, [PathBuf::from("/w/a/src/lib.rs")]);
         assert_eq!(workspace.packages[1].licence, None);
     }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use job::EngineName;
 use probe::{Fact, Limits};
 
-use crate::fio::print;
+use crate::process::streams::print;
 
 /// What the doctor found.
 #[derive(Clone, Debug)]

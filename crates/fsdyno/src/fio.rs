@@ -16,42 +16,25 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use fio_report::terse::Version;
 use job::{Action, Eta, Outcome, Rejection, Request, Settings, Warning};
 use results::{RunRecord, Severity, escape};
 use run::plan::Plan;
 use run::{Conditions, Line, MachineSources, SignalWatch, StopRule};
 
-use crate::first_look::{Face, FirstLook};
-use crate::{patience, supervisor};
+use crate::process::first_look::{Face, FirstLook};
+use crate::process::status::{BY_SIGNAL, REJECTED};
+use crate::process::streams::{complain, complain_in_colour, print};
+use crate::process::{VERSION, patience, supervisor};
 use bandwidth_log::BandwidthLog;
 pub(crate) use formats::Formats;
 use objections::Objections;
-pub(crate) use output::complain;
-use output::{LiveLine, Output, complain_in_colour};
+use output::{LiveLine, Output};
 use record_file::RecordFile;
 use screen::{GrowingRecord, ProgressRules, Screen, ScreenState};
 
-/// Anything that is wrong before the first job starts.
-pub(crate) const REJECTED: u8 = 1;
-
-/// Added to the number of failed jobs when a signal ended the run.
-pub(crate) const BY_SIGNAL: u8 = 128;
-
 /// The last line of `--help`.
 const OWN_COMMANDS: &str = "Commands beside fio's, such as doctor and report, are listed by `fsdyno help`.\n";
-
-/// A text on stdout; false if it could not be written.
-pub(crate) fn print(text: &str) -> bool {
-    match Output::stdout().write(text) {
-        Ok(()) => true,
-        // Whoever reads a part of the output and goes away has what they wanted.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => true,
-        Err(error) => {
-            complain(&format!("fsdyno: cannot write to standard output: {error}"));
-            false
-        }
-    }
-}
 
 /// Runs a fio command line; `words` are those after the program's name.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
@@ -78,8 +61,8 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
 
 fn immediate(action: Action) -> u8 {
     let (text, status) = match action {
-        Action::Version => (format!("{}\n", crate::VERSION), 0),
-        Action::Help => (format!("{}\n{}{OWN_COMMANDS}", crate::VERSION, job::help::usage()), 0),
+        Action::Version => (format!("{}\n", VERSION), 0),
+        Action::Help => (format!("{}\n{}{OWN_COMMANDS}", VERSION, job::help::usage()), 0),
         // Lists of fio's have tabs.
         Action::Print { text, status } => {
             (text.split('\t').map(escape::terminal).collect::<Vec<_>>().join("\t"), status)
@@ -160,7 +143,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     };
     screen.state.output_failure = announced.err();
     drop(first_look);
-    let conditions = Conditions { version: crate::VERSION, control, stop_rule: StopRule::AsWritten };
+    let conditions = Conditions { version: VERSION, control, stop_rule: StopRule::AsWritten };
     let record = ready.run(conditions, &mut screen);
     let lost = screen.state.output_failure.take();
     let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::into_failure);
@@ -215,7 +198,7 @@ fn formats_of(settings: &Settings) -> Formats {
         normal: asked.normal,
         json: asked.json,
         json_plus: asked.json_plus,
-        terse: asked.terse.then(|| crate::guided::terse(settings.terse_version)),
+        terse: asked.terse.then(|| Version::numbered(settings.terse_version)),
         evidence: settings.fsdyno_json,
     }
 }
@@ -252,11 +235,11 @@ fn announce(plan: &Plan, formats: Formats, output: &mut Output) -> std::io::Resu
     }
     let mut text = String::new();
     for worker in plan.workers.iter().filter(|worker| worker.clone == 0) {
-        text.push_str(&report::normal::banner(&worker.job.name, worker.group, &worker.setup));
+        text.push_str(&fio_report::normal::banner(&worker.job.name, worker.group, &worker.setup));
     }
     let threads = plan.workers.iter().filter(|worker| worker.job.process.thread).count() as u32;
-    text.push_str(&format!("{}\n", crate::VERSION));
-    text.push_str(&report::normal::starting(threads, plan.workers.len() as u32 - threads));
+    text.push_str(&format!("{}\n", VERSION));
+    text.push_str(&fio_report::normal::starting(threads, plan.workers.len() as u32 - threads));
     for line in cautions {
         text.push_str(&format!("{line}\n"));
     }

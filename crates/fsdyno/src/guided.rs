@@ -5,15 +5,16 @@ use std::process::ExitCode;
 
 use clap::error::ContextKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use report::terse::Version;
 
 use crate::explain::wrapped;
-use crate::fio::{complain, print};
+use crate::process::VERSION;
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{columns, complain, print};
 use crate::question;
 
 /// How fast a filesystem really is, whether that is good enough, and whether the number can be trusted.
 #[derive(Debug, Parser)]
-#[command(name = "fsdyno", version = crate::VERSION)]
+#[command(name = "fsdyno", version = VERSION)]
 struct Guided {
     #[command(subcommand)]
     question: Question,
@@ -51,12 +52,12 @@ enum Question {
 /// The commands as a person meets them: heading, and those below it. Each stands in one of them.
 const GROUPS: [(&str, &[&str]); 5] = [
     (
-        "Ask a storage, by a directory on it (begin with `fsdyno inspect .`)",
+        "Measure a storage, by a directory on it (begin with `fsdyno inspect .`)",
         &["inspect", "measure", "smallfiles", "check"],
     ),
     ("Compare storages and loads", &["compare", "sweep", "curve", "attribute"]),
-    ("Look at what was kept", &["runs", "show", "report", "diff", "history", "baseline"]),
-    ("Understand and tidy up", &["explain", "doctor", "clean"]),
+    ("Show saved runs", &["runs", "show", "report", "diff", "history", "baseline"]),
+    ("Explain and clean up", &["explain", "doctor", "clean"]),
     ("Install beside the program", &["completions", "man"]),
 ];
 
@@ -75,7 +76,7 @@ pub(crate) fn command() -> clap::Command {
 
 /// All questions, with help of the terminal's width.
 fn tree() -> clap::Command {
-    let columns = question::columns().min(COLUMNS_MAX);
+    let columns = columns().min(COLUMNS_MAX);
     let command = Guided::command().term_width(columns);
     let overview = overview(&command, columns);
     command.override_help(overview)
@@ -89,8 +90,8 @@ fn overview(command: &clap::Command, columns: usize) -> String {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut page = wrapped(&format!("{}.", about(command)), columns).join("\n");
     page.push_str(
-        "\n\nUsage: fsdyno COMMAND ...     a question; `fsdyno COMMAND --help` tells more\n       \
-         fsdyno OPTIONS | FILE  a fio command line; `fsdyno fio --help` tells more\n",
+        "\n\nUsage: fsdyno COMMAND ...     a guided test; `fsdyno COMMAND --help` shows its options\n       fsdyno \
+         OPTIONS | FILE  a fio command line; `fsdyno fio --help` shows its options\n",
     );
     for (heading, names) in GROUPS {
         page.push_str(&format!("\n{heading}\n"));
@@ -125,7 +126,7 @@ pub(crate) fn resembles(word: &str) -> bool {
 
 /// The page of all commands.
 pub(crate) fn help() -> ExitCode {
-    if print(&tree().render_help().to_string()) { ExitCode::SUCCESS } else { ExitCode::from(question::UNUSABLE) }
+    if print(&tree().render_help().to_string()) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
 }
 
 /// Answers the question.
@@ -157,22 +158,12 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {
                 complain(error.to_string().trim_end());
-                ExitCode::from(question::UNUSABLE)
+                ExitCode::from(UNUSABLE)
             } else {
                 print(&error.to_string());
                 ExitCode::SUCCESS
             }
         }
-    }
-}
-
-/// The terse version of this number, which has been checked to be 2 to 5.
-pub(crate) fn terse(version: u8) -> Version {
-    match version {
-        2 => Version::V2,
-        4 => Version::V4,
-        5 => Version::V5,
-        _ => Version::V3,
     }
 }
 

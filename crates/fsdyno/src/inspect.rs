@@ -8,9 +8,10 @@ use guide::Problem;
 use guide::workplace::type_matches;
 use results::evidence::{Seen, Storage};
 
-use crate::fio::print;
-use crate::question::{UNUSABLE, tell};
-use crate::supervisor::supervised;
+use crate::process::VERSION;
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{print, tell};
+use crate::process::supervisor::supervised;
 
 /// What is this storage: filesystem, server, devices, limits; nothing is read from or written to it.
 #[derive(Debug, Args)]
@@ -40,9 +41,9 @@ impl Inspect {
         }
         let host = probe::host();
         let text = if self.json {
-            report::inspect::json(&storage, &host, crate::VERSION)
+            present::inspect::json(&storage, &host, VERSION)
         } else {
-            report::inspect::text(&storage, &host)
+            present::inspect::text(&storage, &host)
         };
         if print(&text) { 0 } else { UNUSABLE }
     }
@@ -52,27 +53,26 @@ impl Inspect {
 fn check(storage: &Storage, expected: Option<&str>) -> Result<(), Problem> {
     let path = &storage.asked_path;
     if let (Seen::Value(false), Seen::NotVisible(reason)) = (&storage.exists, &storage.resolved_path) {
-        return Err(Problem::new(format!("no file can be at `{path}` ({reason})"))
-            .with_next("name a file, a directory, a mount point or a block device"));
+        return Err(Problem::new(format!("`{path}` cannot be a path ({reason})"))
+            .with_next("use a file, a directory, a mount point or a block device"));
     }
     let Some(expected) = expected else { return Ok(()) };
     let mount = match &storage.mount {
         Seen::Value(mount) => mount,
         Seen::NotVisible(reason) => {
-            return Err(Problem::new(format!(
-                "{path} was expected to be {expected}, but its mount is not visible: {reason}"
-            )));
+            return Err(Problem::new(format!("{path} should be {expected}, but its mount is not visible: {reason}")));
         }
     };
     if type_matches(&mount.fstype, expected) {
         return Ok(());
     }
     Err(Problem::new(format!(
-        "{path} was expected to be {expected}, but it is {} from {}, mounted at {}",
+        "{path} should be {expected}, but it is {} from {}, mounted at {}",
         mount.fstype, mount.source, mount.mount_point
     ))
     .with_next(format!(
-        "see whether the {expected} filesystem is mounted (findmnt): an empty mount point is on its parent's filesystem"
+        "check that the {expected} filesystem is mounted (findmnt): an empty mount point belongs to its parent's \
+         filesystem"
     )))
 }
 

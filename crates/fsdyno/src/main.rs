@@ -5,15 +5,12 @@
 mod doctor;
 mod explain;
 mod fio;
-mod first_look;
 mod guided;
 mod inspect;
 mod installed;
-mod patience;
+mod process;
 mod question;
 mod report_command;
-mod saver;
-mod supervisor;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -23,13 +20,12 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: engine::allocation::Allocator = engine::allocation::Allocator;
 
-/// Version line; tools look for its beginning.
-const VERSION: &str = concat!("fio-3.42-fsdyno-", env!("CARGO_PKG_VERSION"));
-
 fn main() -> ExitCode {
     engine::allocation::put_by();
     if let Err(error) = engine::signals::hear_of_limits() {
-        fio::complain(&format!("note: cannot listen to signals: {error}; a limit of this process may end it"));
+        process::streams::complain(&format!(
+            "note: cannot handle signals: {error}; a limit of this process may end it"
+        ));
     }
     let mut words = std::env::args_os();
     let program = words.next().unwrap_or_default();

@@ -24,8 +24,10 @@ use guide::{Problem, Watcher};
 use results::{Study, Verdict};
 use run::{Control, SignalWatch};
 
-use crate::fio::{complain, print};
-use crate::first_look::Looks;
+use crate::process::first_look::Looks;
+use crate::process::status::{BY_SIGNAL, INCONCLUSIVE, UNUSABLE};
+use crate::process::streams::{columns, complain, print, tell};
+use crate::process::{patience, supervisor};
 use keeper::Keeper;
 
 pub(crate) use attribute::Attribute;
@@ -37,15 +39,6 @@ pub(crate) use measure::Measure;
 pub(crate) use smallfiles::SmallFiles;
 pub(crate) use stored::{Clean, Runs, Show};
 pub(crate) use sweep::Sweep;
-
-/// Bad input, or a place that cannot be used.
-pub(crate) const UNUSABLE: u8 = 2;
-
-/// No requirement failed, and one is open.
-const INCONCLUSIVE: u8 = 3;
-
-/// Stopped by a signal: this and the signal's number.
-pub(crate) const BY_SIGNAL: u8 = 128;
 
 /// Options of every question.
 #[derive(Clone, Debug, Args)]
@@ -91,20 +84,12 @@ pub(crate) fn answer(
     command: Vec<String>,
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> ExitCode {
-    ExitCode::from(crate::supervisor::supervised(|| {
+    ExitCode::from(supervisor::supervised(|| {
         try_answer(shared, command, ask).unwrap_or_else(|problem| {
             tell(&problem);
             UNUSABLE
         })
     }))
-}
-
-/// The problem and its next step, on stderr.
-pub(crate) fn tell(problem: &Problem) {
-    complain(&format!("fsdyno: {problem}"));
-    if let Some(next) = &problem.next {
-        complain(&format!("  next: {next}"));
-    }
 }
 
 fn try_answer(
@@ -113,9 +98,9 @@ fn try_answer(
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> Result<u8, Problem> {
     let store = if shared.no_store { None } else { store_or_warning(shared) };
-    let control = Arc::new(crate::patience::control());
+    let control = Arc::new(patience::control());
     let signals = SignalWatch::begin(Arc::clone(&control))
-        .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
+        .map_err(|error| Problem::new(format!("cannot handle signals: {error}")))?;
     let mut looks = Looks::new(Arc::clone(&control));
     if let Some(store) = &store {
         looks.looks(store.directory());
@@ -153,7 +138,7 @@ fn try_answer(
     };
     match kept {
         Some(Ok(_)) if !shared.quiet && !shared.json => {
-            complain(&format!("kept as {} (see `fsdyno runs`)", study.id));
+            complain(&format!("saved as {} (see `fsdyno runs`)", study.id));
         }
         Some(Err(problem)) => {
             tell(&problem);
@@ -167,7 +152,7 @@ fn try_answer(
 /// The store; without a place for it the answer is printed all the same.
 fn store_or_warning(shared: &Shared) -> Option<Store> {
     Store::at(shared.store.as_deref())
-        .map_err(|problem| tell(&Problem { what: format!("note: {problem}; this answer is not kept"), ..problem }))
+        .map_err(|problem| tell(&Problem { what: format!("note: {problem}; this run is not saved"), ..problem }))
         .ok()
 }
 
@@ -180,7 +165,7 @@ impl Shared {
 /// The live stream, if one is asked for.
 fn open_stream(shared: &Shared) -> Result<Option<stream::Stream>, Problem> {
     if shared.json && shared.streams_to_stdout() {
-        return Err(Problem::new("--json and --live - both want standard output")
+        return Err(Problem::new("--json and --live - both need standard output")
             .with_next("stream to a file, or print the record afterwards with `fsdyno show last --json`"));
     }
     shared.live.as_deref().map(stream::Stream::to).transpose()
@@ -191,15 +176,10 @@ pub(crate) fn shown_as(json: bool, markdown: bool, study: &Study) -> String {
     if json {
         format!("{}\n", study.to_json())
     } else if markdown {
-        report::guided::markdown(study)
+        present::guided::markdown(study)
     } else {
-        report::guided::text(study, columns())
+        present::guided::text(study, columns())
     }
-}
-
-/// Columns to print for.
-pub(crate) fn columns() -> usize {
-    engine::terminal::columns(std::io::stdout()).filter(|columns| *columns >= 40).unwrap_or(80)
 }
 
 /// Reads a size such as `4g` or `100m`: powers of 1,024, as fio's sizes.
@@ -211,10 +191,10 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         "m" | "mib" => 1 << 20,
         "g" | "gib" => 1 << 30,
         "t" | "tib" => 1 << 40,
-        unit => return Err(format!("unit `{unit}` is none of k, m, g, t (powers of 1,024)")),
+        unit => return Err(format!("unit `{unit}` is not one of k, m, g, t (powers of 1,024)")),
     };
-    let count: u64 = digits.parse().map_err(|_| "a size is a whole number and a unit, such as 4g".to_string())?;
-    count.checked_mul(factor).filter(|bytes| *bytes > 0).ok_or_else(|| "that is no possible size".to_string())
+    let count: u64 = digits.parse().map_err(|_| "write a size as a whole number and a unit, such as 4g".to_string())?;
+    count.checked_mul(factor).filter(|bytes| *bytes > 0).ok_or_else(|| "the size is not possible".to_string())
 }
 
 /// 0, or 1 when a job or a requirement failed, or 3 when a requirement is open, or 128 and the number of the signal that ended it.

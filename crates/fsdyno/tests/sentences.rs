@@ -6,15 +6,16 @@ use std::fs;
 use std::path::Path;
 
 /// Where the sentences are.
-const ROOMS: [&str; 11] = [
+const ROOMS: [&str; 12] = [
     "crates/guide/src",
+    "crates/check/src",
     "crates/run/src/metadata",
     "crates/probe/src/linux/identity",
     "crates/findings/src/limits",
     "crates/findings/src/limits.rs",
-    "crates/report/src/guided",
-    "crates/report/src/inspect.rs",
-    "crates/fsdyno/src/first_look.rs",
+    "crates/present/src/guided",
+    "crates/present/src/inspect.rs",
+    "crates/fsdyno/src/process/first_look.rs",
     "crates/fsdyno/src/inspect.rs",
     "crates/fsdyno/src/question",
     "crates/fsdyno/src/question.rs",

@@ -4,7 +4,6 @@
 
 pub mod attribution;
 pub mod bench;
-pub mod check;
 pub mod compare;
 pub mod curve;
 mod fill;

@@ -76,7 +76,7 @@ impl Options {
 
     /// Space that the files may take: those of the rule and those that are synced, in whole blocks; each with its
     /// directory and its link besides.
-    pub(crate) fn needs(&self) -> Needs {
+    pub fn needs(&self) -> Needs {
         let block = 4096;
         let file = self.size_bytes.div_ceil(block).max(1).saturating_mul(block);
         let loops = if self.literal { u64::from(shell::FILES) } else { 0 };
@@ -137,7 +137,7 @@ pub fn smallfiles(
 fn check_drop() -> Result<(), Problem> {
     may_be_dropped().map_err(|error| {
         Problem::new(format!("--drop-caches cannot write {SWITCH}: {}", reason(&error)))
-            .with_next("run as root of the machine (not of a container), or leave the option out")
+            .with_next("run as root of the machine (not of a container), or leave out --drop-caches")
     })
 }
 
@@ -192,7 +192,7 @@ fn shell_cost(asking: &mut Asking<'_>) -> Option<[u64; 2]> {
         Ok(cost_ns) => Some(cost_ns),
         Err(_) if asking.stopped() => None,
         Err(problem) => {
-            let text = format!("what the page's shell loops would add is not visible: {}", problem.what);
+            let text = format!("the cost of the published shell loops could not be measured: {}", problem.what);
             asking.note("shell-cost", Severity::Caution, text);
             None
         }

@@ -149,8 +149,8 @@ impl<'a> Asking<'a> {
         let left = if self.control.left_behind() {
             work.abandon();
             let parent = directory.parent().unwrap_or(&directory).display().to_string();
-            Err(Problem::new(format!("{} is left, for its storage does not answer", directory.display()))
-                .with_next(format!("when it answers again, run `fsdyno clean {parent}`")))
+            Err(Problem::new(format!("{} was not removed, because its storage does not respond", directory.display()))
+                .with_next(format!("run `fsdyno clean {parent}` when the storage responds again")))
         } else {
             work.close()
         };
@@ -191,7 +191,7 @@ pub fn planned_row(target: usize, pattern: &str, title: &str, round: u32, comman
 /// When it is no valid UTF-8, which that language cannot carry.
 pub fn job_path(path: &Path) -> Result<String, Problem> {
     let text = path.to_str().ok_or_else(|| {
-        Problem::new(format!("{} is not valid UTF-8, which a command line of jobs cannot carry", path.display()))
+        Problem::new(format!("{} is not valid UTF-8, so that a job's command line cannot contain it", path.display()))
     })?;
     Ok(text.replace(':', "\\:"))
 }

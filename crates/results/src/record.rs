@@ -202,6 +202,20 @@ pub struct JobRecord {
     pub latency_series: Vec<LatencySlice>,
 }
 
+impl JobRecord {
+    /// What [`depth_levels`](JobRecord::depth_levels) are called: the smallest depth of each.
+    pub const DEPTH_LABELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+
+    /// User and system CPU time in percent of the workers' wall time.
+    pub fn cpu_percent(&self) -> (f64, f64) {
+        if self.job_runtime_ms == 0 {
+            return (0.0, 0.0);
+        }
+        let wall_ns = self.job_runtime_ms as f64 * 1e6;
+        (self.user_ns as f64 * 100.0 / wall_ns, self.system_ns as f64 * 100.0 / wall_ns)
+    }
+}
+
 /// Requests that were with the kernel or the device when the worker gave them up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostRequests {

@@ -18,8 +18,8 @@ const LONG_FILES: &[(&str, usize)] = &[];
 /// Longer functions by file and name, with the lines they may have.
 const LONG_FUNCTIONS: &[(&str, &str, usize)] = &[
     // These take a whole record apart, field by field, so that a new field cannot be forgotten.
-    ("crates/report/src/json/job.rs", "object", 101),
-    ("crates/report/src/normal/job.rs", "write", 80),
+    ("crates/fio_report/src/json/job.rs", "object", 101),
+    ("crates/fio_report/src/normal/job.rs", "write", 80),
     ("crates/results/src/merge.rs", "merge", 82),
 ];
 

@@ -1,8 +1,8 @@
 //! The report formats of one run, in the order in which fio prints them.
 
-use report::TimeZone;
-use report::json::Extras;
-use report::terse::Version;
+use fio_report::json::Extras;
+use fio_report::terse::Version;
+use jiff::tz::TimeZone;
 use results::RunRecord;
 
 /// Formats asked for. Several at once are printed one after the other.
@@ -30,14 +30,14 @@ impl Formats {
     pub(crate) fn report(self, record: &RunRecord) -> String {
         let mut text = String::new();
         if let Some(version) = self.terse {
-            text.push_str(&report::terse::lines(record, version));
+            text.push_str(&fio_report::terse::lines(record, version));
         }
         if self.json || self.json_plus {
             let extras = Extras { bins: self.json_plus, evidence: self.evidence };
-            text.push_str(&report::json::document_with(record, extras, &TimeZone::system()));
+            text.push_str(&fio_report::json::document_with(record, extras, &TimeZone::system()));
         }
         if self.normal {
-            text.push_str(&report::normal::results(record, &TimeZone::system()));
+            text.push_str(&fio_report::normal::results(record, &TimeZone::system()));
         }
         text
     }

@@ -3,7 +3,7 @@
 use job::{Warning, WarningCode};
 use results::{Finding, RunRecord, Severity};
 
-use super::output::complain;
+use crate::process::streams::complain;
 
 /// Says what was found; remembers it, so that nothing is said twice.
 pub(super) struct Objections {

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use results::escape;
 
+use crate::process::streams::{complain, write_stdout};
+
 /// The report's destination.
 pub(super) struct Output {
     file: Option<File>,
@@ -32,11 +34,7 @@ impl Output {
     pub(super) fn write(&mut self, text: &str) -> io::Result<()> {
         match &mut self.file {
             Some(file) => file.write_all(text.as_bytes()),
-            None => {
-                let mut stdout = io::stdout().lock();
-                stdout.write_all(text.as_bytes())?;
-                stdout.flush()
-            }
+            None => write_stdout(text),
         }
     }
 
@@ -49,17 +47,6 @@ impl Output {
             let _ = writeln!(file, "{text}");
         }
     }
-}
-
-/// A line on stderr. It may quote what people wrote: a terminal takes no orders from that.
-pub(crate) fn complain(text: &str) {
-    complain_in_colour(&escape::terminal(text));
-}
-
-/// A line on stderr with colours of ours, which quotes nobody's orders to a terminal.
-pub(super) fn complain_in_colour(text: &str) {
-    // Nobody is left to tell if stderr is gone.
-    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// A line that overwrites itself.
@@ -102,10 +89,8 @@ impl LiveLine {
 }
 
 fn put(text: &str) {
-    let mut stdout = io::stdout().lock();
     // A terminal that has gone away is noticed when the report is written.
-    let _ = stdout.write_all(text.as_bytes());
-    let _ = stdout.flush();
+    let _ = write_stdout(text);
 }
 
 /// Columns of the terminal on stdout, if it is one that knows.

@@ -1,7 +1,7 @@
 //! From what the workers publish to the numbers of the progress line.
 
+use fio_report::{Progress, RateLimit};
 use job::Direction;
-use report::{Progress, RateLimit};
 use run::plan::WorkerPlan;
 use run::{View, WorkerState};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use engine::files::{Readers, WholeFile};
 use results::RunRecord;
 
-use super::output::complain;
+use crate::process::streams::complain;
 
 /// Where a record is saved.
 pub(super) struct RecordFile {

@@ -9,7 +9,7 @@ use super::formats::Formats;
 use super::output::{LiveLine, Output};
 use super::progress_line::ProgressMeter;
 use super::record_file::RecordFile;
-use crate::saver::Saver;
+use crate::process::saver::Saver;
 
 /// A layout that will take longer than this is announced, s.
 const LONG_LAYOUT_S: u64 = 5;

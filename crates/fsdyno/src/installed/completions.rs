@@ -10,8 +10,8 @@ use job::offered::{Offered, sections};
 use job::option::{Arity, Offer};
 
 use super::{FIO, FIO_ABOUT, bash};
-use crate::fio::print;
-use crate::question::UNUSABLE;
+use crate::process::status::UNUSABLE;
+use crate::process::streams::print;
 
 /// Print the script that makes a shell complete commands, options and values.
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ use guide::store::Store;
 use serde_json::{Value, json};
 
 use super::stored::{ended, printed};
+use crate::process::streams::columns;
 
 /// Server, link or client: where the latency of a network mount comes from. The same question asked on the server's own
 /// filesystem and on the client's mount, each a kept run or a file.
@@ -47,7 +48,7 @@ impl Attribute {
 }
 
 fn as_text(first_line: &str, found: &[Attributed]) -> String {
-    let mut page = report::Page::new(first_line, 2, super::columns());
+    let mut page = present::Page::new(first_line, 2, columns());
     for Attributed { title, outcome, .. } in found {
         page.heading(title);
         page.paragraph("  ", outcome.as_ref().map_or_else(String::as_str, |found| &found.sentence));

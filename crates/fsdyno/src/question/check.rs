@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use check::{Entry, Library, Options, Shortening, check, nominal_seconds};
 use clap::Args;
 use guide::Problem;
-use guide::check::{Entry, Library, Options, Shortening, check, nominal_seconds};
 use guide::study::Place;
-use report::guided::ListedProfile;
+use present::guided::ListedProfile;
 
-use super::{Shared, UNUSABLE, answer, columns, size, tell};
-use crate::fio::print;
+use super::{Shared, answer, size};
+use crate::process::VERSION;
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{columns, print, tell};
 
 /// Does it meet a published requirement? PASS or FAIL, with margin and source.
 ///
@@ -66,7 +68,7 @@ const QUICK_CAP_S: u64 = 9;
 /// Above 0, at most 1.
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share <= 1.0);
-    share.ok_or_else(|| "a factor is above 0 and at most 1, such as 0.1".to_string())
+    share.ok_or_else(|| "a factor must be above 0 and at most 1, such as 0.1".to_string())
 }
 
 impl Check {
@@ -100,16 +102,16 @@ impl Check {
         };
         let place = Place::at(Path::new(path));
         answer(&self.shared, command, |caller| {
-            check(&place, &options, &library, crate::VERSION, caller.command, caller.control, caller.watcher)
+            check(&place, &options, &library, VERSION, caller.command, caller.control, caller.watcher)
         })
     }
 
     fn listed(&self, library: &Library) -> ExitCode {
         let all: Vec<ListedProfile> = library.entries().iter().map(listed).collect();
         printed(&if self.shared.json {
-            report::guided::profiles_json(&all)
+            present::guided::profiles_json(&all)
         } else {
-            report::guided::profiles(&all, columns())
+            present::guided::profiles(&all, columns())
         })
     }
 }

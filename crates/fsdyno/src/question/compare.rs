@@ -9,7 +9,10 @@ use guide::store::Store;
 use guide::study::Place;
 use results::{Question, Study};
 
-use super::{Diff, Shared, UNUSABLE, answer, size};
+use super::{Diff, Shared, answer, size};
+use crate::process::VERSION;
+use crate::process::status::UNUSABLE;
+use crate::process::streams::tell;
 
 /// Which of several storages is faster: five patterns on each, in rounds that take turns.
 #[derive(Debug, Args)]
@@ -78,9 +81,9 @@ impl Compare {
             return Diff::between(base, new, self.fail_if, self.force, &self.shared).run();
         }
         if self.force || !self.fail_if.is_empty() {
-            super::tell(
-                &Problem::new("--fail-if and --force are for two kept runs, and these are places")
-                    .with_next("compare the places first, then `fsdyno diff BASE last --fail-if …`"),
+            tell(
+                &Problem::new("--fail-if and --force need two saved runs, but these are paths")
+                    .with_next("compare the paths first, then run `fsdyno diff BASE last --fail-if …`"),
             );
             return ExitCode::from(UNUSABLE);
         }
@@ -97,7 +100,7 @@ impl Compare {
             expected: self.expect,
         };
         answer(&self.shared, command, |caller| {
-            compare(&places, &options, crate::VERSION, caller.command, caller.control, caller.watcher)
+            compare(&places, &options, VERSION, caller.command, caller.control, caller.watcher)
         })
     }
 }

@@ -9,6 +9,7 @@ use guide::requests::{access, block_size};
 use guide::study::Place;
 
 use super::{Shared, answer, size};
+use crate::process::VERSION;
 
 /// How long do requests take under load: response time at shares of the capacity, however the storage keeps up.
 #[derive(Debug, Args)]
@@ -58,7 +59,7 @@ impl Curve {
         };
         let place = Place { name: self.path.display().to_string(), path: self.path };
         answer(&self.shared, command, |caller| {
-            curve(&place, &options, crate::VERSION, caller.command, caller.control, caller.watcher)
+            curve(&place, &options, VERSION, caller.command, caller.control, caller.watcher)
         })
     }
 }

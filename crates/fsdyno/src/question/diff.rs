@@ -9,7 +9,7 @@ use guide::store::Store;
 use results::{Change, Measure, Shown, Study, changes, earlier, is_repeat, obstacles};
 
 use super::stored::{ended, printed};
-use crate::fio::complain;
+use crate::process::streams::{columns, complain};
 
 /// What changed from one kept run to another, and whether the rounds can show it.
 #[derive(Debug, Args)]
@@ -88,21 +88,24 @@ impl Condition {
         let (left, less, right) = match (text.split_once('<'), text.split_once('>')) {
             (Some((left, right)), None) => (left, true, right),
             (None, Some((left, right))) => (left, false, right),
-            _ => return Err(wrong("there is not exactly one of < and >".to_string())),
+            _ => return Err(wrong("it needs exactly one of < and >".to_string())),
         };
-        let number = right.trim().strip_suffix('%').ok_or_else(|| wrong("the limit is a percentage".to_string()))?;
+        let number =
+            right.trim().strip_suffix('%').ok_or_else(|| wrong("the limit must be a percentage".to_string()))?;
         let percent: f64 = number.trim().parse().map_err(|_| wrong(format!("`{}` is not a number", number.trim())))?;
-        let (pattern, word) =
-            left.trim().rsplit_once('.').ok_or_else(|| wrong("the figure has no pattern before it".to_string()))?;
+        let (pattern, word) = left
+            .trim()
+            .rsplit_once('.')
+            .ok_or_else(|| wrong("the pattern before the figure is missing".to_string()))?;
         let words: Vec<&str> = Measure::ALL.iter().map(|measure| measure.word()).collect();
         let measure = Measure::ALL
             .into_iter()
             .find(|measure| measure.word() == word)
-            .ok_or_else(|| wrong(format!("`{word}` is none of {}", words.join(", "))))?;
+            .ok_or_else(|| wrong(format!("`{word}` is not one of {}", words.join(", "))))?;
         if pattern != "any" && !known.iter().any(|change| change.pattern == pattern) {
             let mut patterns: Vec<&str> = known.iter().map(|change| change.pattern.as_str()).collect();
             patterns.dedup();
-            return Err(wrong(format!("`{pattern}` is none of {}, any", patterns.join(", "))));
+            return Err(wrong(format!("`{pattern}` is not one of {}, any", patterns.join(", "))));
         }
         Ok(Condition { pattern: pattern.to_string(), measure, less, percent })
     }
@@ -129,7 +132,7 @@ impl Condition {
             (1, 1) => "one run each".to_string(),
             (before, after) => format!("{before} and {after} rounds"),
         };
-        Some(format!("{}{others}: {rounds} cannot show what is chance; it takes four on each side", first.pattern))
+        Some(format!("{}{others}: {rounds} cannot separate a change from noise; each side needs four", first.pattern))
     }
 }
 
@@ -161,11 +164,11 @@ impl Diff {
             self.fail_if.iter().map(|text| Condition::parse(text, &found)).collect::<Result<_, _>>()?;
         let (base_name, new_name) = (called(&base), called(&new));
         let status = printed(&if self.json {
-            report::guided::changes_json(&found, &base_name, &new_name, &reasons)
+            present::guided::changes_json(&found, &base_name, &new_name, &reasons)
         } else {
-            let mut text = report::guided::changes(&found, &base_name, &new_name, super::columns());
+            let mut text = present::guided::changes(&found, &base_name, &new_name, columns());
             for reason in &reasons {
-                text.push_str(&format!("forced although {reason}\n"));
+                text.push_str(&format!("compared with --force although {reason}\n"));
             }
             text
         });
@@ -201,7 +204,7 @@ impl History {
         let run = store.find(&self.run)?;
         let (mut studies, _) = store.studies()?;
         studies.retain(|study| is_repeat(study, &run));
-        Ok(printed(&report::guided::history(&studies, super::columns())))
+        Ok(printed(&present::guided::history(&studies, columns())))
     }
 }
 
@@ -215,7 +218,7 @@ impl Baseline {
         match self.what {
             BaselineWhat::Set { name, run } => {
                 if name == "last" || name.contains('/') {
-                    return Err(Problem::new(format!("`{name}` cannot be a baseline's name")));
+                    return Err(Problem::new(format!("`{name}` cannot be the name of a baseline")));
                 }
                 let study = store.find(&run)?;
                 store.set_baseline(&name, &study.id)?;

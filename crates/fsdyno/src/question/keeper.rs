@@ -5,8 +5,8 @@ use guide::Watcher;
 use guide::store::Store;
 use results::{Row, RunRecord, Study};
 
-use super::tell;
-use crate::saver::Saver;
+use crate::process::saver::Saver;
+use crate::process::streams::tell;
 
 /// Saves each row as it ends, and so often the one that runs.
 pub(super) struct Keeper {

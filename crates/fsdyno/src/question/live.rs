@@ -8,7 +8,7 @@ use results::Row;
 use results::escape;
 use results::quantity::{bytes_per_s, count_per_s, latency, number};
 
-use crate::fio::complain;
+use crate::process::streams::complain;
 
 /// The live view.
 pub(crate) struct Live {
@@ -97,7 +97,7 @@ impl guide::Watcher for Live {
     fn end(&mut self, step: &Step, row: &Row) {
         self.clear();
         if !self.quiet && !self.terminal {
-            complain(&format!("{}: {}", heading(step), report::guided::summary(row)));
+            complain(&format!("{}: {}", heading(step), present::guided::summary(row)));
         }
     }
 }

@@ -8,6 +8,7 @@ use guide::measure::{Effort, Options, measure};
 use guide::study::Place;
 
 use super::{Shared, answer, size};
+use crate::process::VERSION;
 
 /// How fast is it: latency, IOPS, throughput.
 ///
@@ -44,7 +45,7 @@ impl Measure {
         let options = Options { effort, size_bytes: self.size, expected: self.expect };
         let place = Place::at(&self.path);
         answer(&self.shared, command, |caller| {
-            measure(&place, &options, crate::VERSION, caller.command, caller.control, caller.watcher)
+            measure(&place, &options, VERSION, caller.command, caller.control, caller.watcher)
         })
     }
 }

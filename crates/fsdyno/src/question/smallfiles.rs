@@ -8,6 +8,7 @@ use guide::smallfiles::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_M
 use guide::study::Place;
 
 use super::{Shared, answer, size};
+use crate::process::VERSION;
 
 /// How does it do with names and small files: the 10 s rule, create, stat, rename, fsync.
 ///
@@ -50,7 +51,7 @@ pub(crate) struct SmallFiles {
 /// A size that is still one of a small file.
 fn file_size(text: &str) -> Result<u64, String> {
     let bytes = size(text)?;
-    let too_large = || format!("a small file has {} MiB at most", SIZE_BYTES_MAX >> 20);
+    let too_large = || format!("the maximum size of a small file is {} MiB", SIZE_BYTES_MAX >> 20);
     if bytes <= SIZE_BYTES_MAX { Ok(bytes) } else { Err(too_large()) }
 }
 
@@ -68,7 +69,7 @@ impl SmallFiles {
         };
         let place = Place::at(&self.path);
         answer(&self.shared, command, |caller| {
-            smallfiles(&place, &options, crate::VERSION, caller.command, caller.control, caller.watcher)
+            smallfiles(&place, &options, VERSION, caller.command, caller.control, caller.watcher)
         })
     }
 }

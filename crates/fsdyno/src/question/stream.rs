@@ -10,7 +10,8 @@ use guide::{Problem, Watcher};
 use results::{Row, RunRecord, Study, escape};
 use serde_json::{Map, Value, json};
 
-use crate::fio::complain;
+use crate::process::VERSION;
+use crate::process::streams::complain;
 
 /// Version of the lines; grows whenever a key is removed or changes meaning.
 const SCHEMA: u32 = 1;
@@ -40,7 +41,7 @@ impl Stream {
         }
         let file = create_growing(path).map_err(|error| {
             Problem::new(format!("cannot write the live stream to {}: {error}", path.display()))
-                .with_next("name a new file in a directory that can be written, or - for standard output")
+                .with_next("use a new file in a writable directory, or - for standard output")
         })?;
         Ok(Stream::into(Box::new(file)))
     }
@@ -51,7 +52,7 @@ impl Stream {
 
     /// The first line.
     pub(crate) fn open(&mut self, command: &[String]) {
-        self.line("open", json!({ "version": crate::VERSION, "command": command }));
+        self.line("open", json!({ "version": VERSION, "command": command }));
     }
 
     /// The last line: what came of it.
@@ -78,7 +79,7 @@ impl Stream {
             writeln!(sink, "{}", escape::json(&Value::Object(object).to_string())).and_then(|()| sink.flush());
         if let Err(error) = written {
             self.sink = None;
-            complain(&format!("fsdyno: the live stream ends here: {error}"));
+            complain(&format!("fsdyno: the live stream stops here: {error}"));
         }
     }
 

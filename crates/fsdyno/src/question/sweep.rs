@@ -9,6 +9,7 @@ use guide::study::Place;
 use guide::sweep::{Depths, Options, sweep};
 
 use super::{Shared, answer, size};
+use crate::process::VERSION;
 
 /// Which depth and block size suit it: a point per depth, and the knee after which only latency grows.
 #[derive(Debug, Args)]
@@ -50,7 +51,7 @@ impl Sweep {
         };
         let place = Place { name: self.path.display().to_string(), path: self.path };
         answer(&self.shared, command, |caller| {
-            sweep(&place, &options, crate::VERSION, caller.command, caller.control, caller.watcher)
+            sweep(&place, &options, VERSION, caller.command, caller.control, caller.watcher)
         })
     }
 }

@@ -4,9 +4,9 @@
 #![expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
 
 mod browser;
-#[path = "../../../report/tests/sheet/fixture.rs"]
+#[path = "../../../present/tests/sheet/fixture.rs"]
 mod fixture;
-#[path = "../../../report/tests/sheet/odd.rs"]
+#[path = "../../../present/tests/sheet/odd.rs"]
 mod odd;
 
 mod command;

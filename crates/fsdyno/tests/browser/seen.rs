@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use report::sheet::{SheetOptions, html};
+use present::sheet::{SheetOptions, html};
 use results::{Question, Study};
 
 use crate::browser::{self, Look};

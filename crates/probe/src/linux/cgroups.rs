@@ -28,8 +28,9 @@ pub(super) fn group(look: &Look, controller: &str) -> Fact<Group> {
     let read = || read_text(&look.proc.join("self/cgroup"));
     let groups = look.seen.groups.get_or_init(read).as_deref().map_err(NotVisible::clone)?;
     let mounts = mounts::mounts(look)?;
-    let (version, mount, group) = hierarchy(groups, mounts, controller)
-        .ok_or_else(|| NotVisible::new("/proc/self/cgroup", format!("no mounted hierarchy controls {controller}")))?;
+    let (version, mount, group) = hierarchy(groups, mounts, controller).ok_or_else(|| {
+        NotVisible::new("/proc/self/cgroup", format!("no mounted cgroup hierarchy controls {controller}"))
+    })?;
     let directory = directory_of(mount, Path::new(group));
     let above = directory.ancestors().take_while(|above| above.starts_with(&mount.mount_point));
     Ok(Group { version, directories: above.map(Path::to_path_buf).collect(), mount_point: mount.mount_point.clone() })
@@ -47,7 +48,7 @@ impl Group {
             self.directories.iter().filter_map(|directory| read_text(&directory.join(file)).ok()).collect();
         if texts.is_empty() && !self.may_be_without() {
             let own = self.directories.first().unwrap_or(&self.mount_point);
-            return Err(NotVisible::new(own.join(file).display(), "no such file here or above"));
+            return Err(NotVisible::new(own.join(file).display(), "no such file in this control group or its parents"));
         }
         Ok(texts)
     }

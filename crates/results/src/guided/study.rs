@@ -187,6 +187,35 @@ impl Study {
         }
     }
 
+    /// What the targets are called; no two the same.
+    pub fn target_names(&self) -> Vec<String> {
+        let named = self.rows.iter().map(|row| row.target + 1).max().unwrap_or(0).max(self.targets.len());
+        // A damaged file could name any number: what is beyond the targets by far has no name.
+        let count = named.min(self.targets.len() + 16);
+        let mut names: Vec<String> = Vec::with_capacity(count);
+        for index in 0..count {
+            let name = self.target_name(index);
+            let name = if names.contains(&name) { format!("{name} ({})", index + 1) } else { name };
+            names.push(name);
+        }
+        names
+    }
+
+    /// What a target is called; a run that nobody named is called by its place.
+    fn target_name(&self, index: usize) -> String {
+        let Some(target) = self.targets.get(index) else { return format!("target {}", index + 1) };
+        let storage_of_run = || {
+            let run = self.rows.iter().find(|row| row.target == index)?.run.as_ref()?;
+            Some(run.storages.first()?.mount.value()?.mount_point.clone())
+        };
+        [&target.name, &target.path, &target.storage.asked_path]
+            .into_iter()
+            .find(|name| !name.trim().is_empty())
+            .cloned()
+            .or_else(storage_of_run)
+            .unwrap_or_else(|| "files of the run".to_owned())
+    }
+
     /// Rows of one target and pattern, by round.
     pub fn repeats<'a>(&'a self, target: usize, pattern: &'a str) -> impl Iterator<Item = &'a Row> {
         self.rows.iter().filter(move |row| row.target == target && row.pattern == pattern)

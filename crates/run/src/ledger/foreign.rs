@@ -39,18 +39,18 @@ impl ForeignLook {
 
 fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<[f64; 2], String> {
     if elapsed_ns < LOOK_NS_MIN {
-        return Err("the run began at once: there was no time to look".to_owned());
+        return Err("the run started at once: no time to sample foreign load".to_owned());
     }
     let devices = match &reading.devices {
-        Seen::Value(devices) if devices.is_empty() => return Err("no device is behind the files".to_owned()),
+        Seen::Value(devices) if devices.is_empty() => return Err("no device is below the files".to_owned()),
         Seen::Value(devices) => devices,
         Seen::NotVisible(reason) => return Err(reason.clone()),
     };
-    let process = reading.process.value().ok_or("our own share is not visible")?;
+    let process = reading.process.value().ok_or("this process's own bytes are not visible")?;
     let own = process.storage_bytes;
     // Mirrors and parities write our bytes more than once.
     if own[1] > 0 && !reading.stacked_devices.is_empty() {
-        return Err("we wrote ourselves, and the devices are a stack that may write it more than once".to_owned());
+        return Err("this process wrote, and stacked devices may write its bytes more than once".to_owned());
     }
     let done = devices.iter().fold(LayerCounters::default(), |mut sum, device| {
         (0..2).for_each(|direction| sum.bytes[direction] += device.done.bytes[direction]);

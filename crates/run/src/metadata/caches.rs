@@ -174,7 +174,7 @@ impl Caches {
             (0, 0) if probe::is_fuse(self.fstype()) => "kernel data cold".to_string(),
             (0, 0) => "data cold, names hot".to_string(),
             (0, _) => "not visible".to_string(),
-            (kept, _) => format!("{kept} files still hot"),
+            (kept, _) => format!("{kept} files still cached"),
         }))
     }
 }

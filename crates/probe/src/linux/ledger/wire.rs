@@ -11,7 +11,7 @@ use crate::linux::{Look, mounts, processes, read_number, read_text};
 use crate::{Fact, Mount, NotVisible};
 
 /// Every interface is idle.
-const NOTHING_CARRIED: &str = "no interface has carried anything";
+const NOTHING_CARRIED: &str = "no interface moved any bytes";
 
 /// The network and FUSE mounts behind a set of files, and what crossed the wire since the first reading.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl Witness {
             }
             // It may live in another network: then its bytes cross none of these interfaces.
             Witness::Fuse { daemon: Err(reason) } => {
-                let unknown = "nobody knows which network its daemon uses";
+                let unknown = "the network namespace of its daemon is not known";
                 Err(NotVisible::new(&reason.place, format!("{}: {unknown}", reason.reason)))
             }
             Witness::Interfaces => interfaces(),

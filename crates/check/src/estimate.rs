@@ -1,0 +1,317 @@
+//! What the runs of a test say about one figure: its value and how far to trust it. Runs of the same test are one
+//! larger test: histograms are merged, and percentiles never averaged. How far to trust it is the wider of what the runs
+//! show within and between them.
+
+use std::collections::BTreeMap;
+
+use results::statistics::{Interval, NoPercentileInterval, bootstrap_mean_interval, mean, percentile_interval};
+use results::{Bound, DirectionRecord, JobRecord, Latency, PhaseRecord, Row, Verdict};
+
+use crate::grouped;
+use crate::metric::{Flow, Metric, Phase, PhaseFigure, Span, Statistic};
+
+mod runs;
+mod series;
+
+pub(crate) use results::statistics::RUNS_MIN;
+pub(crate) use runs::Runs;
+
+/// The confidence of all intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// The same runs give the same interval.
+const SEED: u64 = 42;
+
+/// Standard deviations to each side of a mean that hold 95 %.
+const NORMAL_95: f64 = 1.96;
+
+/// A test that measured so long shows whether its rate lasts, s.
+const LONG_S: f64 = 180.0;
+
+/// A value, in base units.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    pub(crate) value: f64,
+    pub(crate) spread: Spread,
+    /// What it rests on: `10,029 values`, `120 windows`.
+    pub(crate) basis: String,
+    /// How the rate of a long test went.
+    pub(crate) course: Option<Course>,
+    /// What the runs showed within themselves.
+    within: Spread,
+    /// The runs' own figures.
+    pub(crate) runs: Runs,
+}
+
+impl Estimate {
+    /// Of all runs as one, without what they show between them.
+    fn of_one(value: f64, within: Spread, basis: String) -> Estimate {
+        Estimate { value, spread: within.clone(), basis, course: None, within, runs: Runs::default() }
+    }
+
+    /// PASS, FAIL or INCONCLUSIVE against a limit in the base unit.
+    pub(crate) fn judge(&self, bound: Bound, limit: f64) -> Verdict {
+        match &self.within {
+            Spread::Known(within) => self.runs.judge(*within, bound, limit),
+            // Nothing is known of one run's scatter: only runs can show any.
+            Spread::Unknown(_) if self.runs.count() >= RUNS_MIN => {
+                let point = Interval { low: self.value, high: self.value, confidence: CONFIDENCE };
+                self.runs.judge(point, bound, limit)
+            }
+            Spread::Unknown(_) => Verdict::Inconclusive,
+            Spread::Percentile(none) => none.judge(bound, limit * self.runs.distance()),
+        }
+    }
+
+    /// The same of an interval that was made of a part of a run.
+    pub(crate) fn judge_part(&self, part: Interval, bound: Bound, limit: f64) -> Verdict {
+        self.runs.judge(part, bound, limit)
+    }
+}
+
+/// How far to trust a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Spread {
+    Known(Interval),
+    /// Why there is no interval.
+    Unknown(String),
+    Percentile(NoPercentileInterval),
+}
+
+/// Mean rates of the first and the last third of a long test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Course {
+    pub(crate) first: f64,
+    pub(crate) last: f64,
+    pub(crate) last_interval: Option<Interval>,
+}
+
+/// The figure, from all runs of its test; the error says why there is none.
+pub(crate) fn estimate(rows: &[&Row], metric: Metric) -> Result<Estimate, String> {
+    let mut found = of_all(rows, metric)?;
+    let mut rounds: BTreeMap<u32, Vec<&Row>> = BTreeMap::new();
+    rows.iter().for_each(|row| rounds.entry(row.round).or_default().push(row));
+    let own = rounds.values().filter_map(|rows| of_all(rows, metric).ok()).map(|found| found.value);
+    found.runs = Runs::new(own.collect(), metric.is_percentile());
+    let within = match &found.within {
+        Spread::Known(interval) => Some(*interval),
+        _ => None,
+    };
+    // A percentile of too few values is none in any number of runs.
+    if let (Some(interval), false) = (found.runs.around(within), matches!(found.within, Spread::Percentile(_))) {
+        let (low, high) = (interval.low.min(found.value), interval.high.max(found.value));
+        found.spread = Spread::Known(Interval { low, high, ..interval });
+    }
+    Ok(found)
+}
+
+/// All runs as one.
+fn of_all(rows: &[&Row], metric: Metric) -> Result<Estimate, String> {
+    match metric {
+        Metric::Iops(flow) => rate(rows, flow, false),
+        Metric::Bandwidth(flow) => rate(rows, flow, true),
+        Metric::Latency(flow, span, statistic) => {
+            let seconds = if alone(rows, flow) { series::mean_latencies(rows) } else { Vec::new() };
+            of_latency(&latency_of(rows, flow, span), statistic, &seconds)
+        }
+        Metric::Sync(statistic) => {
+            // Each write waits for its sync, so that the time of both is what the rate of writes leaves.
+            let rates = rows.iter().flat_map(|row| series::of_run(row, Flow::Write, false));
+            let times: Vec<f64> = rates.filter(|rate| *rate > 0.0).map(|rate| 1.0 / rate).collect();
+            of_latency(&merged(jobs(rows).map(|job| job.sync.lat.clone())), statistic, &times)
+        }
+        Metric::Phase(phase, figure) => {
+            let phases = phases(rows, phase)?;
+            match figure {
+                PhaseFigure::Elapsed => Ok(phase_elapsed(&phases)),
+                PhaseFigure::Rate => Ok(phase_rate(&phases)),
+                PhaseFigure::Latency(statistic) => {
+                    of_latency(&merged(phases.iter().map(|phase| phase.latency.clone())), statistic, &[])
+                }
+            }
+        }
+    }
+}
+
+/// Seconds that a run measured.
+pub(crate) fn measured_s(row: &Row) -> f64 {
+    row.figures().map_or(0.0, |figures| figures.elapsed_s)
+}
+
+fn jobs<'a>(rows: &'a [&'a Row]) -> impl Iterator<Item = &'a JobRecord> {
+    rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.jobs)
+}
+
+fn merged(latencies: impl Iterator<Item = Latency>) -> Latency {
+    let mut all = Latency::default();
+    latencies.for_each(|latency| all.merge(&latency));
+    all
+}
+
+/// The directions of a job that belong to a flow.
+fn directions(job: &JobRecord, flow: Flow) -> Vec<&DirectionRecord> {
+    match flow {
+        Flow::Read => vec![&job.read],
+        Flow::Write => vec![&job.write],
+        Flow::Total => vec![&job.read, &job.write],
+    }
+}
+
+/// One run's rate: its workers ran at the same time.
+fn rate_of_run(row: &Row, flow: Flow, bytes: bool) -> Option<(f64, f64)> {
+    let jobs = &row.run.as_ref()?.jobs;
+    let records: Vec<&DirectionRecord> = jobs.iter().flat_map(|job| directions(job, flow)).collect();
+    let amount: u64 = records.iter().map(|record| if bytes { record.bytes } else { record.ios }).sum();
+    let runtime_ms = records.iter().map(|record| record.runtime_ms).max()?;
+    (runtime_ms > 0 && amount > 0).then_some((amount as f64, runtime_ms as f64 / 1e3))
+}
+
+fn rate(rows: &[&Row], flow: Flow, bytes: bool) -> Result<Estimate, String> {
+    let runs: Vec<(f64, f64)> = rows.iter().filter_map(|row| rate_of_run(row, flow, bytes)).collect();
+    let (amount, seconds) = runs.iter().fold((0.0, 0.0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
+    if amount == 0.0 {
+        return Err("nothing was transferred in that direction".to_string());
+    }
+    let value = amount / seconds;
+    let windows: Vec<f64> = rows.iter().flat_map(|row| series::of_run(row, flow, bytes)).collect();
+    let (spread, basis) = match interval_about(value, &windows) {
+        Some(interval) => (Spread::Known(interval), format!("{} windows", windows.len())),
+        None => {
+            let basis = format!("{} {}", runs.len(), if runs.len() == 1 { "run" } else { "runs" });
+            (Spread::Unknown(format!("a rate without windows has an interval from {RUNS_MIN} runs on")), basis)
+        }
+    };
+    Ok(Estimate { course: course(rows, flow, bytes, value), ..Estimate::of_one(value, spread, basis) })
+}
+
+/// The bootstrap interval of a series, moved to the value that it belongs to.
+fn interval_about(value: f64, series: &[f64]) -> Option<Interval> {
+    let interval = bootstrap_mean_interval(series, CONFIDENCE, SEED)?;
+    // The last part of a window is in the value and not in the series.
+    let scale = value / mean(series).filter(|mean| *mean > 0.0)?;
+    Some(Interval { low: interval.low * scale, high: interval.high * scale, confidence: interval.confidence })
+}
+
+/// First and last third of a test that measured long enough at a stretch.
+fn course(rows: &[&Row], flow: Flow, bytes: bool, value: f64) -> Option<Course> {
+    let row = rows.first().filter(|row| measured_s(row) >= LONG_S)?;
+    let windows = series::of_run(row, flow, bytes);
+    let third = windows.len() / 3;
+    let scale = value / mean(&windows)?;
+    let last = &windows[windows.len() - third..];
+    Some(Course {
+        first: mean(&windows[..third])? * scale,
+        last: mean(last)? * scale,
+        last_interval: interval_about(mean(last)? * scale, last),
+    })
+}
+
+/// Whether nothing else than this flow was done.
+fn alone(rows: &[&Row], flow: Flow) -> bool {
+    let others = match flow {
+        Flow::Read => Flow::Write,
+        Flow::Write => Flow::Read,
+        Flow::Total => return true,
+    };
+    jobs(rows).flat_map(|job| directions(job, others)).all(|record| record.ios == 0)
+}
+
+fn latency_of(rows: &[&Row], flow: Flow, span: Span) -> Latency {
+    let pick = |record: &DirectionRecord| match span {
+        Span::Completion => record.clat.clone(),
+        Span::Whole => record.lat.clone(),
+        Span::Response => record.response.clone().unwrap_or_default(),
+    };
+    let latency = merged(jobs(rows).flat_map(|job| directions(job, flow)).map(pick));
+    if latency.moments.count > 0 || span != Span::Completion {
+        return latency;
+    }
+    // With gtod_reduce one I/O in so many was timed all the same.
+    let sampled = jobs(rows).filter_map(|job| job.sampled_latency.as_deref()).flat_map(|of| match flow {
+        Flow::Read => vec![of[0].clone()],
+        Flow::Write => vec![of[1].clone()],
+        Flow::Total => vec![of[0].clone(), of[1].clone()],
+    });
+    merged(sampled)
+}
+
+/// `course` is a series whose scatter is that of the latency, in any unit.
+fn of_latency(latency: &Latency, statistic: Statistic, course: &[f64]) -> Result<Estimate, String> {
+    let count = latency.moments.count;
+    let mean_ns = latency.moments.mean().ok_or("no latency was measured")?;
+    let basis = format!("{} values", grouped(count));
+    let (value, spread) = match statistic {
+        Statistic::Mean => (mean_ns, mean_spread(latency, mean_ns, course)),
+        Statistic::Percentile(percent) => {
+            let histogram = latency.histogram.as_ref().ok_or("no histogram of this latency was kept")?;
+            let value = histogram.percentile(percent).ok_or("no latency was measured")? as f64;
+            match percentile_interval(histogram, percent, CONFIDENCE) {
+                Ok(interval) => (value, Spread::Known(interval)),
+                Err(none) => (value, Spread::Percentile(none)),
+            }
+        }
+    };
+    Ok(Estimate::of_one(value, spread, basis))
+}
+
+/// The interval of a mean: of independent values, or of their course where that scatters more.
+fn mean_spread(latency: &Latency, mean_ns: f64, course: &[f64]) -> Spread {
+    let count = latency.moments.count;
+    let Some(deviation) = latency.moments.deviation().filter(|_| count > 1) else {
+        return Spread::Unknown("one value gives no interval".to_string());
+    };
+    let half = NORMAL_95 * deviation / (count as f64).sqrt();
+    let plain = Interval { low: (mean_ns - half).max(0.0), high: mean_ns + half, confidence: CONFIDENCE };
+    Spread::Known(match interval_about(mean_ns, course) {
+        Some(found) => Interval { low: found.low.min(plain.low), high: found.high.max(plain.high), ..plain },
+        None => plain,
+    })
+}
+
+/// The records of a phase that did all that it was to do.
+fn phases<'a>(rows: &[&'a Row], phase: Phase) -> Result<Vec<&'a PhaseRecord>, String> {
+    let of_name = |record: &&PhaseRecord| record.name == phase.name();
+    let found: Vec<&PhaseRecord> = rows.iter().filter_map(|row| row.phase.as_ref()).filter(of_name).collect();
+    if let Some(failed) = found.iter().find(|record| record.failures > 0) {
+        return Err(format!("{} of its operations failed", failed.failures));
+    }
+    if found.is_empty() || found.iter().any(|record| record.operations == 0) {
+        return Err("the phase did not run to its end".to_string());
+    }
+    Ok(found)
+}
+
+/// The wall time of a phase is the sum of its operations' times: its scatter follows from theirs.
+fn phase_elapsed(phases: &[&PhaseRecord]) -> Estimate {
+    let runs = phases.len() as f64;
+    let value = phases.iter().map(|phase| phase.elapsed_ns as f64).sum::<f64>() / runs;
+    let all = merged(phases.iter().map(|phase| phase.latency.clone()));
+    let threads = phases.iter().map(|phase| f64::from(phase.threads.max(1))).fold(1.0, f64::max);
+    let spread = match all.moments.deviation().filter(|_| all.moments.count > 1) {
+        Some(deviation) => {
+            let half = NORMAL_95 * deviation * (all.moments.count as f64).sqrt() / runs / threads;
+            Spread::Known(Interval { low: (value - half).max(0.0), high: value + half, confidence: CONFIDENCE })
+        }
+        None => Spread::Unknown("too few operations give no interval".to_string()),
+    };
+    let basis = format!("{} operations", grouped(all.moments.count));
+    Estimate::of_one(value, spread, basis)
+}
+
+/// Operations per second: as many as there were, over a time that scatters.
+fn phase_rate(phases: &[&PhaseRecord]) -> Estimate {
+    let elapsed = phase_elapsed(phases);
+    let operations = phases.iter().map(|phase| phase.operations as f64).sum::<f64>() / phases.len() as f64;
+    let per_s = |elapsed_ns: f64| operations * 1e9 / elapsed_ns;
+    let within = match elapsed.within {
+        Spread::Known(Interval { low, high, confidence }) if low > 0.0 => {
+            Spread::Known(Interval { low: per_s(high), high: per_s(low), confidence })
+        }
+        Spread::Known(_) => Spread::Unknown("the times scatter too much".to_string()),
+        unknown => unknown,
+    };
+    Estimate::of_one(per_s(elapsed.value), within, elapsed.basis)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,190 @@
+//! How a figure differs from run to run. Requests and seconds that lie next to each other are alike: what one run says of
+//! its own scatter is too little, and only other runs show the rest.
+
+use results::Bound;
+use results::Verdict;
+use results::statistics::{Interval, RUNS_MIN, STUDENT_95, STUDENT_99};
+
+/// With fewer runs a limit must be so far beyond the interval: a factor that the same test on the same storage did not
+/// reach from run to run (docs/measurement.md has the scatter of runs that were seen).
+const WIDE: f64 = 1.5;
+
+/// The same for a percentile: the tail of a busy machine differs by more.
+const WIDE_PERCENTILE: f64 = 2.0;
+
+/// The figures of the runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Runs {
+    values: Vec<f64>,
+    is_percentile: bool,
+}
+
+impl Runs {
+    /// Each run's own figure.
+    pub(super) fn new(values: Vec<f64>, is_percentile: bool) -> Runs {
+        Runs { values, is_percentile }
+    }
+
+    /// How many there were.
+    pub(crate) fn count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// How far from the interval of one or two runs a limit must be.
+    pub(crate) fn wide(&self) -> f64 {
+        if self.is_percentile { WIDE_PERCENTILE } else { WIDE }
+    }
+
+    /// How many times as far as what was seen a limit must be for a failure that is certain in these runs.
+    pub(super) fn distance(&self) -> f64 {
+        if self.count() < RUNS_MIN { self.wide() } else { 1.0 }
+    }
+
+    /// An interval that holds both the figure's scatter within the runs and that of the runs' own figures, 95 %.
+    pub(super) fn around(&self, within: Option<Interval>) -> Option<Interval> {
+        match (within, STUDENT_95.of_runs(&self.values)) {
+            (Some(one), Some(other)) => Some(one.joined(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// What this says about a limit. It is asked after each run until it is decided: each time with 99 %, so that all
+    /// times together are wrong in less than 5 % of cases.
+    pub(super) fn judge(&self, within: Interval, bound: Bound, limit: f64) -> Verdict {
+        let sure = match STUDENT_99.of_runs(&self.values) {
+            Some(between) => within.joined(between),
+            None => Interval { low: within.low / self.wide(), high: within.high * self.wide(), ..within },
+        };
+        sure.judge(bound, limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// xorshift64 and Box and Muller.
+    struct Chance(u64);
+
+    impl Chance {
+        fn even(&mut self) -> f64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 11) as f64 / (1u64 << 53) as f64
+        }
+
+        fn normal(&mut self) -> f64 {
+            (-2.0 * (1.0 - self.even()).ln()).sqrt() * (std::f64::consts::TAU * self.even()).cos()
+        }
+    }
+
+    /// How the seconds of a test and its runs scatter.
+    #[derive(Clone, Copy)]
+    struct World {
+        /// Correlation of a second with the one before.
+        rho: f64,
+        /// Deviation from run to run.
+        shift: f64,
+        /// Every so many seconds one is four times as long.
+        burst: f64,
+    }
+
+    const WORLDS: [World; 8] = [
+        World { rho: 0.0, shift: 0.0, burst: 0.0 },
+        World { rho: 0.5, shift: 0.0, burst: 0.0 },
+        World { rho: 0.8, shift: 0.0, burst: 0.0 },
+        World { rho: 0.95, shift: 0.0, burst: 0.0 },
+        World { rho: 0.0, shift: 0.05, burst: 0.0 },
+        World { rho: 0.8, shift: 0.05, burst: 0.0 },
+        World { rho: 0.0, shift: 0.03, burst: 0.05 },
+        World { rho: 0.8, shift: 0.1, burst: 0.0 },
+    ];
+
+    /// A run's mean, and the interval that it would have if its seconds were independent.
+    fn run(world: World, chance: &mut Chance) -> (f64, f64) {
+        const SECONDS: usize = 30;
+        let level = (world.shift * chance.normal()).exp();
+        let mut state = chance.normal();
+        let mut seconds = Vec::new();
+        for _ in 0..SECONDS {
+            state = world.rho * state + (1.0 - world.rho * world.rho).sqrt() * chance.normal();
+            let burst = if chance.even() < world.burst { 4.0 } else { 1.0 };
+            seconds.push(level * (1.0 + 0.1 * state) * burst / (1.0 + 3.0 * world.burst));
+        }
+        let mean = seconds.iter().sum::<f64>() / SECONDS as f64;
+        let square = seconds.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (SECONDS - 1) as f64;
+        (mean, 1.96 * (square / SECONDS as f64).sqrt())
+    }
+
+    fn runs(world: World, count: usize, chance: &mut Chance) -> (Runs, Interval) {
+        let all: Vec<(f64, f64)> = (0..count).map(|_| run(world, chance)).collect();
+        let mean = all.iter().map(|run| run.0).sum::<f64>() / count as f64;
+        let half = (all.iter().map(|run| run.1 * run.1).sum::<f64>()).sqrt() / count as f64;
+        let within = Interval { low: mean - half, high: mean + half, confidence: 0.95 };
+        (Runs::new(all.iter().map(|run| run.0).collect(), false), within)
+    }
+
+    #[test]
+    fn intervals_over_runs_hold_what_they_say() {
+        const CASES: usize = 4000;
+        for (index, world) in WORLDS.into_iter().enumerate() {
+            for count in [3, 5, 8] {
+                let mut chance = Chance(0x9e37_79b9_7f4a_7c15 ^ (index * 100 + count) as u64);
+                let held = (0..CASES).filter(|_| {
+                    let (runs, within) = runs(world, count, &mut chance);
+                    runs.around(Some(within)).is_some_and(|found| found.low <= 1.0 && 1.0 <= found.high)
+                });
+                let share = held.count() as f64 / CASES as f64;
+                assert!(share >= 0.92, "world {index}, {count} runs: {share}");
+            }
+        }
+    }
+
+    /// Looked at after each run, up to ten of them, with the truth 1 % on the wrong side.
+    #[test]
+    fn wrong_verdicts_are_rare_although_each_run_is_looked_at() {
+        const CASES: usize = 2000;
+        for (index, world) in WORLDS.into_iter().enumerate() {
+            let mut chance = Chance(0x2545_f491_4f6c_dd1d ^ index as u64);
+            let wrong = (0..CASES).filter(|_| {
+                let all: Vec<(f64, f64)> = (0..10).map(|_| run(world, &mut chance)).collect();
+                let verdict = (1..=10).map(|count| {
+                    let mean = all[..count].iter().map(|run| run.0).sum::<f64>() / count as f64;
+                    let half = all[..count].iter().map(|run| run.1 * run.1).sum::<f64>().sqrt() / count as f64;
+                    let within = Interval { low: mean - half, high: mean + half, confidence: 0.95 };
+                    let runs = Runs::new(all[..count].iter().map(|run| run.0).collect(), false);
+                    runs.judge(within, Bound::AtMost, 0.99)
+                });
+                verdict.into_iter().find(|verdict| *verdict != Verdict::Inconclusive) == Some(Verdict::Pass)
+            });
+            let share = wrong.count() as f64 / CASES as f64;
+            assert!(share <= 0.05, "world {index}: {share}");
+        }
+    }
+
+    #[test]
+    fn one_run_decides_only_what_is_far_away() {
+        let (one, within) = (Runs::new(vec![1.0], false), Interval { low: 0.9, high: 1.1, confidence: 0.95 });
+        assert_eq!(one.judge(within, Bound::AtMost, 1.6), Verdict::Inconclusive);
+        assert_eq!(one.judge(within, Bound::AtMost, 1.7), Verdict::Pass);
+        assert_eq!(one.judge(within, Bound::AtLeast, 0.5), Verdict::Pass);
+        assert_eq!(one.judge(within, Bound::AtMost, 0.5), Verdict::Fail);
+        let tail = Runs::new(vec![1.0, 1.0], true);
+        assert_eq!(tail.judge(within, Bound::AtMost, 1.7), Verdict::Inconclusive);
+        assert_eq!(tail.judge(within, Bound::AtMost, 2.3), Verdict::Pass);
+    }
+
+    #[test]
+    fn runs_that_differ_widen_the_interval() {
+        let within = Interval { low: 0.99, high: 1.01, confidence: 0.95 };
+        let differing = Runs::new(vec![0.9, 1.0, 1.1], false);
+        assert_eq!(differing.judge(within, Bound::AtMost, 1.2), Verdict::Inconclusive);
+        let found = differing.around(Some(within)).unwrap();
+        assert!(found.low < 0.8 && found.high > 1.25, "{found:?}");
+        let same = Runs::new(vec![1.0; 3], false);
+        assert_eq!(same.around(Some(within)), Some(within));
+        assert_eq!(same.judge(within, Bound::AtMost, 1.02), Verdict::Pass);
+        assert_eq!(Runs::new(vec![1.0; 2], false).around(None), None);
+    }
+}

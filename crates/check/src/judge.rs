@@ -1,0 +1,373 @@
+//! From the figures of a test to the answer of a requirement.
+
+use results::quantity::{number, published};
+use results::statistics::Interval;
+use results::{Bound, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
+
+use crate::estimate::{Course, Estimate, RUNS_MIN, Spread, estimate};
+use crate::gate::Outcome;
+use crate::line;
+use crate::metric::Metric;
+use crate::profile::{Gate, Profile, Requirement, Scale, Source, Test};
+
+/// A margin below this is told, percent.
+const THIN_MARGIN_PERCENT: f64 = 20.0;
+
+/// A rate that loses more than this share from the first third of a long test to the last does not last.
+const DECAY: f64 = 0.2;
+
+/// What published figures may be multiplied with; `None`: not visible.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Factors {
+    pub(crate) vcpus: Option<u32>,
+    pub(crate) filesystem_bytes: Option<u64>,
+    /// The storage is memory: nothing on it is durable.
+    pub(crate) in_memory: bool,
+}
+
+/// A requirement with its limit worked out for this machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) profile: &'a Profile,
+    pub(crate) requirement: &'a Requirement,
+    /// In the requirement's unit; the error says what is not visible.
+    limit: Result<f64, String>,
+    derivation: Option<String>,
+    /// It can be missed; false: a reference.
+    pub(crate) binding: bool,
+    in_memory: bool,
+}
+
+/// How the runs of a test went.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ran<'a> {
+    pub(crate) test: &'a Test,
+    /// The words as they were run.
+    pub(crate) words: &'a [String],
+    /// All rows of the study.
+    pub(crate) rows: &'a [Row],
+    /// Which of them are of this test.
+    pub(crate) indices: &'a [usize],
+    /// Why there is nothing, or no more.
+    pub(crate) problem: Option<&'a str>,
+    /// Which caches took part.
+    pub(crate) reach: &'a str,
+    /// What was shortened, in words.
+    pub(crate) shortened: &'a [String],
+    /// Seconds after which it was not repeated any more.
+    pub(crate) cap_s: f64,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn new(
+        profile: &'a Profile,
+        requirement: &'a Requirement,
+        factors: Factors,
+        tier: Option<&str>,
+    ) -> Asked<'a> {
+        let Requirement { threshold, unit, per, judged_at_percent, .. } = requirement;
+        let mut parts = Vec::new();
+        let mut limit = Ok(*threshold);
+        let figure = format!("{} {unit}", published(*threshold));
+        if let Some(per) = per {
+            let (count, what) = factors.count(*per);
+            match count {
+                Some(count) => {
+                    limit = Ok(threshold * count);
+                    parts.push(format!("{figure} for each of {} {what}", published(count)));
+                }
+                None => limit = Err(format!("the number of {what} is not visible")),
+            }
+        }
+        if let Some(percent) = judged_at_percent {
+            limit = limit.map(|limit| limit * percent / 100.0);
+            let of = parts.pop().unwrap_or(figure);
+            parts.push(format!("{} % of {of}", published(*percent)));
+        }
+        let tier_asked = requirement.tier.is_none() || requirement.tier.as_deref() == tier;
+        Asked {
+            profile,
+            requirement,
+            limit,
+            derivation: parts.pop(),
+            binding: requirement.source.kind.binds() && tier_asked,
+            in_memory: factors.in_memory,
+        }
+    }
+
+    /// The figure's judgement so far; `None`: there is none to be had by running on.
+    pub(crate) fn undecided(&self, ran: &Ran<'_>) -> bool {
+        let Ok(limit) = self.limit else { return false };
+        let rows = ran.of_test();
+        let sound = ran.problem.is_none() && untrusted(&rows).is_none() && !self.asks_memory_to_last(ran.test);
+        let found = estimate(&rows, self.requirement.metric);
+        let undecided = |found: Estimate| self.judgement(&found, limit).0 == Verdict::Inconclusive;
+        self.binding && sound && found.is_ok_and(undecided)
+    }
+
+    /// Whether it is about data that are durable, and the storage keeps none.
+    fn asks_memory_to_last(&self, test: &Test) -> bool {
+        self.in_memory
+            && (matches!(self.requirement.metric, Metric::Sync(_)) || line::makes_durable(&test.work.words()))
+    }
+
+    /// What the estimate says about a limit. A rate that does not last is judged by its last third.
+    fn judgement(&self, found: &Estimate, limit: f64) -> (Verdict, Option<Course>) {
+        let (bound, base) = (self.requirement.bound, limit * self.requirement.unit_size);
+        match found.course.filter(|course| course.last < course.first * (1.0 - DECAY)) {
+            None => (found.judge(bound, base), None),
+            Some(course) => {
+                let judged = course.last_interval.map(|interval| found.judge_part(interval, bound, base));
+                (judged.unwrap_or(Verdict::Inconclusive), Some(course))
+            }
+        }
+    }
+
+    /// The answer.
+    pub(crate) fn answer(&self, ran: &Ran<'_>) -> VerdictRow {
+        let mut answer = self.unanswered(ran.test, ran.words, Verdict::Inconclusive, String::new());
+        answer.rows = ran.indices.to_vec();
+        if !ran.shortened.is_empty() {
+            answer.caveats.push(format!("shortened, not the vendor's test: {}", ran.shortened.join(", ")));
+        }
+        let rows = ran.of_test();
+        if let Some(problem) = ran.problem {
+            answer.reason = problem.to_string();
+            return answer;
+        }
+        match (estimate(&rows, self.requirement.metric), &self.limit) {
+            (Err(reason), _) => answer.reason = reason,
+            (Ok(found), Err(reason)) => {
+                self.tell(&mut answer, &found);
+                answer.reason.clone_from(reason);
+            }
+            (Ok(found), Ok(limit)) => {
+                self.tell(&mut answer, &found);
+                self.decide(&mut answer, &found, *limit, ran);
+            }
+        }
+        answer
+    }
+
+    /// A row without a figure.
+    pub(crate) fn unanswered(&self, test: &Test, words: &[String], verdict: Verdict, reason: String) -> VerdictRow {
+        let Requirement { id, title, metric_name, bound, threshold, unit, source, tier, .. } = self.requirement;
+        let sound = test.origin == TestOrigin::Sound;
+        let tier = tier.as_ref().map(|tier| format!(" ({tier})")).unwrap_or_default();
+        let variant = if sound { format!("; {}", test.title) } else { String::new() };
+        let requirement = results::Requirement {
+            id: if sound { format!("{id}/{}", test.id) } else { id.clone() },
+            title: format!("{title}{tier}{variant}"),
+            metric: metric_name.clone(),
+            bound: *bound,
+            threshold: self.limit.clone().unwrap_or(*threshold),
+            unit: unit.clone(),
+            derivation: self.derivation.clone(),
+            ..described(self.profile, source, words.join(" "))
+        };
+        row(requirement, test.origin, verdict, reason)
+    }
+
+    /// Puts the figure into the row, in the requirement's unit.
+    fn tell(&self, answer: &mut VerdictRow, found: &Estimate) {
+        let size = self.requirement.unit_size;
+        answer.measured = Some(found.value / size);
+        answer.interval = match &found.spread {
+            Spread::Known(Interval { low, high, confidence }) => {
+                Some(Interval { low: low / size, high: high / size, confidence: *confidence })
+            }
+            _ => None,
+        };
+    }
+
+    fn decide(&self, answer: &mut VerdictRow, found: &Estimate, limit: f64, ran: &Ran<'_>) {
+        let value = found.value / self.requirement.unit_size;
+        let distance = if self.requirement.bound == Bound::AtMost { limit - value } else { value - limit };
+        let margin_percent = distance * 100.0 / limit;
+        answer.margin_percent = Some(margin_percent);
+        let band = self.requirement.band(value).map(|band| format!("the source calls this \"{band}\""));
+        answer.caveats.extend(band);
+        let rounds = ran.rounds();
+        let told = rounds == 1 || found.basis.ends_with("runs");
+        let runs = if told { String::new() } else { format!(" in {rounds} runs") };
+        let basis = format!("{}{runs}, {}", found.basis, ran.reach);
+        if self.asks_memory_to_last(ran.test) {
+            answer.verdict = Verdict::NotApplicable;
+            answer.reason = "this storage is memory: nothing on it is durable, however fast it is synced".to_string();
+            return;
+        }
+        if let Some(cause) = untrusted(&ran.of_test()) {
+            answer.reason = format!("the figure cannot be trusted: {cause}");
+            return;
+        }
+        if !self.binding {
+            answer.verdict = Verdict::Reference;
+            let side = if distance >= 0.0 { "reaches" } else { "does not reach" };
+            answer.reason = format!("for comparison, no limit: this storage {side} it; {basis}");
+            return;
+        }
+        let (verdict, fallen) = self.judgement(found, limit);
+        answer.caveats.extend(fallen.map(|course| self.course_sentence(course)));
+        answer.verdict = verdict;
+        answer.reason = match verdict {
+            Verdict::Pass => format!("{basis}; all of the interval meets the limit{}", by_how_much(found)),
+            Verdict::Fail => format!("{basis}; nothing of the interval meets the limit{}", by_how_much(found)),
+            _ => self.why_inconclusive(found, ran),
+        };
+        if answer.verdict == Verdict::Pass && margin_percent < THIN_MARGIN_PERCENT {
+            answer.caveats.push(format!("the margin is below {THIN_MARGIN_PERCENT} %"));
+        }
+    }
+
+    fn course_sentence(&self, course: Course) -> String {
+        let shown = |rate: f64| number(rate / self.requirement.unit_size);
+        let lost = (1.0 - course.last / course.first) * 100.0;
+        format!(
+            "the rate fell by {} %, from {} in the first third to {} {} in the last: the last third is judged",
+            number(lost),
+            shown(course.first),
+            shown(course.last),
+            self.requirement.unit
+        )
+    }
+
+    fn why_inconclusive(&self, found: &Estimate, ran: &Ran<'_>) -> String {
+        let rows = ran.of_test();
+        let seconds: f64 = rows.iter().map(|row| crate::estimate::measured_s(row)).sum();
+        let rounds = ran.rounds();
+        let times = if rounds == 1 { "once".to_string() } else { format!("{rounds} times") };
+        let why = match &found.spread {
+            Spread::Known(_) if found.runs.count() < RUNS_MIN => {
+                let wide = published(found.runs.wide());
+                format!("fewer than {RUNS_MIN} runs, and the limit is not {wide} times as far as the interval")
+            }
+            Spread::Known(_) => "the limit lies inside the interval that is sure enough (99 %)".to_string(),
+            Spread::Unknown(reason) => reason.clone(),
+            Spread::Percentile(none) => none.to_string(),
+        };
+        format!(
+            "{why} ({}); run {times}, {} s in all, and the cap is {} s (--cap-seconds)",
+            found.basis,
+            number(seconds),
+            published(ran.cap_s.ceil())
+        )
+    }
+}
+
+/// One or two runs do not show how runs differ: they decide by their distance.
+fn by_how_much(found: &Estimate) -> String {
+    if found.runs.count() < RUNS_MIN { format!(", {} times over", published(found.runs.wide())) } else { String::new() }
+}
+
+impl<'a> Ran<'a> {
+    fn of_test(&self) -> Vec<&'a Row> {
+        self.indices.iter().filter_map(|index| self.rows.get(*index)).collect()
+    }
+
+    fn rounds(&self) -> u32 {
+        self.of_test().iter().map(|row| row.round + 1).max().unwrap_or(0)
+    }
+}
+
+impl Factors {
+    fn count(self, scale: Scale) -> (Option<f64>, &'static str) {
+        let binary = |shift: u32| self.filesystem_bytes.map(|bytes| bytes as f64 / (1u64 << shift) as f64);
+        match scale {
+            Scale::Vcpu => (self.vcpus.map(f64::from), "vCPUs"),
+            Scale::Gib => (binary(30), "GiB of the filesystem"),
+            Scale::Tib => (binary(40), "TiB of the filesystem"),
+        }
+    }
+}
+
+/// Why the rows cannot pass a check; `None`: nothing was found that makes them invalid.
+fn untrusted(rows: &[&Row]) -> Option<String> {
+    let row = rows.iter().find(|row| row.trust() == Trust::Invalid)?;
+    row.findings.iter().find(|found| found.severity == Severity::Invalid).map(|found| found.cause.clone())
+}
+
+/// The answer of a gate.
+pub(crate) fn gate_row(profile: &Profile, gate: &Gate, outcome: &Outcome) -> VerdictRow {
+    let (verdict, found) = match outcome {
+        Outcome::Holds(found) => (Verdict::Pass, found),
+        Outcome::Broken(found) => (Verdict::Fail, found),
+        Outcome::Unknown(found) => (Verdict::Inconclusive, found),
+    };
+    let reason = match verdict {
+        Verdict::Pass => found.clone(),
+        _ => format!("{found}: {}", gate.because),
+    };
+    let requirement = results::Requirement {
+        id: gate.id.clone(),
+        title: gate.title.clone(),
+        metric: "gate".to_string(),
+        bound: Bound::Gate,
+        ..described(profile, &gate.source, String::new())
+    };
+    row(requirement, TestOrigin::Ours, verdict, reason)
+}
+
+/// A requirement of which only the profile and the source are known.
+fn described(profile: &Profile, source: &Source, job: String) -> results::Requirement {
+    results::Requirement {
+        id: String::new(),
+        profile: profile.name.clone(),
+        profile_title: profile.title.clone(),
+        title: String::new(),
+        metric: String::new(),
+        bound: Bound::Gate,
+        threshold: 0.0,
+        unit: String::new(),
+        derivation: None,
+        source: source.title.clone(),
+        read_on: source.read_on.clone(),
+        kind: source.kind,
+        confidence: source.confidence,
+        job,
+    }
+}
+
+fn row(requirement: results::Requirement, origin: TestOrigin, verdict: Verdict, reason: String) -> VerdictRow {
+    VerdictRow {
+        requirement,
+        verdict,
+        measured: None,
+        interval: None,
+        margin_percent: None,
+        reason,
+        origin,
+        caveats: Vec::new(),
+        rows: Vec::new(),
+    }
+}
+
+/// Where the vendor's test and our sound variant of it disagree, neither decides.
+pub(crate) fn compare_variants(answers: &mut [VerdictRow]) {
+    let conclusive = |verdict| matches!(verdict, Verdict::Pass | Verdict::Fail);
+    let told = |answer: &VerdictRow| {
+        let measured = answer.measured.map(|value| format!(" with {} {}", number(value), answer.requirement.unit));
+        format!("{}{}", answer.verdict.word(), measured.unwrap_or_default())
+    };
+    for sound in 0..answers.len() {
+        let Some((of, _)) = answers[sound].requirement.id.split_once('/') else { continue };
+        let Some(vendors) = answers.iter().position(|answer| answer.requirement.id == of) else { continue };
+        let verdicts = (answers[vendors].verdict, answers[sound].verdict);
+        if answers[sound].origin != TestOrigin::Sound || verdicts.0 == verdicts.1 {
+            continue;
+        }
+        if conclusive(verdicts.0) && conclusive(verdicts.1) {
+            let why = format!(
+                "the vendor's line says {}, its sound variant {}",
+                told(&answers[vendors]),
+                told(&answers[sound])
+            );
+            for answer in [vendors, sound] {
+                answers[answer].caveats.push(std::mem::take(&mut answers[answer].reason));
+                (answers[answer].verdict, answers[answer].reason) = (Verdict::Inconclusive, why.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

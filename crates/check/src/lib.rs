@@ -1,0 +1,171 @@
+//! `check`: does it meet a published requirement? A profile names the tests, the limits and where they were read.
+//!
+//! A question above the frame of `guide`, as any other question is: it asks for runs and phases, works in a directory of
+//! its own, and answers with a [`results::Study`]. Nothing here prints.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use guide::study::{Asking, Place};
+use guide::workplace::{Needs, Workplace};
+use guide::{Problem, Watcher};
+use results::evidence::{SpaceIdentity, StorageClass};
+use results::{Question, Severity, Study};
+
+mod estimate;
+mod gate;
+mod judge;
+mod library;
+mod line;
+mod metric;
+mod profile;
+mod reach;
+mod session;
+mod trial;
+
+pub use library::{Entry, Library};
+pub use line::Shortening;
+pub use profile::{Profile, Source};
+
+use judge::Factors;
+use profile::Work;
+use session::Session;
+
+/// What was asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Names of profiles, in the order in which they are checked.
+    pub profiles: Vec<String>,
+    /// What is made shorter than the vendor wrote it.
+    pub shortening: Shortening,
+    /// Seconds of measuring after which an undecided test is not repeated any more; `None`: three times as long as the
+    /// test, and 30 s at least.
+    pub cap_s: Option<u64>,
+    /// The tier that was bought, or the size that is planned: its figures are judged, others are references.
+    pub tier: Option<String>,
+    /// The filesystem type that it must be.
+    pub expected: Option<String>,
+}
+
+/// Checks one place.
+///
+/// # Errors
+/// When a profile is not known, or the place cannot be used; nothing is left there then.
+pub fn check(
+    place: &Place,
+    options: &Options,
+    library: &Library,
+    version: &str,
+    command: Vec<String>,
+    control: Arc<run::Control>,
+    watcher: &mut dyn Watcher,
+) -> Result<Study, Problem> {
+    let profiles: Vec<&Profile> =
+        options.profiles.iter().map(|name| Ok(&library.find(name)?.profile)).collect::<Result<_, Problem>>()?;
+    check_tier(&profiles, options.tier.as_deref())?;
+    if let Some(expected) = &options.expected {
+        // Gates answer without a work directory, which would see it.
+        watcher.looks(&place.path);
+        guide::workplace::expect_type(&place.path, expected)?;
+    }
+    let places = std::slice::from_ref(place);
+    let mut asking = Asking::begin(Question::Check, places, version, command, control, watcher);
+    let (factors, control) = (factors(&asking.study), Arc::clone(&asking.control));
+    let mut session = Session::new(&mut asking, options, factors);
+    let open = session.look(&profiles, &place.path);
+    let need = needs(&open, &place.path, options)?;
+    let mut shortened = false;
+    // Where every profile has its answer already, nothing is written; a place that cannot be used is an error all the same.
+    if !open.is_empty() || !place.path.is_dir() {
+        let smaller = "free some space, or make the files smaller with --size-cap (then it is not the vendor's test)";
+        let work = Workplace::open(&place.path, options.expected.as_deref(), need, &control)
+            .map_err(|problem| if problem.is_too_large { problem.with_next(smaller) } else { problem })?;
+        session.run(&open, &work)?;
+        shortened = session.shortened;
+        asking.leave(work);
+    }
+    let place_of = |name: &str| options.profiles.iter().position(|asked| asked == name);
+    asking.study.verdicts.sort_by_key(|answer| place_of(&answer.requirement.profile));
+    tell_conditions(&mut asking, shortened);
+    Ok(asking.finish())
+}
+
+/// What concerns every figure.
+fn tell_conditions(asking: &mut Asking<'_>, shortened: bool) {
+    if asking.study.rows.is_empty() {
+        return;
+    }
+    if asking.study.targets[0].storage.class == StorageClass::Memory {
+        let text = "this storage is memory: the figures are of no disk, and nothing of it survives a restart";
+        asking.note("memory-storage", Severity::Caution, text);
+    }
+    // Asked for, it may still have left all as it was: small files are never fewer.
+    if shortened {
+        let text = "runs or files were made shorter than the profiles say: these are not the vendors' tests";
+        asking.note("shortened", Severity::Caution, text);
+    }
+}
+
+/// Seconds that a profile's tests take as they are written, and whether some end by bytes and not by time.
+pub fn nominal_seconds(profile: &Profile) -> (u64, bool) {
+    let seconds = |test: &profile::Test| match &test.work {
+        Work::Line(words) => line::seconds(words),
+        Work::SmallFiles => None,
+    };
+    let times: Vec<Option<u64>> = profile.tests.iter().map(seconds).collect();
+    (times.iter().flatten().sum(), times.contains(&None))
+}
+
+/// A tier that no profile knows is a mistake.
+fn check_tier(profiles: &[&Profile], tier: Option<&str>) -> Result<(), Problem> {
+    let Some(tier) = tier else { return Ok(()) };
+    let known: Vec<&str> = profiles.iter().flat_map(|profile| profile.tiers()).collect();
+    if known.contains(&tier) {
+        return Ok(());
+    }
+    let next = match &known[..] {
+        [] => "none of these profiles has tiers: leave --tier out".to_string(),
+        known => format!("these profiles have {}", known.join(", ")),
+    };
+    Err(Problem::new(format!("there is no tier `{tier}`")).with_next(next))
+}
+
+fn factors(study: &Study) -> Factors {
+    let space = study.targets.first().and_then(|target| target.storage.space.value());
+    let in_memory = study.targets.first().is_some_and(|target| target.storage.class == StorageClass::Memory);
+    Factors {
+        in_memory,
+        vcpus: study.host.cpus,
+        filesystem_bytes: space.map(|SpaceIdentity { total_bytes, .. }| *total_bytes).filter(|bytes| *bytes > 0),
+    }
+}
+
+/// What the tests of any one profile have in files at once at most: files go when the next profile begins.
+fn needs(profiles: &[&Profile], path: &Path, options: &Options) -> Result<Needs, Problem> {
+    let mut most = Needs::default();
+    for profile in profiles {
+        let mut files: BTreeMap<PathBuf, u64> = BTreeMap::new();
+        for test in profile.tests_of(options.tier.as_deref()) {
+            let Work::Line(words) = &test.work else {
+                let small = guide::smallfiles::Options::default().needs();
+                files.insert(path.join("files"), small.bytes);
+                most.inodes = most.inodes.max(small.inodes);
+                continue;
+            };
+            for (file, bytes) in line::prepare(words, path, &session::shared_file(path), options.shortening)?.files {
+                let largest = files.entry(file).or_default();
+                *largest = bytes.max(*largest);
+            }
+        }
+        most.bytes = most.bytes.max(files.values().sum());
+        most.inodes = most.inodes.max(files.len() as u64);
+    }
+    Ok(most)
+}
+
+/// A count with its thousands apart.
+fn grouped(count: u64) -> String {
+    results::quantity::number(count as f64)
+}

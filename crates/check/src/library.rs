@@ -1,0 +1,105 @@
+//! The profiles: those compiled in, and those of folders, which may replace them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use guide::Problem;
+use guide::workplace::reason;
+
+use crate::Profile;
+
+mod compiled_in;
+
+use compiled_in::COMPILED_IN;
+
+/// All profiles that can be checked, by name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Library {
+    entries: Vec<Entry>,
+}
+
+/// A profile and the text that it was read from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The profile.
+    pub profile: Profile,
+    /// Its TOML.
+    pub text: String,
+    /// The file that it was read from; `None`: compiled in.
+    pub path: Option<PathBuf>,
+}
+
+impl Library {
+    /// The profiles compiled in, over them those of the user's own folder (`$XDG_CONFIG_HOME/fsdyno/profiles`, if there
+    /// is one), and over those the ones of `folder`. A profile of the same name replaces the one before.
+    ///
+    /// # Errors
+    /// When `folder` cannot be read, or a file in a folder is no profile.
+    pub fn load(folder: Option<&Path>) -> Result<Library, Problem> {
+        let mut library = Library { entries: Vec::new() };
+        for (file, text) in COMPILED_IN {
+            library.add(Profile::read(file, text)?, (*text).to_string(), None);
+        }
+        for folder in own_folder().filter(|folder| folder.is_dir()).iter().map(PathBuf::as_path).chain(folder) {
+            library.add_folder(folder)?;
+        }
+        library.entries.sort_by(|one, other| one.profile.name.cmp(&other.profile.name));
+        Ok(library)
+    }
+
+    fn add_folder(&mut self, folder: &Path) -> Result<(), Problem> {
+        let unreadable = |path: &Path, error: &std::io::Error| {
+            Problem::new(format!("cannot read the profiles in {}: {}", path.display(), reason(error)))
+        };
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(folder).map_err(|error| unreadable(folder, &error))? {
+            let path = entry.map_err(|error| unreadable(folder, &error))?.path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        for path in paths {
+            let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+            let profile = Profile::read(&path.display().to_string(), &text)?;
+            self.add(profile, text, Some(path));
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, profile: Profile, text: String, path: Option<PathBuf>) {
+        self.entries.retain(|entry| entry.profile.name != profile.name);
+        self.entries.push(Entry { profile, text, path });
+    }
+
+    /// All of them, by name.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The profile of this name.
+    ///
+    /// # Errors
+    /// With the nearest name, when there is none.
+    pub fn find(&self, name: &str) -> Result<&Entry, Problem> {
+        let names = || self.entries.iter().map(|entry| entry.profile.name.as_str());
+        self.entries.iter().find(|entry| entry.profile.name == name).ok_or_else(|| {
+            let meant = job::lookup::nearest(name, names());
+            let next = match meant {
+                Some(meant) => format!("did you mean `{meant}`? `fsdyno check --list` shows all"),
+                None => "see `fsdyno check --list`".to_string(),
+            };
+            Problem::new(format!("there is no profile `{name}`")).with_next(next)
+        })
+    }
+}
+
+/// `$XDG_CONFIG_HOME/fsdyno/profiles`, or below the home directory's `.config`.
+fn own_folder() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
+    Some(base.join("fsdyno").join("profiles"))
+}
+
+#[cfg(test)]
+mod tests;

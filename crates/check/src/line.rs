@@ -1,0 +1,272 @@
+//! A test's words: checked when a profile is read, filled with the place and shortened if asked when it is run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use guide::Problem;
+use guide::study::job_path;
+use job::{Amount, Job, Outcome, SyncOpen};
+use probe::HostFacts;
+use run::MachineSources;
+
+use crate::metric::Metric;
+
+/// How tests are made shorter or smaller than the vendor wrote them. Nothing is shortened unless asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shortening {
+    /// Runtimes and warm-ups are multiplied with it, above 0 to 1.
+    pub runtime_scale: Option<f64>,
+    /// No runtime is longer, also of tests that end by bytes, s.
+    pub runtime_s_max: Option<u64>,
+    /// No file is larger, bytes.
+    pub size_bytes_max: Option<u64>,
+}
+
+impl Shortening {
+    /// `--quick`: 3 s and 64 MiB a test.
+    pub const QUICK: Shortening =
+        Shortening { runtime_scale: None, runtime_s_max: Some(3), size_bytes_max: Some(64 << 20) };
+}
+
+/// A line that is ready to run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    pub(crate) words: Vec<String>,
+    pub(crate) job: Job,
+    /// Files that it uses, with their bytes.
+    pub(crate) files: BTreeMap<PathBuf, u64>,
+    /// It reads nothing: a repeat must begin without its files, as the first run did.
+    pub(crate) only_writes: bool,
+    /// What was shortened, in words.
+    pub(crate) shortened: Vec<String>,
+}
+
+/// Windows of rates are at least so long, ms: shorter ones count chance.
+const WINDOW_MS_MIN: u64 = 50;
+
+/// Windows in a test, if they can be so many.
+const WINDOWS: u64 = 20;
+
+/// The windows that reports are made of unless asked otherwise, ms.
+const WINDOW_MS_USUAL: u64 = 500;
+
+/// Whether the words are one job whose files are where we say.
+///
+/// # Errors
+/// Why they are not.
+pub(crate) fn check(words: &[String]) -> Result<(), String> {
+    let placed = |word: &String| word.contains("{dir}") || word.contains("{file}");
+    if !words.iter().any(placed) {
+        return Err("no word says where its files are: {dir} or {file}".to_string());
+    }
+    one_job(&filled(words, "/nowhere", "/nowhere/file")).map(|_| ())
+}
+
+/// Why the job of these words cannot give a figure; `None`: it can. The words have been checked.
+pub(crate) fn missing_figure(words: &[String], metric: Metric) -> Option<&'static str> {
+    let job = one_job(&filled(words, "/nowhere", "/nowhere/file")).ok()?;
+    metric.missing_in(&job)
+}
+
+/// Whether what the job of these words writes is to be durable.
+pub(crate) fn makes_durable(words: &[String]) -> bool {
+    let Ok(job) = one_job(&filled(words, "/nowhere", "/nowhere/file")) else { return false };
+    let durability = job.durability;
+    let every = durability.fsync_every > 0 || durability.fdatasync_every > 0;
+    let at_end = durability.end_fsync || durability.fsync_on_close || durability.end_syncfs;
+    job.pattern.access.writes && (every || at_end || job.submission.sync_open != SyncOpen::None)
+}
+
+/// Seconds that a test takes as it is written; `None`: it ends by bytes.
+pub(crate) fn seconds(words: &[String]) -> Option<u64> {
+    let job = one_job(&filled(words, "/nowhere", "/nowhere/file")).ok()?;
+    let extent = job.extent;
+    (extent.runtime_ns > 0).then_some((extent.runtime_ns + extent.ramp_ns).div_ceil(1_000_000_000))
+}
+
+fn filled(words: &[String], directory: &str, file: &str) -> Vec<String> {
+    words.iter().map(|word| word.replace("{dir}", directory).replace("{file}", file)).collect()
+}
+
+fn one_job(words: &[String]) -> Result<Job, String> {
+    match job::parse_command_line(words, &mut MachineSources) {
+        Outcome::Run(request) => match <[Job; 1]>::try_from(request.jobs) {
+            Ok([job]) => Ok(job),
+            Err(jobs) => Err(format!("the words are of {} jobs, and a test is one", jobs.len())),
+        },
+        Outcome::Immediate(_) => Err("the words ask for no run".to_string()),
+        Outcome::Rejected(rejection) => {
+            let reasons: Vec<&str> = rejection.errors.iter().map(|error| error.message.as_str()).collect();
+            Err(reasons.join("; "))
+        }
+    }
+}
+
+/// The words for a place, shortened as asked.
+///
+/// # Errors
+/// When the words cannot be planned there.
+pub(crate) fn prepare(
+    words: &[String],
+    directory: &Path,
+    file: &Path,
+    shortening: Shortening,
+) -> Result<Line, Problem> {
+    let mut words = filled(words, &job_path(directory)?, &job_path(file)?);
+    let job = one_job(&words).map_err(Problem::new)?;
+    let shortened = shorten(&mut words, &job, shortening);
+    let job = one_job(&words).map_err(Problem::new)?;
+    if let Some(window_ms) = window_ms(&job) {
+        words.extend([format!("--bwavgtime={window_ms}"), format!("--iopsavgtime={window_ms}")]);
+    }
+    Ok(Line { files: files(&job)?, only_writes: !job.pattern.access.reads, words, shortened, job })
+}
+
+/// Shorter windows for a test that has few of the usual ones, or may have: rates then come with an interval, too.
+fn window_ms(job: &Job) -> Option<u64> {
+    let runtime_ms = job.extent.runtime_ns / 1_000_000;
+    let window_ms = if runtime_ms == 0 { WINDOW_MS_MIN } else { (runtime_ms / WINDOWS).max(WINDOW_MS_MIN) };
+    (window_ms < WINDOW_MS_USUAL).then_some(window_ms)
+}
+
+/// Files and bytes of a job whose files do not exist yet.
+fn files(job: &Job) -> Result<BTreeMap<PathBuf, u64>, Problem> {
+    let plan = run::plan::plan(std::slice::from_ref(job), &HostFacts::default(), 0);
+    if let Some(reason) = plan.rejections.first() {
+        return Err(Problem::new(reason.clone()));
+    }
+    let mut files = BTreeMap::new();
+    for worker in &plan.workers {
+        for file in &worker.files {
+            let end: &mut u64 = files.entry(file.path.clone()).or_default();
+            *end = (*end).max(file.start + file.length);
+        }
+    }
+    Ok(files)
+}
+
+/// Appends what shortens the job: the last of equal options counts.
+fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<String> {
+    let mut told = Vec::new();
+    let scale = shortening.runtime_scale.unwrap_or(1.0);
+    let scaled_ms = |ns: u64| ((ns / 1_000_000) as f64 * scale).ceil() as u64;
+    let (runtime_ms, ramp_ms) = (job.extent.runtime_ns / 1_000_000, job.extent.ramp_ns / 1_000_000);
+    let most_ms = shortening.runtime_s_max.map_or(u64::MAX, |seconds| seconds * 1000);
+    let wanted_ms = match runtime_ms {
+        0 => shortening.runtime_s_max.map(|_| most_ms),
+        _ => Some(scaled_ms(job.extent.runtime_ns).clamp(1, most_ms)),
+    };
+    if let Some(wanted_ms) = wanted_ms.filter(|wanted_ms| *wanted_ms != runtime_ms) {
+        words.push(format!("--runtime={wanted_ms}ms"));
+        told.push(match runtime_ms {
+            0 => format!("at most {}", seconds_text(wanted_ms)),
+            _ => format!("{} instead of {}", seconds_text(wanted_ms), seconds_text(runtime_ms)),
+        });
+    }
+    // A warm-up as long as a shortened run would be most of it.
+    let wanted_ramp_ms = scaled_ms(job.extent.ramp_ns).min(most_ms / 10);
+    if wanted_ramp_ms < ramp_ms {
+        words.push(format!("--ramp_time={wanted_ramp_ms}ms"));
+    }
+    let block = job.pattern.block_size.read.max().max(job.pattern.block_size.write.max());
+    if let Some(most) = shortening.size_bytes_max.map(|most| most.max(u64::from(block))) {
+        let size = match job.files.size {
+            Some(Amount::Bytes(size)) if size > most => Some(("size", size)),
+            _ => job.files.file_size.filter(|(_, largest)| *largest > most).map(|(_, largest)| ("filesize", largest)),
+        };
+        if let Some((option, size)) = size {
+            words.push(format!("--{option}={most}"));
+            told.push(format!("{} MiB instead of {} MiB", most >> 20, size >> 20));
+        }
+    }
+    told
+}
+
+fn seconds_text(ms: u64) -> String {
+    format!("{} s", ms as f64 / 1000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_string).collect()
+    }
+
+    fn prepared(line: &str, shortening: Shortening) -> Line {
+        prepare(&words(line), Path::new("/d"), Path::new("/d/f"), shortening).unwrap()
+    }
+
+    const ETCD: &str = "--name=wal --directory={dir} --rw=write --ioengine=sync --fdatasync=1 --size=22m --bs=2300";
+    const MIXED: &str =
+        "--name=a --filename={file} --rw=randrw --bs=4k --size=4g --runtime=60 --time_based --ramp_time=5";
+
+    #[test]
+    fn the_vendors_words_stay_as_they_are() {
+        let line = prepared(ETCD, Shortening::default());
+        let expected = words(&ETCD.replace("{dir}", "/d"));
+        assert_eq!(line.words[..expected.len()], expected);
+        // What is added tells how rates are reported, and changes no I/O.
+        assert_eq!(line.words[expected.len()..], ["--bwavgtime=50", "--iopsavgtime=50"]);
+        assert_eq!(line.shortened, [""; 0]);
+        assert!(line.only_writes);
+        assert_eq!(line.files, BTreeMap::from([(PathBuf::from("/d/wal.0.0"), 22 << 20)]));
+        let long = prepared(MIXED, Shortening::default());
+        assert_eq!(long.words, words(&MIXED.replace("{file}", "/d/f")));
+        assert!(!long.only_writes);
+    }
+
+    #[test]
+    fn each_clone_in_a_directory_has_its_file() {
+        let line = prepared("--name=a --directory={dir} --rw=write --size=1m --numjobs=3", Shortening::default());
+        assert_eq!((line.files.len(), line.files.values().sum::<u64>()), (3, 3 << 20));
+    }
+
+    #[test]
+    fn quick_shortens_and_says_what() {
+        let line = prepared(MIXED, Shortening::QUICK);
+        assert_eq!(line.shortened, ["3 s instead of 60 s", "64 MiB instead of 4096 MiB"]);
+        assert_eq!(line.files[Path::new("/d/f")], 64 << 20);
+        let job = one_job(&line.words).unwrap();
+        assert_eq!((job.extent.runtime_ns, job.extent.ramp_ns), (3_000_000_000, 300_000_000));
+        assert_eq!(job.reporting.iops_window_ms, 150);
+        assert_eq!(prepared(ETCD, Shortening::QUICK).shortened, ["at most 3 s"]);
+    }
+
+    #[test]
+    fn runtimes_scale() {
+        let line = prepared(MIXED, Shortening { runtime_scale: Some(0.1), ..Shortening::default() });
+        assert_eq!(line.shortened, ["6 s instead of 60 s"]);
+        let job = one_job(&line.words).unwrap();
+        assert_eq!((job.extent.runtime_ns, job.extent.ramp_ns), (6_000_000_000, 500_000_000));
+    }
+
+    #[test]
+    fn a_cap_holds_at_least_one_block() {
+        let line = prepared(
+            "--name=a --filename={file} --rw=write --bs=1m --size=8m",
+            Shortening { size_bytes_max: Some(4096), ..Shortening::default() },
+        );
+        assert_eq!(line.files[Path::new("/d/f")], 1 << 20);
+    }
+
+    #[test]
+    fn words_that_are_no_test_are_refused() {
+        let refused = |line| check(&words(line)).unwrap_err();
+        assert!(refused("--name=a --rw=read --size=1m").contains("{dir}"));
+        assert!(refused("--name=a --directory={dir} --rw=raed --size=1m").contains("raed"));
+        assert!(refused("--name=a --directory={dir} --size=1m --name=b --size=1m").contains("2 jobs"));
+        assert!(refused("--directory={dir} --version").contains("no run"));
+    }
+
+    #[test]
+    fn figures_that_a_test_cannot_give_are_known() {
+        let missing = |line: &str, metric| missing_figure(&words(line), Metric::parse(metric).unwrap());
+        assert_eq!(missing(ETCD, "sync.lat.p99"), None);
+        assert_eq!(missing(ETCD, "read.iops"), Some("its test reads nothing"));
+        assert!(missing(MIXED, "sync.lat.p99").is_some());
+        assert!(missing(MIXED, "read.response.p99").is_some());
+        assert!(missing(MIXED, "small-read.elapsed").is_some());
+    }
+}

@@ -1,0 +1,266 @@
+//! The names of the figures that a requirement can be about, and the units that vendors write them in.
+
+use std::fmt;
+
+/// Whose I/Os.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Read,
+    Write,
+    Total,
+}
+
+/// Which latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Span {
+    /// Issue to reap.
+    Completion,
+    /// Start to reap.
+    Whole,
+    /// Intended start to reap, of a paced job.
+    Response,
+}
+
+/// Which figure of a latency.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Statistic {
+    Mean,
+    /// Above 0, below 100.
+    Percentile(f64),
+}
+
+/// A figure of a test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Metric {
+    /// I/Os per second.
+    Iops(Flow),
+    /// Bytes per second.
+    Bandwidth(Flow),
+    Latency(Flow, Span, Statistic),
+    /// Latency of fsync and fdatasync.
+    Sync(Statistic),
+    /// Of small files.
+    Phase(Phase, PhaseFigure),
+}
+
+/// A phase of small files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Write,
+    Read,
+}
+
+impl Phase {
+    /// Its name in the record.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Phase::Write => "write",
+            Phase::Read => "read",
+        }
+    }
+}
+
+/// A figure of a phase.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum PhaseFigure {
+    /// Wall time.
+    Elapsed,
+    /// Operations per second.
+    Rate,
+    Latency(Statistic),
+}
+
+/// What a metric is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dimension {
+    /// Base unit: ns.
+    Time,
+    /// Base unit: 1/s.
+    Rate,
+    /// Base unit: B/s.
+    Bandwidth,
+}
+
+impl fmt::Display for Dimension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Dimension::Time => "a time",
+            Dimension::Rate => "a rate of operations",
+            Dimension::Bandwidth => "a rate of bytes",
+        })
+    }
+}
+
+/// Units as vendors write them: name, dimension, how many of the base unit.
+const UNITS: &[(&str, Dimension, f64)] = &[
+    ("ns", Dimension::Time, 1.0),
+    ("us", Dimension::Time, 1e3),
+    ("ms", Dimension::Time, 1e6),
+    ("s", Dimension::Time, 1e9),
+    ("IOPS", Dimension::Rate, 1.0),
+    ("files/s", Dimension::Rate, 1.0),
+    ("ops/s", Dimension::Rate, 1.0),
+    ("KiB/s", Dimension::Bandwidth, 1024.0),
+    ("MB/s", Dimension::Bandwidth, 1e6),
+    ("MiB/s", Dimension::Bandwidth, 1_048_576.0),
+    ("GB/s", Dimension::Bandwidth, 1e9),
+    ("GiB/s", Dimension::Bandwidth, 1_073_741_824.0),
+    ("GB/h", Dimension::Bandwidth, 1e9 / 3600.0),
+];
+
+/// A unit's dimension and its size in the base unit.
+///
+/// # Errors
+/// What is known, for a unit that is not.
+pub(crate) fn unit(name: &str) -> Result<(Dimension, f64), String> {
+    let found = UNITS.iter().find(|(known, ..)| *known == name);
+    found.map(|(_, dimension, size)| (*dimension, *size)).ok_or_else(|| {
+        let known: Vec<&str> = UNITS.iter().map(|(known, ..)| *known).collect();
+        format!("unit `{name}` is none of {}", known.join(", "))
+    })
+}
+
+/// All names, for the message about a wrong one.
+const NAMES: &str = "read|write|total followed by .iops, .bytes_per_s, .clat.X, .lat.X or .response.X; sync.lat.X; \
+                     small-write|small-read followed by .elapsed, .per_s or .lat.X; where X is mean or p and a \
+                     percentage, such as p99";
+
+impl Metric {
+    /// Whether it is a percentile.
+    pub(crate) fn is_percentile(self) -> bool {
+        let statistic = match self {
+            Metric::Latency(_, _, statistic) | Metric::Sync(statistic) => Some(statistic),
+            Metric::Phase(_, PhaseFigure::Latency(statistic)) => Some(statistic),
+            Metric::Iops(_) | Metric::Bandwidth(_) | Metric::Phase(..) => None,
+        };
+        matches!(statistic, Some(Statistic::Percentile(_)))
+    }
+
+    /// Reads a name such as `read.iops` or `sync.lat.p99`.
+    ///
+    /// # Errors
+    /// When there is no such figure.
+    pub(crate) fn parse(name: &str) -> Result<Metric, String> {
+        Metric::known(name).ok_or_else(|| format!("there is no figure `{name}`: it is {NAMES}"))
+    }
+
+    fn known(name: &str) -> Option<Metric> {
+        let (whose, what) = name.split_once('.')?;
+        let of_latency = |what: &str| what.strip_prefix("lat.").and_then(Statistic::parse);
+        let flow = match whose {
+            "read" => Flow::Read,
+            "write" => Flow::Write,
+            "total" => Flow::Total,
+            "sync" => return of_latency(what).map(Metric::Sync),
+            "small-write" | "small-read" => {
+                let phase = if whose == "small-write" { Phase::Write } else { Phase::Read };
+                let figure = match what {
+                    "elapsed" => Some(PhaseFigure::Elapsed),
+                    "per_s" => Some(PhaseFigure::Rate),
+                    _ => of_latency(what).map(PhaseFigure::Latency),
+                };
+                return figure.map(|figure| Metric::Phase(phase, figure));
+            }
+            _ => return None,
+        };
+        match what.split_once('.') {
+            None if what == "iops" => Some(Metric::Iops(flow)),
+            None if what == "bytes_per_s" => Some(Metric::Bandwidth(flow)),
+            None => None,
+            Some((span, statistic)) => {
+                let span = match span {
+                    "clat" => Span::Completion,
+                    "lat" => Span::Whole,
+                    "response" => Span::Response,
+                    _ => return None,
+                };
+                Statistic::parse(statistic).map(|statistic| Metric::Latency(flow, span, statistic))
+            }
+        }
+    }
+
+    /// What it is measured in.
+    pub(crate) fn dimension(self) -> Dimension {
+        match self {
+            Metric::Iops(_) | Metric::Phase(_, PhaseFigure::Rate) => Dimension::Rate,
+            Metric::Bandwidth(_) => Dimension::Bandwidth,
+            Metric::Latency(..) | Metric::Sync(_) | Metric::Phase(..) => Dimension::Time,
+        }
+    }
+
+    /// Why this job cannot give it; `None`: it can.
+    pub(crate) fn missing_in(self, job: &job::Job) -> Option<&'static str> {
+        let access = job.pattern.access;
+        let flow = match self {
+            Metric::Iops(flow) | Metric::Bandwidth(flow) | Metric::Latency(flow, ..) => flow,
+            Metric::Sync(_) => {
+                let syncs = job.durability.fsync_every > 0 || job.durability.fdatasync_every > 0;
+                return (!syncs || !access.writes).then_some("its test syncs nothing (fsync= or fdatasync=)");
+            }
+            Metric::Phase(..) => return Some("its test is a fio job and not one of small files"),
+        };
+        let paced = job.pacing.has_rate();
+        match (flow, self) {
+            (Flow::Read, _) if !access.reads => Some("its test reads nothing"),
+            (Flow::Write, _) if !access.writes => Some("its test writes nothing"),
+            (_, Metric::Latency(_, Span::Response, _)) if !paced => Some("its test is not paced (rate_iops=)"),
+            _ => None,
+        }
+    }
+}
+
+impl Statistic {
+    fn parse(name: &str) -> Option<Statistic> {
+        if name == "mean" {
+            return Some(Statistic::Mean);
+        }
+        let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
+        (percent > 0.0 && percent < 100.0).then_some(Statistic::Percentile(percent))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read() {
+        let parse = |name| Metric::parse(name).unwrap();
+        assert_eq!(parse("read.iops"), Metric::Iops(Flow::Read));
+        assert_eq!(parse("total.bytes_per_s"), Metric::Bandwidth(Flow::Total));
+        assert_eq!(parse("sync.lat.p99"), Metric::Sync(Statistic::Percentile(99.0)));
+        assert_eq!(
+            parse("write.clat.p99.9"),
+            Metric::Latency(Flow::Write, Span::Completion, Statistic::Percentile(99.9))
+        );
+        assert_eq!(parse("read.response.mean"), Metric::Latency(Flow::Read, Span::Response, Statistic::Mean));
+        assert_eq!(parse("small-write.elapsed"), Metric::Phase(Phase::Write, PhaseFigure::Elapsed));
+        assert_eq!(parse("small-read.lat.mean"), Metric::Phase(Phase::Read, PhaseFigure::Latency(Statistic::Mean)));
+    }
+
+    #[test]
+    fn a_wrong_name_is_an_error_that_lists_the_right_ones() {
+        for name in [
+            "",
+            "read",
+            "read.iop",
+            "reads.iops",
+            "read.clat",
+            "read.clat.99",
+            "sync.iops",
+            "sync.lat.p100",
+            "small-write.p",
+        ] {
+            let error = Metric::parse(name).unwrap_err();
+            assert!(error.contains(name) && error.contains("sync.lat.X"), "{error}");
+        }
+    }
+
+    #[test]
+    fn units_keep_decimal_and_binary_apart() {
+        assert_eq!(unit("MB/s"), Ok((Dimension::Bandwidth, 1e6)));
+        assert_eq!(unit("MiB/s"), Ok((Dimension::Bandwidth, 1_048_576.0)));
+        assert_eq!(unit("ms"), Ok((Dimension::Time, 1e6)));
+        assert!(unit("mb/s").unwrap_err().contains("MB/s"));
+    }
+}

@@ -1,0 +1,384 @@
+//! A requirement profile: what a vendor asks of a storage, the test that tells, and where it was read. A TOML file.
+
+use std::ops::Range;
+
+use guide::Problem;
+use results::{Bound, Confidence, RequirementKind, TestOrigin};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::gate::Condition;
+use crate::metric::{self, Metric};
+
+mod written;
+
+use written::{WrittenGate, WrittenProfile, WrittenRequirement, WrittenTest};
+
+/// A profile that has been read and checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// What it is called on the command line: `etcd`.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// A paragraph for people.
+    pub about: String,
+    /// Which directories it is for.
+    pub applies_to: String,
+    /// Where most of it was read.
+    pub source: Source,
+    /// Types of filesystem, or groups of them, that it is about; empty: all.
+    pub(crate) only_on: Vec<String>,
+    pub(crate) gates: Vec<Gate>,
+    pub(crate) tests: Vec<Test>,
+    pub(crate) requirements: Vec<Requirement>,
+}
+
+/// Where a figure was read, and what it is worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// Title of the document.
+    pub title: String,
+    /// When it was read, or its version.
+    pub read_on: String,
+    /// What the figure is.
+    pub kind: RequirementKind,
+    /// How well the source is known.
+    pub confidence: Confidence,
+}
+
+/// A condition that must hold before anything is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Gate {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) condition: Condition,
+    /// What the vendor says about storage that does not meet it.
+    pub(crate) because: String,
+    pub(crate) source: Source,
+}
+
+/// Something to run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Test {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) origin: TestOrigin,
+    /// Why it is as it is; for a sound variant: what is weak about the vendor's test.
+    pub(crate) why: Option<String>,
+    /// The test that this one is a sound variant of.
+    pub(crate) sound_for: Option<String>,
+    pub(crate) work: Work,
+}
+
+/// What a test does.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Work {
+    /// Words of the fio language, with `{dir}` and `{file}` for the place.
+    Line(Vec<String>),
+    /// The native write and read of 1,001 small files.
+    SmallFiles,
+}
+
+impl Work {
+    /// Why it cannot give a figure; `None`: it can.
+    fn missing_figure(&self, metric: Metric) -> Option<&'static str> {
+        match (self, metric) {
+            (Work::Line(words), _) => crate::line::missing_figure(words, metric),
+            (Work::SmallFiles, Metric::Phase(..)) => None,
+            (Work::SmallFiles, _) => Some("its test is one of small files and not a fio job"),
+        }
+    }
+
+    /// The words that do it, for people.
+    pub(crate) fn words(&self) -> Vec<String> {
+        match self {
+            Work::Line(words) => words.clone(),
+            Work::SmallFiles => vec!["fsdyno".to_string(), "smallfiles".to_string()],
+        }
+    }
+}
+
+/// A figure that a test must reach.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Requirement {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) test: String,
+    pub(crate) metric_name: String,
+    pub(crate) metric: Metric,
+    pub(crate) bound: Bound,
+    /// As published, in `unit`.
+    pub(crate) threshold: f64,
+    pub(crate) unit: String,
+    /// Base units in one of `unit`.
+    pub(crate) unit_size: f64,
+    pub(crate) per: Option<Scale>,
+    /// Share of the published figure at which it is judged, percent.
+    pub(crate) judged_at_percent: Option<f64>,
+    /// It is judged only when this tier was asked for, and is a reference otherwise.
+    pub(crate) tier: Option<String>,
+    /// The sound variant of its test says nothing about it.
+    pub(crate) vendors_test_only: bool,
+    /// The vendor's words for ranges: each holds up to (or down to) its limit, the best first.
+    pub(crate) bands: Vec<Band>,
+    pub(crate) source: Source,
+}
+
+/// What a published figure is multiplied with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Scale {
+    /// Processors of this machine.
+    Vcpu,
+    /// GiB of the filesystem.
+    Gib,
+    /// TiB of the filesystem.
+    Tib,
+}
+
+/// A range of a figure, by its worse end.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Band {
+    /// The worst value that still belongs to it, in the requirement's unit; none for the last band of all.
+    pub(crate) limit: Option<f64>,
+    pub(crate) name: String,
+}
+
+/// A sentence about a place of the text.
+type Fault = (Range<usize>, String);
+
+impl Profile {
+    /// Reads a profile. `place` is named in errors: a file's path.
+    ///
+    /// # Errors
+    /// With the place and its line, when it is no TOML, has an unknown key or figure, or contradicts itself.
+    pub fn read(place: &str, text: &str) -> Result<Profile, Problem> {
+        let fault = |(span, what): Fault| {
+            let line = 1 + text[..span.start.min(text.len())].matches('\n').count();
+            Problem::new(format!("{place}:{line}: {what}"))
+        };
+        let written: WrittenProfile = toml::from_str(text)
+            .map_err(|error| fault((error.span().unwrap_or(0..0), error.message().replace('\n', " "))))?;
+        Profile::checked(written).map_err(fault)
+    }
+
+    fn checked(written: WrittenProfile) -> Result<Profile, Fault> {
+        let source =
+            Source { title: written.source, read_on: written.read, kind: written.kind, confidence: written.confidence };
+        let mut tests = Vec::new();
+        for test in written.test {
+            let test = checked_test(test, &tests)?;
+            tests.push(test);
+        }
+        let gates = written.gate.into_iter().map(|gate| checked_gate(gate, &source));
+        let requirements = written.requirement.into_iter().map(|asked| checked_requirement(asked, &tests, &source));
+        let profile = Profile {
+            title: written.title,
+            about: written.about.trim().to_string(),
+            applies_to: written.applies_to,
+            only_on: written.only_on,
+            gates: gates.collect::<Result<_, _>>()?,
+            requirements: requirements.collect::<Result<_, _>>()?,
+            tests,
+            source,
+            name: written.name.get_ref().clone(),
+        };
+        let ids = profile.gates.iter().map(|gate| &gate.id).chain(profile.requirements.iter().map(|asked| &asked.id));
+        let mut ids: Vec<&String> = ids.collect();
+        ids.sort();
+        match ids.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err((written.name.span(), format!("two rows have the id `{}`", pair[0]))),
+            None if ids.is_empty() => {
+                Err((written.name.span(), "it asks for nothing: no [[gate]], no [[requirement]]".into()))
+            }
+            None => Ok(profile),
+        }
+    }
+
+    /// The test of this id.
+    pub(crate) fn test(&self, id: &str) -> Option<&Test> {
+        self.tests.iter().find(|test| test.id == id)
+    }
+
+    /// What is of interest to somebody who asked for this tier: the figures of its other tiers are not. A tier that the
+    /// profile does not have leaves all.
+    pub(crate) fn requirements_of(&self, tier: Option<&str>) -> Vec<&Requirement> {
+        let known = tier.is_some_and(|tier| self.tiers().contains(&tier));
+        let wanted = |asked: &&Requirement| !known || asked.tier.is_none() || asked.tier.as_deref() == tier;
+        self.requirements.iter().filter(wanted).collect()
+    }
+
+    /// The tests that those requirements rest on.
+    pub(crate) fn tests_of(&self, tier: Option<&str>) -> Vec<&Test> {
+        let requirements = self.requirements_of(tier);
+        let used = |test: &&Test| requirements.iter().any(|asked| asked.rests_on(test));
+        self.tests.iter().filter(used).collect()
+    }
+
+    /// The names of its tiers.
+    pub fn tiers(&self) -> Vec<&str> {
+        let mut tiers: Vec<&str> = Vec::new();
+        for tier in self.requirements.iter().filter_map(|asked| asked.tier.as_deref()) {
+            if !tiers.contains(&tier) {
+                tiers.push(tier);
+            }
+        }
+        tiers
+    }
+}
+
+fn checked_test(written: WrittenTest, before: &[Test]) -> Result<Test, Fault> {
+    let WrittenTest { id, title, origin, why, sound_for, words, small_files } = written;
+    if before.iter().any(|test| test.id == *id.get_ref()) {
+        return Err((id.span(), format!("two tests have the id `{}`", id.get_ref())));
+    }
+    let work = match (words, small_files) {
+        (Some(words), false) => {
+            let span = words.span();
+            crate::line::check(words.get_ref()).map_err(|reason| (span, reason))?;
+            Work::Line(words.into_inner())
+        }
+        (None, true) => Work::SmallFiles,
+        _ => return Err((id.span(), "a test has either `words` or `small-files = true`".to_string())),
+    };
+    let origin = match (&sound_for, origin) {
+        (None, Some(origin)) => origin.into(),
+        (None, None) => return Err((id.span(), "`origin` is missing: vendor, equivalent or ours".to_string())),
+        (Some(of), None) if before.iter().any(|test| test.id == *of.get_ref() && test.sound_for.is_none()) => {
+            TestOrigin::Sound
+        }
+        (Some(of), None) => return Err((of.span(), format!("there is no test `{}` before this one", of.get_ref()))),
+        (Some(of), Some(_)) => return Err((of.span(), "a sound variant has no `origin`: it is ours".to_string())),
+    };
+    let sound_for = sound_for.map(Spanned::into_inner);
+    Ok(Test { id: id.into_inner(), title, origin, why, sound_for, work })
+}
+
+fn checked_gate(written: WrittenGate, source: &Source) -> Result<Gate, Fault> {
+    let WrittenGate {
+        id,
+        title,
+        because,
+        not_on,
+        lock,
+        free_bytes,
+        words,
+        source: title_of_source,
+        read,
+        kind,
+        confidence,
+    } = written;
+    let words = match words {
+        None => None,
+        Some(words) => {
+            crate::line::check(words.get_ref()).map_err(|reason| (words.span(), reason))?;
+            Some(words.into_inner())
+        }
+    };
+    let mut conditions = [
+        not_on.map(Condition::NotOn),
+        lock.map(Condition::Lock),
+        free_bytes.map(Condition::FreeBytes),
+        words.map(Condition::Runs),
+    ]
+    .into_iter()
+    .flatten();
+    let (Some(condition), None) = (conditions.next(), conditions.next()) else {
+        return Err((id.span(), "a gate has one of not-on, lock, free-bytes and words".to_string()));
+    };
+    let source = source.with(title_of_source, read, kind, confidence);
+    Ok(Gate { id: id.into_inner(), title, condition, because, source })
+}
+
+fn checked_requirement(written: WrittenRequirement, tests: &[Test], source: &Source) -> Result<Requirement, Fault> {
+    let id_span = written.id.span();
+    let metric = Metric::parse(written.metric.get_ref()).map_err(|reason| (written.metric.span(), reason))?;
+    let (dimension, unit_size) =
+        metric::unit(written.unit.get_ref()).map_err(|reason| (written.unit.span(), reason))?;
+    if dimension != metric.dimension() {
+        let text = format!(
+            "{} is {}, and {} is {dimension}",
+            written.metric.get_ref(),
+            metric.dimension(),
+            written.unit.get_ref()
+        );
+        return Err((written.unit.span(), text));
+    }
+    let test = written.test.get_ref();
+    let sound = |known: &Test| !written.vendors_test_only && known.sound_for.as_ref() == Some(test);
+    let with_test = || tests.iter().filter(|known| known.id == *test || sound(known));
+    if !tests.iter().any(|known| known.id == *test && known.sound_for.is_none()) {
+        return Err((written.test.span(), format!("there is no test `{test}` (a sound variant runs with its own)")));
+    }
+    let missing = with_test().find_map(|test| Some((&test.id, test.work.missing_figure(metric)?)));
+    if let Some((test, reason)) = missing {
+        let text = format!("{} cannot come from the test `{test}`: {reason}", written.metric.get_ref());
+        return Err((written.metric.span(), text));
+    }
+    let (bound, threshold) = match (written.at_most, written.at_least) {
+        (Some(most), None) => (Bound::AtMost, most),
+        (None, Some(least)) => (Bound::AtLeast, least),
+        _ => return Err((id_span, "a requirement has one of at-most and at-least".to_string())),
+    };
+    if !(threshold.is_finite() && threshold > 0.0) {
+        return Err((id_span, format!("a limit is above 0, and {threshold} is not")));
+    }
+    let source = source.with(written.source, written.read, written.kind, written.confidence);
+    Ok(Requirement {
+        id: written.id.into_inner(),
+        title: written.title,
+        test: written.test.into_inner(),
+        metric_name: written.metric.into_inner(),
+        metric,
+        bound,
+        threshold,
+        unit: written.unit.into_inner(),
+        unit_size,
+        per: written.per,
+        judged_at_percent: written.judged_at_percent,
+        tier: written.tier,
+        vendors_test_only: written.vendors_test_only,
+        bands: written.band,
+        source,
+    })
+}
+
+impl Source {
+    /// This source with whatever a row says otherwise.
+    fn with(
+        &self,
+        title: Option<String>,
+        read_on: Option<String>,
+        kind: Option<RequirementKind>,
+        confidence: Option<Confidence>,
+    ) -> Source {
+        Source {
+            title: title.unwrap_or_else(|| self.title.clone()),
+            read_on: read_on.unwrap_or_else(|| self.read_on.clone()),
+            kind: kind.unwrap_or(self.kind),
+            confidence: confidence.unwrap_or(self.confidence),
+        }
+    }
+}
+
+impl Requirement {
+    /// Whether a test, or a sound variant, gives its figure.
+    pub(crate) fn rests_on(&self, test: &Test) -> bool {
+        test.id == self.test || (!self.vendors_test_only && test.sound_for.as_ref() == Some(&self.test))
+    }
+
+    /// The vendor's word for a value, in the requirement's unit.
+    pub(crate) fn band(&self, value: f64) -> Option<&str> {
+        let within = |band: &&Band| match (band.limit, self.bound) {
+            (None, _) => true,
+            (Some(limit), Bound::AtLeast) => value >= limit,
+            (Some(limit), _) => value <= limit,
+        };
+        self.bands.iter().find(within).map(|band| band.name.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests;

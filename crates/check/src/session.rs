@@ -1,0 +1,190 @@
+//! The checking of profiles one after the other: gates, then tests, repeated while an answer hangs in the balance.
+
+use std::path::{Path, PathBuf};
+
+use guide::Problem;
+use guide::study::Asking;
+use guide::workplace::Workplace;
+use results::{Severity, Verdict, VerdictRow};
+use run::StopRule;
+
+use crate::gate::{self, Condition, Outcome};
+use crate::judge::{self, Asked, Factors};
+use crate::profile::{Profile, Test};
+use crate::trial::Trial;
+use crate::{Options, line};
+
+/// The file that the tests of a profile share, so that what one has written the next can read.
+pub(crate) fn shared_file(directory: &Path) -> PathBuf {
+    directory.join("check.dat")
+}
+
+/// A check that is going on.
+pub(crate) struct Session<'s, 'a> {
+    asking: &'s mut Asking<'a>,
+    options: &'s Options,
+    factors: Factors,
+    /// A test that was answered was made shorter or smaller than its profile says.
+    pub(crate) shortened: bool,
+}
+
+impl<'s, 'a> Session<'s, 'a> {
+    pub(crate) fn new(asking: &'s mut Asking<'a>, options: &'s Options, factors: Factors) -> Session<'s, 'a> {
+        Session { asking, options, factors, shortened: false }
+    }
+
+    fn tier(&self) -> Option<&'s str> {
+        self.options.tier.as_deref()
+    }
+
+    /// Answers what needs no file; the profiles that remain.
+    pub(crate) fn look<'p>(&mut self, profiles: &[&'p Profile], path: &Path) -> Vec<&'p Profile> {
+        let facts = probe::path_facts(path);
+        let mut open = Vec::new();
+        for profile in profiles {
+            let answers: Vec<VerdictRow> = profile
+                .gates
+                .iter()
+                .filter_map(|gate| Some(judge::gate_row(profile, gate, &gate::look(&gate.condition, &facts)?)))
+                .collect();
+            let broken = answers.iter().any(|answer| answer.verdict == Verdict::Fail);
+            self.asking.study.verdicts.extend(answers);
+            let fstype = facts
+                .fstype()
+                .filter(|fstype| !profile.only_on.is_empty() && !gate::is_one_of(fstype, &profile.only_on));
+            if let Some(fstype) = fstype {
+                let reason = format!("this is {fstype}, and the profile is about {}", profile.applies_to);
+                self.leave_out(profile, &reason);
+            } else if broken {
+                self.leave_out(profile, "a condition before it is not met: nothing was measured");
+            } else if needs_files(profile) {
+                open.push(*profile);
+            }
+        }
+        open
+    }
+
+    /// Nothing that remains of a profile says anything about this storage.
+    fn leave_out(&mut self, profile: &Profile, reason: &str) {
+        for requirement in profile.requirements_of(self.tier()) {
+            let Some(test) = profile.test(&requirement.test) else { continue };
+            let asked = Asked::new(profile, requirement, self.factors, self.tier());
+            let answer = asked.unanswered(test, &test.work.words(), Verdict::NotApplicable, reason.to_string());
+            self.asking.study.verdicts.push(answer);
+        }
+    }
+
+    /// Runs the profiles and answers their requirements.
+    pub(crate) fn run(&mut self, profiles: &[&Profile], work: &Workplace) -> Result<(), Problem> {
+        self.asking.steps.1 = profiles.iter().map(|profile| profile.tests_of(self.tier()).len()).sum();
+        for profile in profiles {
+            // What one profile leaves must neither fill the storage nor warm it for the next.
+            work.empty()?;
+            if self.pass_gates(profile, work)? {
+                self.run_tests(profile, work)?;
+            } else {
+                let tests = profile.tests_of(self.tier()).len();
+                self.asking.steps.1 = self.asking.steps.1.saturating_sub(tests);
+                self.leave_out(profile, "a condition before it is not met: nothing was measured");
+            }
+        }
+        Ok(())
+    }
+
+    /// The gates that need a file of ours.
+    fn pass_gates(&mut self, profile: &Profile, work: &Workplace) -> Result<bool, Problem> {
+        let mut pass = true;
+        for gate in &profile.gates {
+            let outcome = match &gate.condition {
+                Condition::NotOn(_) | Condition::FreeBytes(_) => continue,
+                Condition::Lock(lock) => gate::try_lock(*lock, work),
+                Condition::Runs(words) => self.try_words(words, &gate.title, work)?,
+            };
+            let answer = judge::gate_row(profile, gate, &outcome);
+            pass &= answer.verdict != Verdict::Fail;
+            self.asking.study.verdicts.push(answer);
+        }
+        Ok(pass)
+    }
+
+    /// A line that only has to end without an error; it is no row of the study.
+    fn try_words(&mut self, words: &[String], title: &str, work: &Workplace) -> Result<Outcome, Problem> {
+        let line = line::prepare(words, work.directory(), &shared_file(work.directory()), self.options.shortening)?;
+        let step = guide::watch::Step { title: title.to_string(), number: 1, of: 1, ..Default::default() };
+        let conditions = guide::bench::Conditions {
+            version: self.asking.version,
+            control: &self.asking.control,
+            stop_rule: StopRule::AsWritten,
+            work,
+        };
+        let record = match guide::bench::run_line(&line.words, conditions, &step, &mut guide::watch::Unwatched) {
+            Ok(record) => record,
+            Err(problem) => return Ok(Outcome::Broken(problem.what)),
+        };
+        let error = record.jobs.iter().find_map(|job| job.error.as_ref());
+        Ok(match error {
+            Some(error) => Outcome::Broken(format!("it fails: {}: {}", error.function, error.text)),
+            None => Outcome::Holds("it works".to_string()),
+        })
+    }
+
+    fn run_tests(&mut self, profile: &Profile, work: &Workplace) -> Result<(), Problem> {
+        let mut all = Vec::new();
+        for test in profile.tests_of(self.tier()) {
+            all.push(self.run_test(profile, test, work)?);
+        }
+        let mut answers = Vec::new();
+        for requirement in profile.requirements_of(self.tier()) {
+            let asked = Asked::new(profile, requirement, self.factors, self.tier());
+            let of_requirement = all.iter().filter(|trial| requirement.rests_on(trial.test));
+            for ran in of_requirement.map(|trial| trial.ran(&self.asking.study.rows)) {
+                self.shortened |= !ran.shortened.is_empty();
+                answers.push(asked.answer(&ran));
+            }
+        }
+        judge::compare_variants(&mut answers);
+        self.asking.study.verdicts.extend(answers);
+        Ok(())
+    }
+
+    /// Runs a test, and again while a requirement hangs in the balance and the cap allows it.
+    fn run_test<'p>(
+        &mut self,
+        profile: &'p Profile,
+        test: &'p Test,
+        work: &'p Workplace,
+    ) -> Result<Trial<'p>, Problem> {
+        let mut trial = Trial::planned(self.asking, profile, test, work, self.options.shortening)?;
+        loop {
+            trial.run_once(self.asking)?;
+            if !trial.may_repeat(&self.asking.study.rows, self.options.cap_s) || !self.undecided(profile, &trial) {
+                break;
+            }
+            // The list of steps grows by the repeat.
+            self.asking.steps.1 += 1;
+        }
+        let rounds = trial.rounds;
+        if rounds > 1 {
+            let text = format!("{}: {} was run {rounds} times to decide", profile.name, test.title);
+            self.asking.note("repeated", Severity::Info, text);
+        }
+        Ok(trial)
+    }
+
+    /// Whether one of the requirements on this test hangs in the balance.
+    fn undecided(&self, profile: &Profile, trial: &Trial<'_>) -> bool {
+        let ran = trial.ran(&self.asking.study.rows);
+        profile
+            .requirements_of(self.tier())
+            .into_iter()
+            .filter(|requirement| requirement.rests_on(trial.test))
+            .map(|requirement| Asked::new(profile, requirement, self.factors, self.tier()))
+            .any(|asked| asked.undecided(&ran))
+    }
+}
+
+/// Whether a profile asks for more than a look at the mount.
+fn needs_files(profile: &Profile) -> bool {
+    let tried = profile.gates.iter().any(|gate| matches!(gate.condition, Condition::Lock(_) | Condition::Runs(_)));
+    tried || !profile.requirements.is_empty()
+}

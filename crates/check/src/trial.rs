@@ -1,0 +1,156 @@
+//! A test on its storage: run once, or as often as it takes.
+
+use engine::files::FileCause;
+use guide::Problem;
+use guide::study::{Asking, planned_row};
+use guide::workplace::{Workplace, reason};
+use results::Row;
+use run::StopRule;
+
+use crate::estimate::measured_s;
+use crate::judge::Ran;
+use crate::line::{self, Line, Shortening};
+use crate::profile::{Profile, Test, Work};
+use crate::reach;
+use crate::session::shared_file;
+
+/// An undecided test is repeated until it measured so many times as long as at first ...
+const CAP_TIMES: f64 = 3.0;
+
+/// ... and at least so long, s.
+const CAP_S_MIN: f64 = 30.0;
+
+/// Runs of a test, however short it is.
+const ROUNDS_MAX: u32 = 200;
+
+/// A test and its runs.
+pub(crate) struct Trial<'p> {
+    profile: &'p Profile,
+    pub(crate) test: &'p Test,
+    work: &'p Workplace,
+    /// As they were run, for people.
+    words: Vec<String>,
+    /// A line of the fio language; `None`: small files.
+    line: Option<Line>,
+    /// How often it has been run.
+    pub(crate) rounds: u32,
+    indices: Vec<usize>,
+    problem: Option<String>,
+    reach: String,
+    cap_s: f64,
+}
+
+impl<'p> Trial<'p> {
+    /// Before its first run.
+    ///
+    /// # Errors
+    /// When its line cannot be planned.
+    pub(crate) fn planned(
+        asking: &Asking<'_>,
+        profile: &'p Profile,
+        test: &'p Test,
+        work: &'p Workplace,
+        shortening: Shortening,
+    ) -> Result<Trial<'p>, Problem> {
+        let (words, line, reach) = match &test.work {
+            Work::Line(words) => {
+                let line = line::prepare(words, work.directory(), &shared_file(work.directory()), shortening)?;
+                let reach = reach::of(&line.job, asking.study.targets[0].storage.class);
+                (line.words.clone(), Some(line), reach)
+            }
+            Work::SmallFiles => (test.work.words(), None, "as a program does it, caches included".to_string()),
+        };
+        let (indices, problem) = (Vec::new(), None);
+        Ok(Trial { profile, test, work, words, line, rounds: 0, indices, problem, reach, cap_s: 0.0 })
+    }
+
+    /// Runs it once more.
+    ///
+    /// # Errors
+    /// When what the run before left cannot be removed.
+    pub(crate) fn run_once(&mut self, asking: &mut Asking<'_>) -> Result<(), Problem> {
+        match self.line.clone() {
+            _ if asking.stopped() => {}
+            Some(line) => self.run_line(asking, &line)?,
+            None => self.run_small_files(asking)?,
+        }
+        self.rounds += 1;
+        if asking.stopped() && self.problem.is_none() {
+            self.problem = Some("it was stopped before the test had ended".to_string());
+        }
+        Ok(())
+    }
+
+    fn run_line(&mut self, asking: &mut Asking<'_>, line: &Line) -> Result<(), Problem> {
+        if line.only_writes {
+            // To extend a file is other work than to write over it: each run begins without.
+            let reach = self.work.reach();
+            for file in line.files.keys() {
+                asking.watcher.looks(file);
+                match reach.remove(file) {
+                    Err(error) if error.cause != FileCause::Missing => {
+                        let reason = reason(&std::io::Error::from_raw_os_error(error.code));
+                        let file = file.display();
+                        return Err(Problem::new(format!(
+                            "cannot remove {file}, which the test before made: {reason}"
+                        )));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let pattern = format!("{}/{}", self.profile.name, self.test.id);
+        let title = format!("{}: {}", self.profile.name, self.test.title);
+        let row = planned_row(0, &pattern, &title, self.rounds, line.words.clone());
+        match asking.run_row(row, StopRule::AsWritten, self.work) {
+            Ok(index) => {
+                let run = asking.study.rows[index].run.as_ref();
+                let error = run.and_then(|run| run.jobs.iter().find_map(|job| job.error.as_ref()));
+                self.problem = error.map(|error| format!("the test failed: {}: {}", error.function, error.text));
+                self.indices.push(index);
+            }
+            Err(problem) => {
+                self.work.check()?;
+                self.problem = Some(format!("the test cannot run here: {problem}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn run_small_files(&mut self, asking: &mut Asking<'_>) -> Result<(), Problem> {
+        self.work.empty()?;
+        for index in guide::smallfiles::write_and_read(asking, 0, self.work)? {
+            let row = &mut asking.study.rows[index];
+            row.title = format!("{}: {}", self.profile.name, row.title);
+            row.pattern = format!("{}/{}", self.profile.name, row.pattern);
+            row.round = self.rounds;
+            self.indices.push(index);
+            let error = row.phase.as_ref().and_then(|phase| phase.error.as_ref());
+            let failed = error.map(|error| format!("the test failed: {}: {}", error.function, error.text));
+            self.problem = self.problem.take().or(failed);
+        }
+        Ok(())
+    }
+
+    /// Whether one more run would stay below the cap.
+    pub(crate) fn may_repeat(&mut self, rows: &[Row], cap_s: Option<u64>) -> bool {
+        let spent_s: f64 = self.indices.iter().map(|index| measured_s(&rows[*index])).sum();
+        let one_s = spent_s / f64::from(self.rounds);
+        self.cap_s = cap_s.map_or((one_s * CAP_TIMES).max(CAP_S_MIN), |cap_s| cap_s as f64);
+        self.problem.is_none() && self.rounds < ROUNDS_MAX && spent_s + one_s <= self.cap_s
+    }
+
+    /// What there is to judge.
+    pub(crate) fn ran<'r>(&'r self, rows: &'r [Row]) -> Ran<'r> {
+        Ran {
+            test: self.test,
+            words: &self.words,
+            rows,
+            indices: &self.indices,
+            problem: self.problem.as_deref(),
+            reach: &self.reach,
+            shortened: self.line.as_ref().map_or(&[], |line| &line.shortened),
+            cap_s: self.cap_s,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! One row of `jobs`.
+
+use results::{JobRecord, RunRecord, SteadyStateMetric, SteadyStateRecord, SurvivedErrors, SyncRecord};
+use serde_json::{Map, Value, json};
+
+use super::direction::{self, latency};
+use super::{entries, options};
+use crate::figures::{CALL_LABELS, LATENCY_LABELS, Shares, error_code, mean};
+use crate::groups::Group;
+use crate::lanes::{Lane, lanes};
+
+pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool) -> Value {
+    let JobRecord {
+        name,
+        description,
+        thread_number: _,
+        group: group_number,
+        members: _,
+        group_reporting: _,
+        clone: _,
+        pid: _,
+        setup,
+        options: own_options,
+        started_ms,
+        error: _,
+        lost: _,
+        eta_s: _,
+        read: _,
+        write: _,
+        trim: _,
+        sync,
+        final_sync_ns: _,
+        close_ns: _,
+        job_runtime_ms,
+        user_ns: _,
+        run_queue_wait_ns: _,
+        system_ns: _,
+        context_switches,
+        major_faults,
+        minor_faults,
+        depth_levels: _,
+        submit_sizes: _,
+        complete_sizes: _,
+        latency_ns_counts: _,
+        latency_us_counts: _,
+        latency_ms_counts: _,
+        survived_errors,
+        latency_depth,
+        steady_state,
+        engine_ways: _,
+        timed_one_in: _,
+        sampled_latency: _,
+        plan: _,
+        latency_series: _,
+    } = row;
+    let mut object = entries(json!({
+        "jobname": name,
+        "groupid": group_number,
+        // A job that never started has no moment; the key stays a number for readers with fixed types.
+        "job_start": started_ms.unwrap_or(0),
+        "error": error_code(row),
+        "eta": eta(run, row),
+        "elapsed": run.elapsed_s,
+    }));
+    if !own_options.is_empty() {
+        object.insert("job options".into(), options(own_options));
+    }
+    let sync_percentiles = if setup.clat_percentiles || setup.lat_percentiles { &setup.percentiles[..] } else { &[] };
+    let (mixed, alone): (Vec<_>, Vec<_>) = lanes(row).into_iter().partition(|(lane, _)| *lane == Lane::Mixed);
+    for (lane, direction) in &alone {
+        object.insert(lane.name().into(), direction::object(direction, *lane, setup, group, plus));
+    }
+    let SyncRecord { ios, lat } = sync;
+    if setup.unified != results::UnifiedReporting::Mixed {
+        object.insert("sync".into(), json!({ "total_ios": ios, "lat_ns": latency(lat, sync_percentiles, plus) }));
+    }
+    for (lane, direction) in &mixed {
+        object.insert(lane.name().into(), direction::object(direction, *lane, setup, group, plus));
+    }
+    let (user, system) = row.cpu_percent();
+    object.extend(entries(json!({
+        "job_runtime": job_runtime_ms,
+        "usr_cpu": user,
+        "sys_cpu": system,
+        "ctx": context_switches,
+        "majf": major_faults,
+        "minf": minor_faults,
+    })));
+    insert_shares(&mut object, &Shares::of(row));
+    if let Some(SurvivedErrors { total, first }) = survived_errors {
+        object.insert("total_err".into(), json!(total));
+        object.insert("first_error".into(), json!(first));
+    }
+    // fio leaves these out for a job that never began.
+    if *latency_depth > 0 {
+        object.extend(entries(json!({
+            "latency_depth": latency_depth,
+            "latency_target": setup.latency_target_ns,
+            "latency_target_ns": setup.latency_target_ns,
+            "latency_percentile": setup.latency_percentile,
+            "latency_window": setup.latency_window_ns / 1000,
+            "latency_window_us": setup.latency_window_ns / 1000,
+        })));
+    }
+    if let Some(description) = description {
+        object.insert("desc".into(), json!(description));
+    }
+    if let Some(steady) = steady_state {
+        object.insert("steadystate".into(), steady_object(steady));
+    }
+    Value::Object(object)
+}
+
+/// Seconds left; fio's number for "unknown" (the largest of 32 bits) in the first three seconds of a run.
+fn eta(run: &RunRecord, row: &JobRecord) -> u64 {
+    const UNKNOWN: u64 = i32::MAX as u64;
+    if run.elapsed_s < 3 {
+        return UNKNOWN;
+    }
+    row.eta_s.unwrap_or(if run.complete { 0 } else { UNKNOWN })
+}
+
+fn insert_shares(object: &mut Map<String, Value>, shares: &Shares) {
+    let Shares { depth, submit, complete, latency_ns, latency_us, latency_ms } = shares;
+    for (key, labels, shares) in [
+        ("iodepth_level", &JobRecord::DEPTH_LABELS[..], &depth[..]),
+        ("iodepth_submit", &CALL_LABELS, submit),
+        ("iodepth_complete", &CALL_LABELS, complete),
+        ("latency_ns", &LATENCY_LABELS, latency_ns),
+        ("latency_us", &LATENCY_LABELS, latency_us),
+        ("latency_ms", &LATENCY_LABELS, latency_ms),
+    ] {
+        let by_label = labels.iter().zip(shares).map(|(label, share)| ((*label).to_owned(), json!(share)));
+        object.insert(key.into(), by_label.collect());
+    }
+}
+
+fn steady_object(steady: &SteadyStateRecord) -> Value {
+    let SteadyStateRecord {
+        criterion_text: _,
+        metric,
+        by_slope,
+        limit,
+        duration_s,
+        attained,
+        criterion,
+        percent,
+        max_deviation,
+        slope,
+        bandwidth,
+        iops,
+    } = steady;
+    let metric = match metric {
+        SteadyStateMetric::Iops => "iops",
+        SteadyStateMetric::Bandwidth => "bw",
+        SteadyStateMetric::Latency => "lat",
+    };
+    let slope_word = if *by_slope { "_slope" } else { "" };
+    let unit = if *percent { "%" } else { "" };
+    json!({
+        "ss": format!("{metric}{slope_word}:{limit:.6}{unit}"),
+        "duration": duration_s,
+        "attained": u8::from(*attained),
+        "criterion": format!("{criterion:.6}{unit}"),
+        "max_deviation": max_deviation,
+        "slope": slope,
+        "data": {
+            "bw_mean": mean(bandwidth),
+            "iops_mean": mean(iops),
+            "iops": iops,
+            "bw": bandwidth,
+        },
+    })
+}

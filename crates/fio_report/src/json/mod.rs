@@ -1,0 +1,126 @@
+//! The JSON report: one document, fio's keys in fio's order and number forms.
+
+mod direction;
+mod documents;
+mod job;
+mod text;
+
+pub use documents::{NamedDocument, documents};
+
+use jiff::tz::TimeZone;
+use results::{DiskRecord, RunRecord, Trust};
+use serde_json::{Map, Value, json};
+
+use crate::calendar::moment;
+use crate::disks::{Below, listed};
+use crate::groups::Table;
+
+/// What the document has beside fio's keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// The bins of the histograms (`json+`).
+    pub bins: bool,
+    /// An object `fsdyno` with the findings and the evidence they rest on (`--fsdyno-json`).
+    pub evidence: bool,
+}
+
+/// The document, ending with a line feed. `plus` adds the bins of the histograms (`json+`). Times are shown in `zone`.
+pub fn document(run: &RunRecord, plus: bool, zone: &TimeZone) -> String {
+    document_with(run, Extras { bins: plus, evidence: false }, zone)
+}
+
+/// [`document`] with these extras.
+pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String {
+    let RunRecord {
+        schema,
+        version,
+        started_ms: _,
+        taken_ms,
+        elapsed_s: _,
+        complete: _,
+        command: _,
+        global_options,
+        host: _,
+        jobs: _,
+        disks,
+        notes,
+        signal: _,
+        storages,
+        ledger,
+        findings,
+    } = run;
+    let table = Table::of(run);
+    let mut document = Map::new();
+    document.insert("fio version".into(), json!(version));
+    document.insert("timestamp".into(), json!(taken_ms / 1000));
+    document.insert("timestamp_ms".into(), json!(taken_ms));
+    document.insert("time".into(), json!(moment(*taken_ms, zone)));
+    if !global_options.is_empty() {
+        document.insert("global options".into(), options(global_options));
+    }
+    let rows = table.grouped_rows().map(|(row, group)| job::object(run, row, group, extras.bins)).collect();
+    document.insert("jobs".into(), Value::Array(rows));
+    if !disks.is_empty() {
+        document.insert("disk_util".into(), listed(disks).into_iter().map(disk).collect());
+    }
+    if extras.evidence {
+        let own = json!({
+            "schema": schema,
+            "trust": Trust::of(findings).word(),
+            "findings": findings,
+            "notes": notes,
+            "storages": storages,
+            "ledger": ledger,
+        });
+        document.insert("fsdyno".into(), own);
+    }
+    text::print(&Value::Object(document))
+}
+
+/// Options by name. One that was given twice keeps its last text: two equal keys are no proper JSON.
+fn options(options: &[(String, String)]) -> Value {
+    Value::Object(options.iter().map(|(name, text)| (name.clone(), json!(text))).collect())
+}
+
+fn disk(disk: &DiskRecord) -> Value {
+    let DiskRecord { name, ios, sectors, merges, ticks_ms, in_queue_ms, util_percent, slaves } = disk;
+    let mut object = json!({
+        "name": name,
+        "read_ios": ios[0],
+        "write_ios": ios[1],
+        "read_sectors": sectors[0],
+        "write_sectors": sectors[1],
+        "read_merges": merges[0],
+        "write_merges": merges[1],
+        "read_ticks": ticks_ms[0],
+        "write_ticks": ticks_ms[1],
+        "in_queue": in_queue_ms,
+        "util": util_percent,
+    });
+    if let (Some(Below { ios, sectors, merges, ticks_ms, in_queue_ms, util_percent }), Some(object)) =
+        (Below::of(slaves), object.as_object_mut())
+    {
+        object.extend(entries(json!({
+            "aggr_read_ios": ios[0],
+            "aggr_write_ios": ios[1],
+            "aggr_read_sectors": sectors[0],
+            "aggr_write_sectors": sectors[1],
+            "aggr_read_merges": merges[0],
+            // In the singular, as fio spells it.
+            "aggr_write_merge": merges[1],
+            "aggr_read_ticks": ticks_ms[0],
+            "aggr_write_ticks": ticks_ms[1],
+            "aggr_in_queue": in_queue_ms,
+            "aggr_util": util_percent,
+        })));
+    }
+    object
+}
+
+/// The entries of an object written with `json!`.
+fn entries(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(entries) => entries,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,256 @@
+//! The block of one row.
+
+use jiff::tz::TimeZone;
+use results::escape;
+use results::{
+    DirectionRecord, JobRecord, JobSetup, Latency, Samples, SteadyStateMetric, SteadyStateRecord, SurvivedErrors,
+    SyncRecord,
+};
+
+use super::latency::{write_classes, write_moments, write_percentiles};
+use crate::calendar::moment;
+use crate::figures::{CALL_LABELS, Shares, error_code, error_text};
+use crate::groups::Group;
+use crate::lanes::{Lane, lanes};
+use crate::number::Style;
+
+/// A row without any transfer has no block.
+pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: u64, zone: &TimeZone) {
+    let JobRecord {
+        name: _,
+        description,
+        thread_number: _,
+        group: _,
+        members: _,
+        group_reporting: _,
+        clone: _,
+        pid: _,
+        setup,
+        options: _,
+        started_ms: _,
+        error: _,
+        lost: _,
+        eta_s: _,
+        read,
+        write,
+        trim,
+        sync,
+        final_sync_ns: _,
+        close_ns: _,
+        job_runtime_ms: _,
+        user_ns: _,
+        run_queue_wait_ns: _,
+        system_ns: _,
+        context_switches,
+        major_faults,
+        minor_faults,
+        depth_levels: _,
+        submit_sizes: _,
+        complete_sizes: _,
+        latency_ns_counts: _,
+        latency_us_counts: _,
+        latency_ms_counts: _,
+        survived_errors,
+        latency_depth,
+        steady_state,
+        engine_ways: _,
+        timed_one_in: _,
+        sampled_latency: _,
+        plan: _,
+        latency_series: _,
+    } = row;
+    let directions = [read, write, trim];
+    if directions.iter().all(|direction| direction.bytes == 0 && direction.ios == 0) {
+        return;
+    }
+    write_header(out, row, &moment(taken_ms, zone));
+    if let Some(description) = description {
+        out.push_str(&format!("  Description  : [{}]\n", escape::line(description)));
+    }
+    for (lane, direction) in lanes(row) {
+        write_direction(out, setup, group, lane, &direction);
+    }
+    let shares = Shares::of(row);
+    write_classes(out, "nsec", &shares.latency_ns);
+    write_classes(out, "usec", &shares.latency_us);
+    write_classes(out, "msec", &shares.latency_ms);
+    write_syncs(out, sync, &setup.percentiles);
+    let (user, system) = row.cpu_percent();
+    out.push_str(&format!(
+        "  cpu          : usr={user:.2}%, sys={system:.2}%, ctx={context_switches}, majf={major_faults}, \
+         minf={minor_faults}\n"
+    ));
+    write_distribution(out, "  IO depths    ", &JobRecord::DEPTH_LABELS, &shares.depth);
+    write_distribution(out, "     submit    ", &CALL_LABELS, &shares.submit);
+    write_distribution(out, "     complete  ", &CALL_LABELS, &shares.complete);
+    write_issued(out, directions, sync.ios);
+    write_survived(out, survived_errors.as_ref());
+    write_target(out, setup, *latency_depth);
+    if let Some(steady) = steady_state {
+        write_steady(out, steady, Style::of(setup));
+    }
+}
+
+fn write_issued(out: &mut String, directions: [&DirectionRecord; 3], syncs: u64) {
+    out.push_str(&format!(
+        "     issued rwts: total={},{syncs} short={},0 dropped={},0\n",
+        commas(directions.map(|direction| direction.ios)),
+        commas(directions.map(|direction| direction.short_ios)),
+        commas(directions.map(|direction| direction.dropped_ios)),
+    ));
+}
+
+fn commas(counts: [u64; 3]) -> String {
+    counts.map(|count| count.to_string()).join(",")
+}
+
+/// `J: (groupid=0, jobs=8): err= 0: pid=6835: Sat Nov 21 12:01:34 2026`.
+fn write_header(out: &mut String, row: &JobRecord, now: &str) {
+    let code = error_code(row);
+    let cause = match &row.error {
+        Some(error) => format!(" (func={}, error={})", error.function, error.text),
+        None if code != 0 => format!(" (error={})", error_text(code)),
+        None => String::new(),
+    };
+    let JobRecord { name, group, members, pid, .. } = row;
+    let name = escape::line(name);
+    out.push_str(&format!("{name}: (groupid={group}, jobs={members}): err={code:2}{cause}: pid={pid}: {now}\n"));
+}
+
+fn write_direction(out: &mut String, setup: &JobSetup, group: &Group, lane: Lane, direction: &DirectionRecord) {
+    let DirectionRecord {
+        bytes,
+        ios: _,
+        short_ios: _,
+        dropped_ios: _,
+        runtime_ms,
+        slat,
+        clat,
+        lat,
+        response: _,
+        bandwidth_samples,
+        iops_samples,
+    } = direction;
+    if *bytes == 0 {
+        return;
+    }
+    let style = Style::of(setup);
+    let bandwidth = direction.bandwidth();
+    out.push_str(&format!(
+        "  {}: IOPS={}, BW={} ({})({}/{runtime_ms}msec)\n",
+        lane.name(),
+        style.count(direction.iops_whole()),
+        style.rate(bandwidth),
+        style.rate_other(bandwidth),
+        style.bytes(*bytes),
+    ));
+    let latencies: [(&str, &Latency, bool); 3] = [
+        ("slat", slat, setup.slat_percentiles),
+        ("clat", clat, setup.clat_percentiles),
+        ("lat", lat, setup.lat_percentiles),
+    ];
+    for (label, latency, _) in latencies {
+        write_moments(out, label, &latency.moments);
+    }
+    for (label, latency, _) in latencies.into_iter().filter(|(_, _, shown)| *shown) {
+        write_percentiles(out, label, latency.histogram.as_ref(), &setup.percentiles);
+    }
+    write_bandwidth_samples(out, style, bandwidth_samples, group.share_percent(lane, bandwidth_samples));
+    write_iops_samples(out, iops_samples);
+}
+
+/// `   bw (  KiB/s): min=  532, ...`; in kB/s with kb_base=1000, a prefix higher above a mean of 1024 * 1024 KiB/s.
+fn write_bandwidth_samples(out: &mut String, style: Style, samples: &Samples, share: f64) {
+    if samples.count == 0 {
+        return;
+    }
+    let (factor, names) = if style.is_decimal() { (1.024, ["kB", "MB"]) } else { (1.0, ["KiB", "MiB"]) };
+    let step = if style.is_decimal() { 1000.0 } else { 1024.0 };
+    let large = samples.mean * factor > step * step;
+    let scale = if large { factor / step } else { factor };
+    out.push_str(&format!(
+        "   bw ({:>5}/s): min={:5}, max={:5}, per={share:3.2}%, avg={:5.2}, stdev={:5.2}, samples={}\n",
+        names[usize::from(large)],
+        (samples.min as f64 * scale) as u64,
+        (samples.max as f64 * scale) as u64,
+        samples.mean * scale,
+        samples.deviation() * scale,
+        samples.count,
+    ));
+}
+
+fn write_iops_samples(out: &mut String, samples: &Samples) {
+    if samples.count == 0 {
+        return;
+    }
+    let Samples { count, min, max, mean, squared_deviations: _, series: _ } = samples;
+    out.push_str(&format!(
+        "   iops        : min={min:5}, max={max:5}, avg={mean:5.2}, stdev={:5.2}, samples={count}\n",
+        samples.deviation()
+    ));
+}
+
+fn write_syncs(out: &mut String, sync: &SyncRecord, percentiles: &[f64]) {
+    let SyncRecord { ios: _, lat } = sync;
+    if lat.moments.count == 0 {
+        return;
+    }
+    out.push_str("  fsync/fdatasync/sync_file_range/syncfs:\n");
+    write_moments(out, "sync", &lat.moments);
+    write_percentiles(out, "sync", lat.histogram.as_ref(), percentiles);
+}
+
+fn write_distribution(out: &mut String, title: &str, labels: &[&str; 7], shares: &[f64; 7]) {
+    let shares: Vec<String> = labels.iter().zip(shares).map(|(label, share)| format!("{label}={share:3.1}%")).collect();
+    out.push_str(&format!("{title}: {}\n", shares.join(", ")));
+}
+
+fn write_survived(out: &mut String, survived: Option<&SurvivedErrors>) {
+    let Some(SurvivedErrors { total, first }) = survived else { return };
+    let text = if *first == 0 { "Success".to_owned() } else { error_text(*first) };
+    out.push_str(&format!("     errors    : total={total}, first_error={first}/<{text}>\n"));
+}
+
+fn write_target(out: &mut String, setup: &JobSetup, depth: u32) {
+    out.push_str(&format!(
+        "     latency   : target={}, window={}, percentile={:.2}%, depth={depth}\n",
+        duration(setup.latency_target_ns),
+        duration(setup.latency_window_ns),
+        setup.latency_percentile,
+    ));
+}
+
+/// `10.00ms`, in the largest unit in which it is at least 1.
+fn duration(ns: u64) -> String {
+    let (divisor, unit) = match ns {
+        0..1_000 => (1.0, "ns"),
+        1_000..1_000_000 => (1e3, "us"),
+        1_000_000..1_000_000_000 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{:.2}{unit}", ns as f64 / divisor)
+}
+
+/// `  steadystate  : attained=yes, bw=3998KiB/s (4094kB/s), iops=999, iops slope=0.000%`.
+fn write_steady(out: &mut String, steady: &SteadyStateRecord, style: Style) {
+    let bandwidth = crate::figures::mean(&steady.bandwidth);
+    out.push_str(&format!(
+        "  steadystate  : attained={}, bw={} ({}), iops={}, {} {}={:.3}{}\n",
+        if steady.attained { "yes" } else { "no" },
+        style.rate(bandwidth),
+        style.rate_other(bandwidth),
+        style.count(crate::figures::mean(&steady.iops)),
+        steady_metric(steady.metric),
+        if steady.by_slope { "slope" } else { "mean dev" },
+        steady.criterion,
+        if steady.percent { "%" } else { "" },
+    ));
+}
+
+fn steady_metric(metric: SteadyStateMetric) -> &'static str {
+    match metric {
+        SteadyStateMetric::Iops => "iops",
+        SteadyStateMetric::Bandwidth => "bw",
+        SteadyStateMetric::Latency => "lat",
+    }
+}

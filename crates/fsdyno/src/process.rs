@@ -1,0 +1,11 @@
+//! What the program does for both of its faces. Nothing here knows a face.
+
+pub(crate) mod first_look;
+pub(crate) mod patience;
+pub(crate) mod saver;
+pub(crate) mod status;
+pub(crate) mod streams;
+pub(crate) mod supervisor;
+
+/// Version line; tools look for its beginning.
+pub(crate) const VERSION: &str = concat!("fio-3.42-fsdyno-", env!("CARGO_PKG_VERSION"));

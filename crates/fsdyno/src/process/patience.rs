@@ -1,0 +1,27 @@
+//! How long this program waits for what does not answer, as the environment says: the tests have no half minutes.
+
+use run::{Bounds, Control};
+
+use super::streams::complain;
+
+/// Seconds that stand for the half minute of docs/reliability.md.
+const VARIABLE: &str = "FSDYNO_PATIENCE";
+
+/// Orders of a run, with the bounds of this program.
+pub(crate) fn control() -> Control {
+    Control::with_bounds(bounds())
+}
+
+fn bounds() -> Bounds {
+    let Some(text) = std::env::var_os(VARIABLE) else { return Bounds::default() };
+    match text.to_str().and_then(|text| text.parse().ok()).filter(|seconds| (1..=86_400).contains(seconds)) {
+        Some(seconds) => Bounds::of_seconds(seconds),
+        None => {
+            complain(&format!(
+                "note: {VARIABLE}={}: not a number of seconds from 1 to 86400; using 30",
+                text.display()
+            ));
+            Bounds::default()
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The standard streams: answers on stdout, everything else on stderr.
+
+use std::io::{self, ErrorKind, Write};
+
+use guide::Problem;
+use results::escape;
+
+/// A text on stdout; false if it could not be written.
+pub(crate) fn print(text: &str) -> bool {
+    match write_stdout(text) {
+        Ok(()) => true,
+        // Whoever reads a part of the output and goes away has what they wanted.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => true,
+        Err(error) => {
+            complain(&format!("fsdyno: cannot write to standard output: {error}"));
+            false
+        }
+    }
+}
+
+/// A text on stdout, now.
+pub(crate) fn write_stdout(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// A line on stderr. It may quote what people wrote: a terminal takes no orders from that.
+pub(crate) fn complain(text: &str) {
+    complain_in_colour(&escape::terminal(text));
+}
+
+/// A line on stderr with colours of ours, which quotes nobody's orders to a terminal.
+pub(crate) fn complain_in_colour(text: &str) {
+    // Nobody is left to tell if stderr is gone.
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// The problem and its next step, on stderr.
+pub(crate) fn tell(problem: &Problem) {
+    complain(&format!("fsdyno: {problem}"));
+    if let Some(next) = &problem.next {
+        complain(&format!("  next: {next}"));
+    }
+}
+
+/// Columns to print for.
+pub(crate) fn columns() -> usize {
+    engine::terminal::columns(io::stdout()).filter(|columns| *columns >= 40).unwrap_or(80)
+}

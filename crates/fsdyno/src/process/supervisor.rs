@@ -1,0 +1,105 @@
+//! Two processes: one does the work, and the one that was called waits for it. A thread that is stuck in the kernel
+//! keeps its process from ending, whatever is done to it; the process that was called ends all the same.
+
+use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use engine::process::{Ended, Side, bind_to_parent, closes_within, divide, let_go_of_standard_streams, wait_for};
+
+use super::status::BY_SIGNAL;
+use super::streams::complain;
+
+/// A worker process that has given its status and is not gone after so long is stuck.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// SIGKILL, SIGBUS and SIGABRT.
+const KILL: u8 = 9;
+const BUS: u8 = 7;
+const ABORT: u8 = 6;
+
+/// The status of a process whose parent was killed before it could begin; nobody reads it.
+const ORPHANED: u8 = 1;
+
+/// Where the process that does the work says its farewell; `None`: nobody waits for it.
+static FAREWELL_TO: Mutex<Option<PipeWriter>> = Mutex::new(None);
+
+/// Does the work in a process of its own; its exit status. `work` must begin before any thread does.
+pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
+    let divided = std::io::pipe().and_then(|pipe| Ok((pipe, divide()?)));
+    match divided {
+        Ok(((reader, writer), Side::New)) => {
+            drop(reader);
+            if !bind_to_parent(&writer) {
+                // Whoever asked for the work is gone, and nobody would end it.
+                return ORPHANED;
+            }
+            *farewell_to() = Some(writer);
+            let status = work();
+            say_farewell(status);
+            status
+        }
+        Ok(((reader, writer), Side::Old(child))) => {
+            drop(writer);
+            wait(child, reader)
+        }
+        Err(error) => {
+            complain(&format!(
+                "note: cannot start a second process: {error}; if the storage never responds, this one \
+                               cannot end"
+            ));
+            work()
+        }
+    }
+}
+
+/// Ends the work from a thread beside it, which is stuck in the kernel: whoever waits for it gets `status`.
+#[expect(clippy::exit, clippy::disallowed_methods, reason = "the thread that would return from main is stuck")]
+pub(crate) fn abandon(status: u8) -> ! {
+    say_farewell(status);
+    std::process::exit(status.into())
+}
+
+fn farewell_to() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
+    FAREWELL_TO.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The last deed of the process that does the work. Whoever reads its output sees the end of it even if the process
+/// cannot end.
+fn say_farewell(status: u8) {
+    let Some(mut writer) = farewell_to().take() else { return };
+    let _ = std::io::stdout().flush();
+    let_go_of_standard_streams();
+    // Nobody waits if this fails.
+    let _ = writer.write_all(&[status]);
+    // Left to the kernel, which closes it with the last thread.
+    std::mem::forget(writer);
+}
+
+fn wait(child: u32, mut reader: PipeReader) -> u8 {
+    let relay = run::SignalRelay::begin(child);
+    if let Err(error) = &relay {
+        complain(&format!("note: cannot handle signals: {error}; process {child} does the work"));
+    }
+    let mut status = [0];
+    if reader.read_exact(&mut status).is_ok() && !closes_within(&reader, FAREWELL) {
+        complain(&format!(
+            "note: process {child} is stuck in the kernel and keeps running; it ends when the storage responds"
+        ));
+        return status[0];
+    }
+    match wait_for(child) {
+        Ok(Ended::Status(status)) => status,
+        Ok(Ended::Signal(signal)) => {
+            let why = match signal {
+                KILL => " (by a user, or by the kernel when memory ran out)",
+                BUS => " (a mapped file or the program itself could not be read: its storage failed)",
+                ABORT => " (out of memory, or an internal error; see above)",
+                _ => "",
+            };
+            complain(&format!("fsdyno: the run was ended by signal {signal}{why}; only what was saved before is kept"));
+            BY_SIGNAL.saturating_add(signal)
+        }
+        Err(_) => status[0],
+    }
+}

@@ -1,0 +1,157 @@
+//! A Markdown table for an issue or a ticket, in the form that the large code hosts render.
+
+use std::fmt::Write as _;
+
+use results::escape::{markdown as inline, markdown_code, markdown_sentence};
+use results::{Severity, Study, Trust};
+
+use crate::quantity::{duration, megabytes_per_s, number, percent, ratio, shortened, times_between};
+use crate::shell::as_typed;
+use crate::summary::{Cell, Grid, Lane, Line, Metric};
+
+/// The study as Markdown: the answer, verdicts, a table of figures, what was found against them, and the command.
+pub fn markdown(study: &Study) -> String {
+    let grid = Grid::of(study);
+    let mut text = String::new();
+    for sentence in &study.sentences {
+        let _ = writeln!(text, "{}\n", markdown_sentence(sentence));
+    }
+    if !study.complete {
+        let _ = writeln!(text, "**Stopped early.**\n");
+    }
+    verdicts(&mut text, study);
+    table(&mut text, &grid);
+    findings(&mut text, &grid);
+    if !study.command.is_empty() {
+        let _ = writeln!(text, "\n```\n{}\n```", markdown_code(&as_typed(&study.command)));
+    }
+    let rounds = match grid.rounds() {
+        0 | 1 => String::new(),
+        rounds => format!(", medians of {rounds} rounds, percentiles over the requests of all rounds"),
+    };
+    let kernel = study.host.kernel.as_deref().unwrap_or("kernel not recorded");
+    let _ = writeln!(text, "\n<sub>{}{rounds}; {}</sub>", inline(&study.version), inline(kernel));
+    text
+}
+
+fn verdicts(text: &mut String, study: &Study) {
+    if study.verdicts.is_empty() {
+        return;
+    }
+    text.push_str("| Verdict | Requirement | Measured | Asked | Why |\n|---|---|--:|--:|---|\n");
+    for row in &study.verdicts {
+        let asked = &row.requirement;
+        let measured = row
+            .measured
+            .map_or("not measured".to_owned(), |value| format!("{} {}", number(value), inline(&asked.unit)));
+        let _ = writeln!(
+            text,
+            "| **{}** | {} | {measured} | {} {} | {} |",
+            row.verdict.word(),
+            inline(&asked.title),
+            number(asked.threshold),
+            inline(&asked.unit),
+            inline(&row.reason)
+        );
+    }
+    text.push('\n');
+}
+
+fn table(text: &mut String, grid: &Grid<'_>) {
+    if grid.lines.is_empty() {
+        text.push_str("No results.\n");
+        return;
+    }
+    let names: Vec<String> = grid.targets.iter().map(|name| inline(&shortened(name, 60))).collect();
+    let _ = writeln!(text, "| | {} |", names.join(" | "));
+    let _ = writeln!(text, "|---|{}", "--:|".repeat(names.len()));
+    for line in &grid.lines {
+        let cells: Vec<String> =
+            line.cells.iter().enumerate().map(|(index, cell)| in_words(cell, line, index)).collect();
+        let _ = writeln!(text, "| **{}** | {} |", inline(&shortened(&line.title, 80)), cells.join(" | "));
+    }
+}
+
+fn in_words(cell: &Cell<'_>, line: &Line<'_>, target: usize) -> String {
+    if cell.repeats.is_empty() {
+        return "not run".to_owned();
+    }
+    let figure = |metric, words: &dyn Fn(f64) -> String| cell.value(metric).map(words);
+    let latency = |lane: Lane| {
+        let at = |metric| figure(metric, &duration);
+        let name = if lane == Lane::Operation { String::new() } else { format!("{} ", lane.word()) };
+        Some(format!("{name}p50 {} p99 {}", at(Metric::P50(lane))?, at(Metric::P99(lane))?))
+    };
+    let mut words: Vec<String> = Vec::new();
+    // Of what was written, what became durable: by that it is compared.
+    let rate = if line.headline() == Metric::Durable { Metric::Durable } else { Metric::Throughput };
+    words.extend(figure(rate, &megabytes_per_s).map(|text| format!("**{text}**")));
+    words.extend(figure(Metric::Operations, &|value| format!("**{}/s**", number(value))));
+    words.extend(figure(Metric::Iops, &|value| format!("{} IOPS", number(value))));
+    words.extend(Lane::ALL.into_iter().filter_map(latency));
+    words.extend(figure(Metric::Cpu, &|value| format!("CPU {}", percent(value))));
+    words.extend(figure(Metric::BytesPerCpuSecond, &|value| format!("{} MB per CPU-s", number(value / 1e6))));
+    if target > 0 {
+        words.extend(multiple(cell, &line.cells[0], line.headline()));
+    }
+    words.extend(cell.error().map(|error| format!("error: {}", inline(&error))));
+    words.push(trust(cell));
+    words.join("<br>")
+}
+
+fn multiple(cell: &Cell<'_>, baseline: &Cell<'_>, metric: Metric) -> Option<String> {
+    if cell.trust() == Trust::Invalid || baseline.trust() == Trust::Invalid {
+        return Some("not compared".to_owned());
+    }
+    let found = cell.ratio(baseline, metric)?;
+    let times = ratio(found.value);
+    Some(match found.interval {
+        None => format!("{times} baseline"),
+        Some(interval) => {
+            let doubt = found.doubt().map(|doubt| format!(", {doubt}")).unwrap_or_default();
+            format!("{times} baseline ({}{doubt})", times_between(&interval))
+        }
+    })
+}
+
+fn trust(cell: &Cell<'_>) -> String {
+    match cell.trust() {
+        Trust::Ok => "ok".to_owned(),
+        trust if cell.reasons().is_empty() => format!("**{}**", trust.word()),
+        trust => format!("**{}**: {}", trust.word(), inline(&cell.reasons().join(", "))),
+    }
+}
+
+fn findings(text: &mut String, grid: &Grid<'_>) {
+    let mut said: Vec<(&str, usize)> = Vec::new();
+    for (line, target, cell) in grid.cells() {
+        for finding in cell.findings().filter(|finding| finding.severity > Severity::Info) {
+            if said.contains(&(&finding.id, target)) {
+                continue;
+            }
+            if said.is_empty() {
+                text.push('\n');
+            }
+            said.push((&finding.id, target));
+            let word = if finding.severity == Severity::Invalid { "invalid" } else { "caution" };
+            let next = if finding.next.is_empty() {
+                String::new()
+            } else {
+                format!(" Next: {}", markdown_sentence(&finding.next))
+            };
+            let _ = writeln!(
+                text,
+                "- **{word}** {}, {} (`{}`): {}{next}",
+                inline(&grid.targets[target]),
+                inline(&line.title),
+                plain_id(&finding.id),
+                markdown_sentence(&finding.cause)
+            );
+        }
+    }
+}
+
+/// A finding's name between backticks: names have no other characters than these.
+fn plain_id(id: &str) -> String {
+    id.chars().filter(|character| character.is_alphanumeric() || "-_.".contains(*character)).collect()
+}

@@ -1,0 +1,10 @@
+//! A study for other programs and other pages: a Markdown table for a ticket, CSV for a spreadsheet, OpenMetrics text
+//! for node_exporter's textfile collector. Pure functions of [`results::Study`].
+
+mod csv;
+mod markdown;
+mod openmetrics;
+
+pub use csv::csv;
+pub use markdown::markdown;
+pub use openmetrics::openmetrics;

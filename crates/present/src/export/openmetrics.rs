@@ -1,0 +1,179 @@
+//! OpenMetrics text, in the part of the format that node_exporter's textfile collector reads too: gauges and summaries
+//! only, no time stamps on samples.
+
+use std::fmt::Write as _;
+
+use results::statistics::median;
+use results::{Study, Trust, escape};
+
+use crate::summary::{Cell, Grid, Lane, Line, Metric, Repeat};
+
+/// The quantiles of a latency.
+const QUANTILES: [(f64, &str); 4] = [(50.0, "0.5"), (90.0, "0.9"), (99.0, "0.99"), (99.9, "0.999")];
+
+/// One family of metrics: its samples belong together.
+struct Family {
+    name: &'static str,
+    kind: &'static str,
+    /// The unit, with which the name ends; empty: none.
+    unit: &'static str,
+    help: &'static str,
+    samples: String,
+}
+
+/// The study as OpenMetrics text, ending with `# EOF`. Rates are medians of the rounds; latencies are of all rounds'
+/// requests together. What is unknown has no sample.
+pub fn openmetrics(study: &Study) -> String {
+    let grid = Grid::of(study);
+    let mut text = String::new();
+    for family in families(study, &grid).iter().filter(|family| !family.samples.is_empty()) {
+        let Family { name, kind, unit, help, samples } = family;
+        let _ = writeln!(text, "# TYPE {name} {kind}");
+        if !unit.is_empty() {
+            let _ = writeln!(text, "# UNIT {name} {unit}");
+        }
+        let _ = writeln!(text, "# HELP {name} {help}");
+        text.push_str(samples);
+    }
+    text.push_str("# EOF\n");
+    text
+}
+
+fn families(study: &Study, grid: &Grid<'_>) -> Vec<Family> {
+    let gauge = |name, unit, help, samples| Family { name, kind: "gauge", unit, help, samples };
+    let (throughput, operations) = ("fsdyno_throughput_bytes_per_second", "fsdyno_operations_per_second");
+    let bytes = |rates: Rates| rates.0;
+    let count = |rates: Rates| rates.1;
+    vec![
+        gauge(throughput, "bytes_per_second", "Bytes moved per second.", by_direction(grid, throughput, bytes)),
+        gauge(operations, "", "I/Os or operations per second.", by_direction(grid, operations, count)),
+        Family {
+            name: "fsdyno_latency_seconds",
+            kind: "summary",
+            unit: "seconds",
+            help: "Latency of one request.",
+            samples: by_cell(grid, latencies),
+        },
+        gauge(
+            "fsdyno_cpu_ratio",
+            "ratio",
+            "CPU time as a share of one CPU.",
+            by_cell(grid, |text, labels, cell| {
+                if let Some(percent) = cell.value(Metric::Cpu) {
+                    let _ = writeln!(text, "fsdyno_cpu_ratio{{{labels}}} {}", percent / 100.0);
+                }
+            }),
+        ),
+        gauge("fsdyno_rounds", "", "Rounds that ran.", by_cell(grid, rounds)),
+        gauge("fsdyno_trust", "", "0: ok, 1: needs care, 2: invalid, do not use the numbers.", by_cell(grid, trust)),
+        gauge("fsdyno_verdict", "", "1: this row answers the requirement.", verdicts(study)),
+        gauge(
+            "fsdyno_complete",
+            "",
+            "1: the run was complete.",
+            format!("fsdyno_complete {}\n", u8::from(study.complete)),
+        ),
+        gauge(
+            "fsdyno_end_timestamp_seconds",
+            "seconds",
+            "When the run ended.",
+            format!("fsdyno_end_timestamp_seconds {}\n", study.ended_ms as f64 / 1e3),
+        ),
+    ]
+}
+
+/// The samples of each cell that was run, with its labels.
+fn by_cell(grid: &Grid<'_>, sample: impl Fn(&mut String, &str, &Cell<'_>)) -> String {
+    let mut text = String::new();
+    for (line, target, cell) in grid.cells() {
+        sample(&mut text, &labels(grid, line, target), cell);
+    }
+    text
+}
+
+fn rounds(text: &mut String, labels: &str, cell: &Cell<'_>) {
+    let _ = writeln!(text, "fsdyno_rounds{{{labels}}} {}", cell.repeats.len());
+}
+
+fn trust(text: &mut String, labels: &str, cell: &Cell<'_>) {
+    let trust = match cell.trust() {
+        Trust::Ok => 0,
+        Trust::Caution => 1,
+        Trust::Invalid => 2,
+    };
+    let _ = writeln!(text, "fsdyno_trust{{{labels}}} {trust}");
+}
+
+fn labels(grid: &Grid<'_>, line: &Line<'_>, target: usize) -> String {
+    format!(
+        "target=\"{}\",pattern=\"{}\"",
+        escape::openmetrics(&grid.targets[target]),
+        escape::openmetrics(&line.pattern)
+    )
+}
+
+/// Bytes and operations per second; `None`: not known.
+type Rates = (Option<f64>, Option<f64>);
+
+/// One of the rates of each cell and direction: the median of the rounds.
+fn by_direction(grid: &Grid<'_>, name: &str, rate: impl Fn(Rates) -> Option<f64>) -> String {
+    by_cell(grid, |text, labels, cell| {
+        for direction in ["read", "write", "trim", "operation"] {
+            let rounds: Vec<f64> = cell.repeats.iter().filter_map(|repeat| rate(rates(repeat, direction)?)).collect();
+            if let Some(value) = median(&rounds) {
+                let _ = writeln!(text, "{name}{{{labels},direction=\"{direction}\"}} {value}");
+            }
+        }
+    })
+}
+
+/// Bytes and operations per second of one direction of a repeat; `None`: it did nothing there.
+fn rates(repeat: &Repeat<'_>, direction: &str) -> Option<Rates> {
+    if let Some(phase) = repeat.phase.filter(|_| direction == "operation") {
+        let elapsed_s = Some(phase.elapsed_ns as f64 / 1e9).filter(|elapsed| *elapsed > 0.0)?;
+        return Some((phase.bytes.map(|bytes| bytes as f64 / elapsed_s), phase.rate_per_s()));
+    }
+    let merged = repeat.merged.as_ref()?;
+    let record = match direction {
+        "read" => &merged.read,
+        "write" => &merged.write,
+        "trim" => &merged.trim,
+        _ => return None,
+    };
+    (record.runtime_ms > 0).then(|| (Some(record.bytes as f64 * 1e3 / record.runtime_ms as f64), Some(record.iops())))
+}
+
+fn latencies(text: &mut String, labels: &str, cell: &Cell<'_>) {
+    for lane in Lane::ALL {
+        let Some(latency) = cell.latency(lane) else { continue };
+        let labels = format!("{labels},direction=\"{}\"", lane.word());
+        for (percent, quantile) in QUANTILES {
+            if let Some(ns) = latency.shown(percent) {
+                let seconds = ns as f64 / 1e9;
+                let _ = writeln!(text, "fsdyno_latency_seconds{{{labels},quantile=\"{quantile}\"}} {seconds}");
+            }
+        }
+        let _ = writeln!(text, "fsdyno_latency_seconds_sum{{{labels}}} {}", latency.moments.sum as f64 / 1e9);
+        let _ = writeln!(text, "fsdyno_latency_seconds_count{{{labels}}} {}", latency.moments.count);
+    }
+}
+
+fn verdicts(study: &Study) -> String {
+    let mut text = String::new();
+    let mut known: Vec<(&str, &str)> = Vec::new();
+    for row in &study.verdicts {
+        let key = (row.requirement.profile.as_str(), row.requirement.id.as_str());
+        // A requirement that stands there twice would be the same series twice.
+        if known.contains(&key) {
+            continue;
+        }
+        known.push(key);
+        let verdict = row.verdict.word().to_lowercase().replace(' ', "_");
+        let (profile, requirement) = (escape::openmetrics(key.0), escape::openmetrics(key.1));
+        let _ = writeln!(
+            text,
+            "fsdyno_verdict{{profile=\"{profile}\",requirement=\"{requirement}\",verdict=\"{verdict}\"}} 1"
+        );
+    }
+    text
+}

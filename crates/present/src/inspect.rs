@@ -1,0 +1,286 @@
+//! What a storage is, for people and for programs.
+
+use results::evidence::{
+    CgroupIdentity, DeviceIdentity, DirectIoIdentity, FuseIdentity, MountIdentity, NfsIdentity, Seen, ServerIdentity,
+    SpaceIdentity, Storage, StorageClass,
+};
+use results::{Host, escape, quantity};
+use serde::Serialize;
+
+use crate::page::{Page, binary_size};
+
+/// Where values begin.
+const LABEL_COLUMNS: usize = 17;
+
+/// The width of a terminal.
+const LINE_COLUMNS: usize = 80;
+
+/// The page for people, at the width of 80 columns.
+pub fn text(storage: &Storage, host: &Host) -> String {
+    let Storage { devices, nfs, fuse, server, cgroup, remarks, .. } = storage;
+    let mut page = Page::new(headline(storage), LABEL_COLUMNS, LINE_COLUMNS);
+    if !remarks.is_empty() {
+        page.gap();
+        remarks.iter().for_each(|remark| page.paragraph("  - ", remark));
+    }
+    about_place(&mut page, storage);
+    if let Some(nfs) = nfs {
+        about_nfs(&mut page, nfs);
+    }
+    if let Some(fuse) = fuse {
+        about_fuse(&mut page, fuse);
+    }
+    if let Some(server) = server {
+        about_server(&mut page, server);
+    }
+    match devices {
+        Seen::Value(devices) => about_devices(&mut page, devices, None),
+        unseen => {
+            page.heading("Devices");
+            page.line("devices", &shown(unseen, |_| String::new()));
+        }
+    }
+    let has_devices = devices.value().is_none_or(|devices| !devices.is_empty());
+    about_limits(&mut page, cgroup, has_devices);
+    about_machine(&mut page, host);
+    page.into_text()
+}
+
+/// The document for programs.
+pub fn json(storage: &Storage, host: &Host, version: &str) -> String {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        version: &'a str,
+        storage: &'a Storage,
+        host: &'a Host,
+    }
+    // Strings and numbers only: this cannot fail, and if it did, the failure is the document.
+    serde_json::to_string_pretty(&Document { version, storage, host })
+        .map_or_else(|error| format!("{{\"error\": \"{error}\"}}\n"), |text| escape::json(&text).into_owned() + "\n")
+}
+
+/// A value, or why it cannot be seen.
+fn shown<T>(seen: &Seen<T>, text: impl FnOnce(&T) -> String) -> String {
+    match seen {
+        Seen::Value(value) => text(value),
+        Seen::NotVisible(reason) => format!("not visible ({})", reason.trim_start_matches("not visible: ")),
+    }
+}
+
+fn headline(storage: &Storage) -> String {
+    let asked = &storage.asked_path;
+    match (storage.class, storage.mount.value()) {
+        (StorageClass::Device, _) => format!("{asked}: a block device"),
+        // Filesystems without a source name themselves, or nothing.
+        (_, Some(mount)) if mount.source == "none" || mount.fstype.ends_with(&mount.source) => {
+            format!("{asked}: {}", mount.fstype)
+        }
+        (_, Some(mount)) => format!("{asked}: {} on {}", mount.fstype, mount.source),
+        (_, None) => asked.clone(),
+    }
+}
+
+fn kind(class: StorageClass) -> &'static str {
+    match class {
+        StorageClass::Memory => "memory",
+        StorageClass::Block => "filesystem on block devices of this machine",
+        StorageClass::Network => "filesystem of a server on the network",
+        StorageClass::Fuse => "filesystem of a daemon on this machine (FUSE)",
+        StorageClass::HostShare => "directory of the machine that hosts this one",
+        StorageClass::Kernel => "kernel filesystem",
+        StorageClass::Device => "block device",
+        StorageClass::Unknown => "not visible (no known kind)",
+    }
+}
+
+fn about_place(page: &mut Page, storage: &Storage) {
+    let Storage { asked_path, resolved_path, mount, class, space, direct_io, stack, compression, .. } = storage;
+    page.heading("Place");
+    if resolved_path.value() != Some(asked_path) {
+        page.line("path", &shown(resolved_path, String::clone));
+    }
+    page.line("kind", kind(*class));
+    match mount {
+        Seen::Value(MountIdentity { mount_point, source, fstype, options, device: _ }) => {
+            page.line("filesystem", fstype);
+            page.line("from", source);
+            page.line("mounted at", mount_point);
+            // A blank lets the line break between options.
+            page.line("options", &options.join(", "));
+        }
+        Seen::NotVisible(_) if *class == StorageClass::Device => {}
+        unseen => page.line("mounted at", &shown(unseen, |mount| mount.mount_point.clone())),
+    }
+    stack.iter().for_each(|line| page.line("below", line));
+    if let Some(says) = compression {
+        page.line("compression", says);
+    }
+    if *class == StorageClass::Kernel {
+        return;
+    }
+    if *class != StorageClass::Device {
+        page.line("space", &shown(space, space_text));
+    }
+    page.line("direct I/O", &shown(direct_io, direct_io_text));
+}
+
+fn space_text(space: &SpaceIdentity) -> String {
+    format!("{} available of {}", binary_size(space.available_bytes), binary_size(space.total_bytes))
+}
+
+fn direct_io_text(direct_io: &DirectIoIdentity) -> String {
+    match direct_io {
+        DirectIoIdentity::Refused => "refused".to_owned(),
+        DirectIoIdentity::Aligned { memory_bytes, offset_bytes } => {
+            format!("buffers aligned to {memory_bytes} B, offsets and lengths to {offset_bytes} B")
+        }
+    }
+}
+
+/// A fact of a kind that may be left unsaid by its source.
+fn or_unsaid(text: Option<String>, source: &str) -> String {
+    text.unwrap_or_else(|| format!("not visible ({source} does not report it)"))
+}
+
+fn about_nfs(page: &mut Page, nfs: &NfsIdentity) {
+    let NfsIdentity { version, rsize_bytes, wsize_bytes, nconnect, transport, hard, synchronous, attribute_cache_s } =
+        nfs;
+    let source = "mountinfo";
+    page.heading("NFS");
+    page.line("version", &or_unsaid(version.clone(), source));
+    page.line("transport", &or_unsaid(transport.clone(), source));
+    page.line("connections", &or_unsaid(nconnect.map(|count| count.to_string()), source));
+    let sizes = rsize_bytes.zip(*wsize_bytes);
+    let sizes = sizes.map(|(read, write)| format!("{}, {}", binary_size(read), binary_size(write)));
+    page.line("rsize, wsize", &or_unsaid(sizes, source));
+    let hard = hard.map(|hard| if hard { "hard: retried for ever" } else { "soft: ends with an error" });
+    page.line("no answer", &or_unsaid(hard.map(str::to_owned), source));
+    let writes = synchronous
+        .map(|sync| if sync { "sync: each waits for the server" } else { "collected and sent later (async)" });
+    page.line("writes", &or_unsaid(writes.map(str::to_owned), source));
+    let times = attribute_cache_s.map(|[file_min, file_max, directory_min, directory_max]| {
+        format!("cached {file_min}-{file_max} s, of directories {directory_min}-{directory_max} s")
+    });
+    page.line("attributes", &or_unsaid(times, source));
+}
+
+fn about_fuse(page: &mut Page, fuse: &FuseIdentity) {
+    let FuseIdentity { kind, daemon_pid, command_line, url, cache } = fuse;
+    page.heading("FUSE");
+    let name = kind.as_deref().unwrap_or("no name");
+    page.line("daemon", &format!("{name}, process {}", shown(daemon_pid, u32::to_string)));
+    // Why the process is not seen is also why its command line is not.
+    let Some(words) = command_line.value() else { return };
+    page.line("command", &words.join(" "));
+    page.line("data from", url.as_deref().unwrap_or("the command line has no target"));
+    page.line("local cache", cache.as_deref().unwrap_or("the command line has none"));
+}
+
+fn about_server(page: &mut Page, server: &ServerIdentity) {
+    let ServerIdentity { address, connect_ns, interface, link_bits_per_s } = server;
+    page.heading("Server");
+    page.line("address", address);
+    page.line("TCP connect", &shown(connect_ns, connect_text));
+    page.line("interface", &shown(interface, String::clone));
+    // What hides the interface hides its speed.
+    if interface.value().is_some() {
+        page.line("link speed", &shown(link_bits_per_s, |bits| link_speed(*bits)));
+    }
+}
+
+fn connect_text(ns: &u64) -> String {
+    format!("{} (one round trip, with both kernels' work)", quantity::latency(*ns as f64))
+}
+
+/// `10 Gbit/s`.
+fn link_speed(bits_per_s: u64) -> String {
+    let megabits = bits_per_s / 1_000_000;
+    if megabits >= 1000 { format!("{} Gbit/s", megabits as f64 / 1000.0) } else { format!("{megabits} Mbit/s") }
+}
+
+/// Devices beside each other; those that differ in nothing but the name are told once.
+fn about_devices(page: &mut Page, devices: &[DeviceIdentity], above: Option<&str>) {
+    let mut told: Vec<&str> = Vec::new();
+    for device in devices {
+        if told.contains(&device.name.as_str()) {
+            continue;
+        }
+        let nameless = |device: &DeviceIdentity| DeviceIdentity { name: String::new(), ..device.clone() };
+        let alike = devices.iter().filter(|other| nameless(other) == nameless(device));
+        let names: Vec<&str> = alike.map(|other| other.name.as_str()).collect();
+        let word = if names.len() == 1 { "Device" } else { "Devices" };
+        let part = device.partition.as_ref().map(|part| format!(", partition {part}")).unwrap_or_default();
+        let below = above.map(|above| format!(", below {above}")).unwrap_or_default();
+        page.heading(format!("{word} {}{part}{below}", names.join(", ")));
+        about_device(page, device);
+        told.extend(names);
+        about_devices(page, &device.slaves, Some(&device.name));
+    }
+}
+
+fn about_device(page: &mut Page, device: &DeviceIdentity) {
+    let DeviceIdentity {
+        name: _,
+        partition,
+        model,
+        size_bytes,
+        rotational,
+        scheduler,
+        queue_requests,
+        max_request_bytes,
+        logical_block_bytes,
+        physical_block_bytes,
+        write_cache,
+        slaves: _,
+    } = device;
+    if let Some(model) = model {
+        page.line("model", model);
+    }
+    let sysfs = "/sys";
+    let size = size_bytes.map(binary_size);
+    page.line(if partition.is_some() { "partition size" } else { "size" }, &or_unsaid(size, sysfs));
+    let turning =
+        rotational.map(|turns| if turns { "yes, reported by the driver" } else { "no, reported by the driver" });
+    page.line("rotational", &or_unsaid(turning.map(str::to_owned), sysfs));
+    page.line("scheduler", &or_unsaid(scheduler.clone(), sysfs));
+    let queue = queue_requests.map(|requests| match max_request_bytes {
+        Some(bytes) => format!("{requests} requests of at most {}", binary_size(*bytes)),
+        None => format!("{requests} requests"),
+    });
+    page.line("queue", &or_unsaid(queue, sysfs));
+    let blocks = logical_block_bytes.map(|logical| match physical_block_bytes {
+        Some(physical) => format!("{logical} B logical, {physical} B physical"),
+        None => format!("{logical} B logical"),
+    });
+    page.line("block", &or_unsaid(blocks, sysfs));
+    page.line("write cache", &or_unsaid(write_cache.clone(), sysfs));
+}
+
+fn about_limits(page: &mut Page, cgroup: &CgroupIdentity, has_devices: bool) {
+    let CgroupIdentity { memory_bytes, cpus, io } = cgroup;
+    let no_limit = || "no limit".to_owned();
+    page.heading("Limits of the control groups");
+    page.line("memory", &shown(memory_bytes, |limit| limit.map_or_else(no_limit, binary_size)));
+    page.line(
+        "processors",
+        &shown(cpus, |limit| limit.map_or_else(no_limit, |cpus| format!("the time of {}", quantity::number(cpus)))),
+    );
+    if !has_devices {
+        return;
+    }
+    match io.value() {
+        Some(limits) if !limits.is_empty() => limits.iter().for_each(|limit| page.line("I/O", limit)),
+        _ => page.line("I/O", &shown(io, |_| no_limit())),
+    }
+}
+
+fn about_machine(page: &mut Page, host: &Host) {
+    let Host { kernel, cpus, memory_bytes, clock: _ } = host;
+    page.heading("Machine");
+    page.line("kernel", &or_unsaid(kernel.clone(), "uname"));
+    page.line("processors", &or_unsaid(cpus.map(|count| count.to_string()), "/sys"));
+    page.line("memory", &or_unsaid(memory_bytes.map(binary_size), "sysinfo"));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,16 @@
+//! Studies and what stands behind a path, for people and for other programs: the headline, tables and Markdown on a
+//! terminal, the dyno sheet, CSV and OpenMetrics. Pure functions of [`results::Study`] and of evidence: they read no
+//! clock, no terminal and no file, so that a saved study is shown the same years later.
+#![forbid(unsafe_code)]
+
+mod calendar;
+pub mod export;
+pub mod guided;
+pub mod inspect;
+mod page;
+mod quantity;
+pub mod sheet;
+mod shell;
+mod summary;
+
+pub use page::{Page, binary_size};

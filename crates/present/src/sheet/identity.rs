@@ -1,0 +1,218 @@
+//! What each storage is, as far as it can be seen from this machine.
+
+use maud::{Markup, html};
+use results::evidence::{
+    DeviceIdentity, DirectIoIdentity, FuseIdentity, NfsIdentity, Seen, ServerIdentity, Storage, StorageClass,
+};
+
+use super::place::{Place, badge};
+use crate::quantity::{binary_bytes, bytes, duration, number, shortened};
+use crate::summary::Grid;
+
+/// A line of a card: what, and either the fact or why it is not visible.
+enum Fact {
+    Known(&'static str, String),
+    NotVisible(&'static str, String),
+}
+
+pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+    let storages = storages(grid);
+    if storages.is_empty() {
+        return html! {};
+    }
+    let deeper = place.deeper();
+    place.section(
+        "storage",
+        if storages.len() == 1 { "The storage" } else { "The storages" },
+        html! {
+            div.cards {
+                @for (index, (name, storage)) in storages.iter().enumerate() {
+                    div.card {
+                        (deeper.heading(&format!("storage-{}", index + 1), html! {
+                            span class=(format!("swatch {}", super::chart::colour(index))) aria-hidden="true" {}
+                            (shortened(name, 120))
+                            @if index == 0 && storages.len() > 1 { " " small { "baseline" } }
+                        }))
+                        @if **storage == Storage::default() { p.missing { "The storage was not inspected." } } @else { (card(storage)) }
+                    }
+                }
+            }
+        },
+    )
+}
+
+/// The targets' storages; of a fio command line, those that its run looked at.
+fn storages<'a>(grid: &'a Grid<'_>) -> Vec<(String, &'a Storage)> {
+    let nothing = Storage::default();
+    let of_targets = || {
+        let targets = grid.study.targets.iter().zip(&grid.targets);
+        targets.map(|(target, name)| (name.clone(), &target.storage)).collect::<Vec<_>>()
+    };
+    if grid.study.targets.iter().any(|target| target.storage != nothing) {
+        return of_targets();
+    }
+    let of_runs = grid.study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.storages);
+    let mut found: Vec<(String, &Storage)> = Vec::new();
+    for storage in of_runs {
+        let name = storage.mount.value().map_or(storage.asked_path.clone(), |mount| mount.mount_point.clone());
+        if !found.iter().any(|(_, known)| *known == storage) {
+            found.push((name, storage));
+        }
+    }
+    if found.is_empty() { of_targets() } else { found }
+}
+
+fn card(storage: &Storage) -> Markup {
+    let facts = facts(storage);
+    html! {
+        dl.card-facts {
+            @for fact in &facts {
+                @match fact {
+                    Fact::Known(name, text) => div { dt { (name) } dd { (text) } },
+                    Fact::NotVisible(name, reason) => div { dt { (name) } dd.muted { "not visible: " (reason) } },
+                }
+            }
+        }
+        @if let Some(mount) = storage.mount.value().filter(|mount| !mount.options.is_empty()) {
+            details { summary { "Mount options" } p.options { code { (mount.options.join(",")) } } }
+        }
+        @for remark in &storage.remarks { p.remark { (badge(results::Trust::Caution)) " " (remark) } }
+    }
+}
+
+fn facts(storage: &Storage) -> Vec<Fact> {
+    let mut facts = vec![Fact::Known("Kind", class_words(storage.class).to_owned())];
+    match &storage.mount {
+        Seen::Value(mount) => {
+            facts.push(Fact::Known("Filesystem", mount.fstype.clone()));
+            facts.push(Fact::Known("Mounted", format!("{} at {}", mount.source, mount.mount_point)));
+        }
+        Seen::NotVisible(reason) => facts.push(Fact::NotVisible("Mounted", reason.clone())),
+    }
+    if let Some(path) = storage.resolved_path.value() {
+        facts.push(Fact::Known("Path", path.clone()));
+    }
+    facts.push(seen("Space", &storage.space, |space| {
+        format!("{} free of {}", bytes(space.available_bytes as f64), bytes(space.total_bytes as f64))
+    }));
+    facts.push(seen("Direct I/O", &storage.direct_io, |direct| match direct {
+        DirectIoIdentity::Refused => "not supported".to_owned(),
+        DirectIoIdentity::Aligned { memory_bytes, offset_bytes } => {
+            format!(
+                "aligned to {} in memory, {} in the file",
+                binary_bytes((*memory_bytes).into()),
+                binary_bytes((*offset_bytes).into())
+            )
+        }
+    }));
+    facts.push(match &storage.devices {
+        Seen::NotVisible(reason) => Fact::NotVisible("Device", reason.clone()),
+        Seen::Value(devices) if devices.is_empty() => Fact::Known("Device", "none on this machine".to_owned()),
+        Seen::Value(devices) => Fact::Known("Device", devices.iter().map(device).collect::<Vec<_>>().join("; ")),
+    });
+    if !storage.stack.is_empty() {
+        facts.push(Fact::Known("Stack", storage.stack.join(" → ")));
+    }
+    facts.extend(storage.compression.clone().map(|option| Fact::Known("Compression", option)));
+    facts.extend(storage.nfs.as_ref().map(|nfs| Fact::Known("NFS", self::nfs(nfs))));
+    facts.extend(storage.fuse.iter().flat_map(fuse));
+    facts.extend(storage.server.iter().flat_map(server));
+    facts.extend(limits(storage));
+    facts
+}
+
+fn class_words(class: StorageClass) -> &'static str {
+    match class {
+        StorageClass::Memory => "memory",
+        StorageClass::Block => "block devices of this machine",
+        StorageClass::Network => "a server on the network",
+        StorageClass::Fuse => "a daemon on this machine (FUSE)",
+        StorageClass::HostShare => "a directory of the machine that hosts this one",
+        StorageClass::Kernel => "a kernel filesystem, not storage",
+        StorageClass::Device => "a block device itself",
+        StorageClass::Unknown => "not visible",
+    }
+}
+
+fn seen<T>(name: &'static str, fact: &Seen<T>, words: impl FnOnce(&T) -> String) -> Fact {
+    match fact {
+        Seen::Value(value) => Fact::Known(name, words(value)),
+        Seen::NotVisible(reason) => Fact::NotVisible(name, reason.clone()),
+    }
+}
+
+fn device(device: &DeviceIdentity) -> String {
+    let words: Vec<String> = [
+        device.model.clone(),
+        device.size_bytes.map(|size| bytes(size as f64)),
+        device.rotational.map(|platters| if platters { "rotational" } else { "not rotational" }.to_owned()),
+        device.scheduler.as_ref().map(|name| format!("scheduler {name}")),
+        device.queue_requests.map(|count| format!("queue {count}")),
+        device.write_cache.clone(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let below: Vec<String> = device.slaves.iter().map(self::device).collect();
+    let below = if below.is_empty() { String::new() } else { format!(" over {}", below.join(" and ")) };
+    if words.is_empty() {
+        format!("{}{below}", device.name)
+    } else {
+        format!("{} ({}){below}", device.name, words.join(", "))
+    }
+}
+
+fn nfs(nfs: &NfsIdentity) -> String {
+    let words: Vec<String> = [
+        nfs.version.as_ref().map(|version| format!("version {version}")),
+        nfs.rsize_bytes.map(|size| format!("rsize {}", binary_bytes(size))),
+        nfs.wsize_bytes.map(|size| format!("wsize {}", binary_bytes(size))),
+        nfs.nconnect.map(|count| format!("{count} connection{}", if count == 1 { "" } else { "s" })),
+        nfs.transport.clone(),
+        nfs.hard.map(|hard| if hard { "hard" } else { "soft: ends with an error" }.to_owned()),
+        nfs.synchronous.map(|sync| if sync { "sync" } else { "async" }.to_owned()),
+        nfs.attribute_cache_s.map(|[file_min, file_max, dir_min, dir_max]| {
+            format!("attributes cached {file_min}–{file_max} s, of directories {dir_min}–{dir_max} s")
+        }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    words.join(", ")
+}
+
+fn fuse(fuse: &FuseIdentity) -> Vec<Fact> {
+    let cache = fuse.cache.clone().unwrap_or_else(|| "none named".to_owned());
+    let mut facts = vec![
+        Fact::Known("Daemon", fuse.kind.clone().unwrap_or_else(|| "unknown".to_owned())),
+        seen("Its command", &fuse.command_line, |words| words.join(" ")),
+        Fact::Known("Its local cache", cache),
+    ];
+    facts.extend(fuse.url.clone().map(|url| Fact::Known("Data from", url)));
+    facts
+}
+
+fn server(server: &ServerIdentity) -> Vec<Fact> {
+    vec![
+        Fact::Known("Server", server.address.clone()),
+        seen("TCP connect", &server.connect_ns, |ns| duration(*ns as f64)),
+        seen("Interface", &server.interface, String::clone),
+        seen("Link", &server.link_bits_per_s, |bits| {
+            format!("{} Gbit/s, at most {}/s", number(*bits as f64 / 1e9), bytes(*bits as f64 / 8.0))
+        }),
+    ]
+}
+
+fn limits(storage: &Storage) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Seen::Value(Some(bytes)) = &storage.cgroup.memory_bytes {
+        facts.push(Fact::Known("Memory limit", binary_bytes(*bytes)));
+    }
+    if let Seen::Value(Some(cpus)) = &storage.cgroup.cpus {
+        facts.push(Fact::Known("Processor limit", format!("{} processors", number(*cpus))));
+    }
+    if let Some(limits) = storage.cgroup.io.value().filter(|limits| !limits.is_empty()) {
+        facts.push(Fact::Known("I/O limit", limits.join("; ")));
+    }
+    facts
+}

@@ -1,0 +1,93 @@
+//! Sweeps: latency against throughput, one point per depth. Load curves: response time, from the moment a request was
+//! due, against the offered load; the closed loops that found the capacity are no part of it.
+
+use maud::{Markup, html};
+use results::{JobRecord, Question};
+
+use super::chart::points::{self, Asked, Axis, Path, Point};
+use super::place::{Place, scrolling};
+use crate::quantity::shortened;
+use crate::summary::{Cell, Grid, Lane, Metric};
+
+/// Fewer points are no curve.
+const POINTS_MIN: usize = 3;
+
+pub(super) fn figure(grid: &Grid<'_>, place: &Place) -> Markup {
+    let (title, asked, word) = match grid.study.question {
+        Question::Curve => ("Response time under load", Asked::Load, "load"),
+        Question::Sweep => ("Latency against throughput", Asked::Depth, "qd"),
+        _ => return html! {},
+    };
+    let axis = if asked == Asked::Load { Axis::Offered } else { axis(grid) };
+    let Some(chart) = points::chart(&place.id("load-chart"), title, asked, axis, &paths(grid, word, axis)) else {
+        return html! {};
+    };
+    html! {
+        figure {
+            (scrolling(&format!("Chart: {}", title.to_lowercase()), chart))
+            figcaption { strong { (title) "." }
+                @if asked == Asked::Load {
+                    " From the intended start of a request, including its time in the queue: solid p99, dashed p50. "
+                    "Beyond the capacity the queue grows as long as the load lasts."
+                } @else {
+                    " Each point is one depth, with its number: solid p99, dashed p50. Where a line turns upward, more "
+                    "depth only adds waiting."
+                }
+            }
+        }
+    }
+}
+
+/// With one block size, people think in IOPS; several compare in bytes.
+fn axis(grid: &Grid<'_>) -> Axis {
+    let mut blocks = grid.cells().filter_map(|(_, _, cell)| block_bytes(cell.repeats.first()?.merged.as_ref()?));
+    let first = blocks.next();
+    if blocks.all(|block| Some(block) == first) { Axis::Iops } else { Axis::Megabytes }
+}
+
+/// The largest block of what it does, bytes.
+fn block_bytes(job: &JobRecord) -> Option<u32> {
+    let direction = [job.read.ios, job.write.ios].into_iter().position(|ios| ios > 0)?;
+    Some(job.setup.block_sizes[direction].1)
+}
+
+/// One path per target and kind of request, by depth or load; `word` is what stands before their number.
+fn paths(grid: &Grid<'_>, word: &str, axis: Axis) -> Vec<Path> {
+    let mut found: Vec<(usize, &str, Path)> = Vec::new();
+    for (line, target, cell) in grid.cells() {
+        let Some((kind, number)) = cell.repeats.first().and_then(|repeat| repeat.row.numbered(word)) else { continue };
+        let Some(point) = point(number, cell, axis) else { continue };
+        match found.iter_mut().find(|(of, known, _)| *of == target && *known == kind) {
+            Some((_, _, path)) => path.points.push(point),
+            None => {
+                let name = line.title.split(", ").next().unwrap_or(&line.title);
+                let name = match grid.targets.len() {
+                    1 => name.to_owned(),
+                    _ => format!("{} {name}", shortened(&grid.targets[target], 12)),
+                };
+                let colour = found.len();
+                found.push((target, kind, Path { name, colour, points: vec![point] }));
+            }
+        }
+    }
+    let mut paths: Vec<Path> = found.into_iter().map(|(_, _, path)| path).collect();
+    paths.retain(|path| path.points.len() >= POINTS_MIN);
+    paths.iter_mut().for_each(|path| path.points.sort_by_key(|point| point.number));
+    paths
+}
+
+fn point(number: u32, cell: &Cell<'_>, axis: Axis) -> Option<Point> {
+    let repeat = cell.repeats.first()?;
+    let rate = match axis {
+        Axis::Iops => cell.value(Metric::Iops)?,
+        Axis::Megabytes => cell.value(Metric::Throughput)?,
+        Axis::Offered => {
+            // Service times would hide the wait, and a curve of both would be neither.
+            let response = repeat.row.response()?;
+            let (p50_ns, p99_ns) = (response.p50_ns as f64, response.p99_ns? as f64);
+            return Some(Point { number, rate: f64::from(number), p50_ns, p99_ns });
+        }
+    };
+    let lane = if repeat.merged.as_ref()?.read.ios > 0 { Lane::Read } else { Lane::Write };
+    Some(Point { number, rate, p50_ns: cell.value(Metric::P50(lane))?, p99_ns: cell.value(Metric::P99(lane))? })
+}

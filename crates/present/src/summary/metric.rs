@@ -1,0 +1,168 @@
+//! The figures of a cell.
+
+use results::{DirectionRecord, JobRecord};
+
+use super::Repeat;
+
+/// Whose latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    Read,
+    Write,
+    /// fsync and its kin between the writes.
+    Sync,
+    /// One operation of a phase.
+    Operation,
+}
+
+impl Lane {
+    pub(crate) const ALL: [Lane; 4] = [Lane::Read, Lane::Write, Lane::Sync, Lane::Operation];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Lane::Read => "read",
+            Lane::Write => "write",
+            Lane::Sync => "sync",
+            Lane::Operation => "operation",
+        }
+    }
+}
+
+/// A figure of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Metric {
+    /// Bytes read and written per second.
+    Throughput,
+    /// Bytes written per second with the syncs and closes after the last write counted in.
+    Durable,
+    /// I/Os per second.
+    Iops,
+    /// Operations of a phase per second.
+    Operations,
+    /// Median latency, ns.
+    P50(Lane),
+    /// 99th percentile of latency, ns.
+    P99(Lane),
+    /// User and system CPU time of all workers in percent of one processor: 200 is two processors.
+    Cpu,
+    /// Bytes moved per second of CPU time.
+    BytesPerCpuSecond,
+}
+
+impl Metric {
+    pub(crate) const ALL: [Metric; 14] = [
+        Metric::Throughput,
+        Metric::Durable,
+        Metric::Iops,
+        Metric::Operations,
+        Metric::P50(Lane::Read),
+        Metric::P99(Lane::Read),
+        Metric::P50(Lane::Write),
+        Metric::P99(Lane::Write),
+        Metric::P50(Lane::Sync),
+        Metric::P99(Lane::Sync),
+        Metric::P50(Lane::Operation),
+        Metric::P99(Lane::Operation),
+        Metric::Cpu,
+        Metric::BytesPerCpuSecond,
+    ];
+
+    /// Whether it rests on CPU time.
+    pub(crate) fn is_of_cpu(self) -> bool {
+        matches!(self, Metric::Cpu | Metric::BytesPerCpuSecond)
+    }
+
+    /// Which percentile of what, for latencies.
+    pub(crate) fn percentile(self) -> Option<(Lane, f64)> {
+        match self {
+            Metric::P50(lane) => Some((lane, 50.0)),
+            Metric::P99(lane) => Some((lane, 99.0)),
+            _ => None,
+        }
+    }
+
+    /// `p99 latency, read`.
+    pub(crate) fn title(self) -> String {
+        match self {
+            Metric::Throughput => "Throughput".to_owned(),
+            Metric::Durable => "Written, until durable".to_owned(),
+            Metric::Iops => "IOPS".to_owned(),
+            Metric::Operations => "Operations".to_owned(),
+            Metric::P50(Lane::Operation) => "p50 latency".to_owned(),
+            Metric::P99(Lane::Operation) => "p99 latency".to_owned(),
+            Metric::P50(lane) => format!("p50 latency, {}", lane.word()),
+            Metric::P99(lane) => format!("p99 latency, {}", lane.word()),
+            Metric::Cpu => "CPU, of one CPU".to_owned(),
+            Metric::BytesPerCpuSecond => "Bytes per CPU-second".to_owned(),
+        }
+    }
+
+    /// In two or three words, with the unit where all figures have the same: the head of a column.
+    pub(crate) fn head(self) -> String {
+        match self {
+            Metric::Throughput => "MB/s".to_owned(),
+            Metric::Durable => "MB/s until durable".to_owned(),
+            Metric::Iops => "IOPS".to_owned(),
+            Metric::Operations => "per second".to_owned(),
+            Metric::P50(lane) => format!("p50 {}", lane.word()),
+            Metric::P99(lane) => format!("p99 {}", lane.word()),
+            Metric::Cpu => "CPU %".to_owned(),
+            Metric::BytesPerCpuSecond => "MB per CPU-s".to_owned(),
+        }
+    }
+
+    /// The figure of one repeat, in bytes, ns, percent or per second; `None`: not measured.
+    pub(crate) fn of(self, repeat: &Repeat<'_>) -> Option<f64> {
+        if let Some((lane, percent)) = self.percentile() {
+            return repeat.latency(lane)?.shown(percent).map(|ns| ns as f64);
+        }
+        if let Some(phase) = repeat.phase {
+            return match self {
+                Metric::Operations => phase.rate_per_s(),
+                Metric::Throughput => {
+                    let bytes = phase.bytes.filter(|_| phase.elapsed_ns > 0)?;
+                    Some(bytes as f64 * 1e9 / phase.elapsed_ns as f64)
+                }
+                Metric::Cpu => (phase.elapsed_ns > 0).then(|| phase.cpu_ns as f64 * 100.0 / phase.elapsed_ns as f64),
+                _ => None,
+            };
+        }
+        let merged = repeat.merged.as_ref()?;
+        match self {
+            Metric::Throughput => {
+                sum(merged, |direction| direction.bytes as f64 * 1000.0 / direction.runtime_ms as f64)
+            }
+            Metric::Iops => sum(merged, DirectionRecord::iops),
+            Metric::Durable => durable(merged),
+            // The wall time is the sum over the workers, so that a group counts as often as it has members.
+            // Requests without any CPU time: the kernel's clock of it is too coarse for so short a run.
+            Metric::Cpu => (merged.job_runtime_ms > 0 && merged.user_ns + merged.system_ns > 0).then(|| {
+                let (user, system) = merged.cpu_percent();
+                (user + system) * f64::from(merged.members.max(1))
+            }),
+            Metric::BytesPerCpuSecond => {
+                let cpu_ns = merged.user_ns + merged.system_ns;
+                let bytes: u64 = [&merged.read, &merged.write].into_iter().map(|direction| direction.bytes).sum();
+                (cpu_ns > 0 && bytes > 0).then(|| bytes as f64 * 1e9 / cpu_ns as f64)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The sum over the directions that did something; `None` when none did.
+fn sum(merged: &JobRecord, figure: impl Fn(&DirectionRecord) -> f64) -> Option<f64> {
+    let busy = [&merged.read, &merged.write, &merged.trim].into_iter().filter(|direction| direction.runtime_ms > 0);
+    busy.map(figure).reduce(|sum, more| sum + more)
+}
+
+fn durable(merged: &JobRecord) -> Option<f64> {
+    // With reads between the writes, the sync at the end is no part of their pace.
+    if merged.read.ios > 0 {
+        return None;
+    }
+    merged.final_sync_ns?;
+    // The runtime ends after the sync.
+    let elapsed_ns = merged.write.runtime_ms as f64 * 1e6 + merged.close_ns.unwrap_or(0) as f64;
+    (merged.write.bytes > 0 && elapsed_ns > 0.0).then(|| merged.write.bytes as f64 * 1e9 / elapsed_ns)
+}

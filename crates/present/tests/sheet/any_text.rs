@@ -1,0 +1,142 @@
+//! Whatever stands in any text of a study or a record: in no form does a terminal, a spreadsheet or a renderer take
+//! orders from it.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use fio_report::{json, normal, terse};
+use jiff::tz::TimeZone;
+use present::{export, guided, inspect, sheet};
+use proptest::prelude::*;
+use results::escape::is_hostile;
+use results::{Question, RunRecord, Study, changes};
+use serde_json::Value;
+
+use crate::{fixture, odd};
+
+/// A study as JSON, and the places in it where any text may stand.
+struct Sample {
+    document: Value,
+    texts: Vec<String>,
+}
+
+static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
+    let mut comparison = fixture::comparison();
+    comparison.rows.truncate(3);
+    let sweeps = [Question::Sweep, Question::Curve].map(odd::sweep);
+    let studies = [comparison, odd::small_files(), odd::check(), odd::failed_job()];
+    studies.into_iter().chain(sweeps).map(Sample::of).collect()
+});
+
+impl Sample {
+    fn of(study: Study) -> Sample {
+        let mut document: Value = serde_json::from_str(&study.to_json()).unwrap();
+        let mut pointers = Vec::new();
+        strings(&document, String::new(), &mut pointers);
+        // A word of a list of words is refused when it is another; the same in each item of a list.
+        let mut known: BTreeMap<String, bool> = BTreeMap::new();
+        pointers.retain(|pointer| {
+            let kind = pointer.replace(|character: char| character.is_ascii_digit(), "");
+            if let Some(is_text) = known.get(&kind) {
+                return *is_text;
+            }
+            let own = document.pointer_mut(pointer).map(|text| std::mem::replace(text, "any text".into()));
+            let is_text = serde_json::from_value::<Study>(document.clone()).is_ok();
+            *document.pointer_mut(pointer).unwrap() = own.unwrap();
+            known.insert(kind, is_text);
+            is_text
+        });
+        Sample { document, texts: pointers }
+    }
+
+    /// The study with these in place of its texts, one after the other.
+    fn with(&self, texts: &[String]) -> Study {
+        let mut document = self.document.clone();
+        for (pointer, text) in self.texts.iter().zip(texts.iter().cycle()) {
+            *document.pointer_mut(pointer).unwrap() = text.as_str().into();
+        }
+        serde_json::from_value(document).unwrap()
+    }
+}
+
+fn strings(value: &Value, pointer: String, found: &mut Vec<String>) {
+    match value {
+        Value::String(_) => found.push(pointer),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, item)| strings(item, format!("{pointer}/{index}"), found));
+        }
+        Value::Object(keys) => {
+            for (key, item) in keys {
+                strings(item, format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1")), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Each form of a study, by name.
+fn forms(study: &Study) -> BTreeMap<&'static str, String> {
+    let runs: Vec<&RunRecord> = study.rows.iter().filter_map(|row| row.run.as_ref()).collect();
+    let of_runs = |form: &dyn Fn(&RunRecord) -> String| runs.iter().map(|run| form(run)).collect::<String>();
+    let storages = study.targets.iter().map(|target| &target.storage);
+    let names = BTreeMap::from([(study.sentences.concat(), study.id.clone())]);
+    let studies = std::slice::from_ref(study);
+    let found = changes(study, study, &[]);
+    BTreeMap::from([
+        ("text", guided::text(study, 80)),
+        ("markdown", guided::markdown(study)),
+        ("summary of a ticket", export::markdown(study)),
+        ("csv", export::csv(study)),
+        ("openmetrics", export::openmetrics(study)),
+        ("html", sheet::html(studies, &sheet::SheetOptions::default())),
+        ("study", study.to_json()),
+        ("runs", guided::runs(studies, &names, 80)),
+        ("runs as json", guided::runs_json(studies, &names)),
+        ("history", guided::history(studies, 80)),
+        ("changes", guided::changes(&found, &study.id, &study.version, 80)),
+        ("changes as json", guided::changes_json(&found, &study.id, &study.version, &study.sentences)),
+        ("inspect", storages.clone().map(|storage| inspect::text(storage, &study.host)).collect()),
+        ("inspect as json", storages.map(|storage| inspect::json(storage, &study.host, &study.version)).collect()),
+        ("record", of_runs(&RunRecord::to_json)),
+        ("normal", of_runs(&|run| normal::full(run, &TimeZone::UTC))),
+        ("json", of_runs(&|run| json::document(run, true, &TimeZone::UTC))),
+        ("terse", of_runs(&|run| terse::lines(run, terse::Version::V5))),
+    ])
+}
+
+/// What terminals, spreadsheets and renderers listen to, and any other text.
+fn text() -> impl Strategy<Value = String> {
+    let order = prop_oneof![
+        Just("\u{1b}[2J".to_owned()),
+        Just("\u{1b}]0;title\u{7}".to_owned()),
+        Just("\u{9b}31m\u{202e}\u{2066}\u{200f}\u{2028}".to_owned()),
+        Just("=HYPERLINK(\"http://x\")".to_owned()),
+        Just("\t@a\r\n-b\u{8}`\u{7f}`".to_owned()),
+        any::<String>(),
+    ];
+    prop::collection::vec(order, 0..4).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn no_form_passes_on_an_order(texts in prop::collection::vec(text(), 1..8)) {
+        for sample in SAMPLES.iter() {
+            let study = sample.with(&texts);
+            for (form, written) in forms(&study) {
+                // The page holds licences and a script of others, with tabs.
+                let is_order = |character| is_hostile(character) && character != '\n' && !(form == "html" && character == '\t');
+                let order = written.find(is_order).map(|at| written[at..].chars().take(20).collect::<String>());
+                prop_assert_eq!(order, None, "in {}", form);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_samples_have_texts_everywhere() {
+    let texts: usize = SAMPLES.iter().map(|sample| sample.texts.len()).sum();
+    assert!(texts > 300, "{texts}");
+    assert!(SAMPLES.iter().any(|sample| sample.texts.iter().any(|pointer| pointer.ends_with("/mount_point"))));
+}

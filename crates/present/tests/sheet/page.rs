@@ -1,0 +1,196 @@
+//! The page: whole, closed, self-contained, its headings in order, whatever the study holds.
+
+use std::collections::HashSet;
+
+use present::sheet::{SheetOptions, html};
+use results::{Question, Study};
+
+use crate::document::{Element, elements};
+use crate::{fixture, odd};
+
+fn sheet(study: Study) -> String {
+    html(&[study], &SheetOptions::default())
+}
+
+/// Everything that must hold for any sheet.
+#[track_caller]
+fn check(page: &str) -> Vec<Element> {
+    let elements = elements(page);
+    let ids: Vec<&str> = elements.iter().filter_map(|element| element.attribute("id")).collect();
+    let known: HashSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), known.len(), "an id stands there twice");
+    for element in &elements {
+        let labels = element.attribute("aria-labelledby").into_iter().flat_map(str::split_whitespace);
+        let links = element.attribute("href").map(|href| href.strip_prefix('#').expect("links stay in the page"));
+        for id in labels.chain(links) {
+            assert!(known.contains(id), "{id} is nowhere");
+        }
+        assert!(element.attribute("src").is_none() && element.name != "link", "nothing is loaded: {element:?}");
+        assert!(!element.attributes.iter().any(|(name, _)| name.starts_with("on") || name == "style"), "{element:?}");
+        if element.name == "th" {
+            assert!(element.attribute("scope").is_some(), "{element:?}");
+        }
+        if element.name == "svg" {
+            assert!(element.attribute("role") == Some("img") && element.attribute("aria-labelledby").is_some());
+        }
+    }
+    let mut level = 0;
+    for element in &elements {
+        if let Some(found) = element.name.strip_prefix('h').and_then(|digit| digit.parse::<u32>().ok()) {
+            assert!(found <= level + 1, "h{found} after h{level}");
+            level = found;
+        }
+    }
+    assert_eq!(elements.iter().filter(|element| element.name == "h1").count(), 1);
+    assert!(!page.contains("NaN") || page.matches("NaN").count() == elements_script_nans(page), "no figure is NaN");
+    elements
+}
+
+/// The script itself may speak of NaN.
+fn elements_script_nans(page: &str) -> usize {
+    page.rsplit("<script>").next().map_or(0, |script| script.matches("NaN").count())
+}
+
+#[test]
+fn a_comparison_is_whole_and_below_a_megabyte() {
+    let page = sheet(fixture::comparison());
+    let elements = check(&page);
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    assert_eq!(elements.iter().filter(|element| element.attribute("data-series").is_some()).count(), 5);
+    let order = ["s-answer", "s-findings", "s-storage", "s-comparison", "s-patterns", "s-commands", "s-numbers"];
+    let places: Vec<usize> = order.iter().map(|id| page.find(&format!("id=\"{id}\"")).expect(id)).collect();
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn long_runs_stay_below_a_megabyte() {
+    let mut study = fixture::comparison();
+    for job in study.rows.iter_mut().filter_map(|row| row.run.as_mut()).flat_map(|run| &mut run.jobs) {
+        for direction in [&mut job.read, &mut job.write].into_iter().filter(|direction| direction.ios > 0) {
+            let mut long = results::Samples::default();
+            (0..7200u64).for_each(|window| long.record(100_000 + window * 7919 % 5000, (window + 1) * 500));
+            direction.bandwidth_samples = long;
+        }
+        let short = job.latency_series.clone();
+        job.latency_series = (0..3600u64)
+            .map(|second| {
+                let slice = &short[second as usize % short.len()];
+                results::LatencySlice { at_ms: (second + 1) * 1000, classes: slice.classes.clone() }
+            })
+            .collect();
+    }
+    let page = sheet(study);
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    assert!(page.contains("samples: the file has no room for all"), "what is left out is said");
+}
+
+#[test]
+fn the_answer_is_first_and_trust_is_a_word() {
+    let page = sheet(fixture::comparison());
+    let first = page.find("NFS reads run at the speed").expect("the sentence");
+    assert!(first < page.find("<svg").expect("a chart"));
+    for word in ["</span> ok", "</span> caution", "</span> invalid", "not compared", "Input/output error"] {
+        assert!(page.contains(word), "{word}");
+    }
+    // The median of local sequential reads, and NFS against it.
+    assert!(page.contains("515") && page.contains("×0.21"));
+    assert!(page.contains("not visible, a FUSE mount has no device of its own"));
+    assert!(page.contains("A warm-up of 5.00\u{a0}s came before"));
+    assert!(page.contains("Triangles mark seconds in which the processor limit"));
+}
+
+#[test]
+fn what_people_wrote_is_never_markup() {
+    let page = sheet(odd::hostile());
+    let elements = check(&page);
+    let scripts: Vec<_> = elements.iter().filter(|element| element.name == "script").collect();
+    let data = scripts.iter().filter(|script| script.attribute("type") == Some("application/json")).count();
+    assert_eq!(scripts.len(), data + 1, "one script and the numbers");
+    assert!(!elements.iter().any(|element| element.name == "img"));
+    assert!(!page.contains('\u{202e}') && !page.contains('\u{0}'));
+    assert!(page.contains("&lt;img src=x onerror=alert(2)&gt;"), "it is shown as it is");
+}
+
+#[test]
+fn degenerate_studies_have_pages_too() {
+    check(&html(&[], &SheetOptions::default()));
+    assert!(sheet(odd::nothing()).contains("Nothing was measured."));
+    check(&sheet(odd::nothing()));
+    let bare = sheet(odd::one_bare_row());
+    check(&bare);
+    for said in
+        ["no samples were kept", "no latencies were kept", "nobody looked", "no ledger was kept", "not recorded"]
+    {
+        assert!(bare.contains(said), "{said}");
+    }
+    let failed = sheet(odd::failed_job());
+    check(&failed);
+    assert!(failed.contains("No space left on device") && failed.contains("Stopped before its end."));
+    let mut beyond = fixture::comparison();
+    beyond.rows.truncate(3);
+    beyond.rows[0].target = usize::MAX / 2;
+    beyond.targets.clear();
+    check(&sheet(beyond));
+}
+
+#[test]
+fn long_names_are_shortened_where_there_is_no_room() {
+    let page = sheet(odd::long_names());
+    check(&page);
+    for heading in page.split("<h3").skip(1).map(|heading| heading.split("</h3").next().unwrap_or("")) {
+        assert!(heading.len() < 400, "{heading}");
+    }
+    let texts = page.split("<text").skip(1).map(|text| text.split("</text").next().unwrap_or(""));
+    assert!(texts.map(str::len).max().unwrap_or(0) < 200);
+}
+
+#[test]
+fn other_questions() {
+    let small = sheet(odd::small_files());
+    check(&small);
+    for said in ["stat, names cached", "p99", "3 failed", "×0.03"] {
+        assert!(small.contains(said), "{said}");
+    }
+    let verdicts = sheet(odd::check());
+    check(&verdicts);
+    for said in ["PASS", "FAIL", "INCONCLUSIVE", "≤ 10.0 ms", "etcd documentation"] {
+        assert!(verdicts.contains(said), "{said}");
+    }
+    for question in [Question::Sweep, Question::Curve] {
+        let page = sheet(odd::sweep(question));
+        check(&page);
+        assert!(page.contains("load-chart"), "{question:?}");
+        assert!(page.contains("<details class=\"pattern\">"), "many patterns are folded");
+    }
+}
+
+#[test]
+fn a_curve_plots_response_times_against_the_offered_load() {
+    let mut study = odd::sweep(Question::Curve);
+    let mut look = study.rows[0].clone();
+    look.pattern = "randread-4k-qd4".into();
+    study.rows.insert(0, look);
+    let response = study.rows[1].response().expect("response times");
+    let service = study.rows[1].figures().unwrap().total.latency.unwrap();
+    assert!(response.p99_ns.unwrap() > 2 * service.p99_ns.unwrap());
+    let said = |study: Study| {
+        let page = sheet(study);
+        let chart = page.find("load-chart").map(|start| page[start..].to_owned())?;
+        Some(chart.split("</desc>").next()?.to_owned())
+    };
+    let chart = said(study.clone()).expect("a chart");
+    let p99 = results::quantity::latency(response.p99_ns.unwrap() as f64).replace(' ', "\u{a0}");
+    assert!(chart.contains(&format!("load 10\u{a0}%: p99 {p99}; load 25\u{a0}%")), "{chart}");
+    study.rows.iter_mut().filter_map(|row| row.run.as_mut()).for_each(|run| run.jobs[0].read.response = None);
+    assert_eq!(said(study), None, "service times are no response times");
+}
+
+#[test]
+fn several_studies_stand_one_after_the_other() {
+    let studies = [fixture::comparison(), odd::small_files(), odd::one_bare_row(), odd::nothing()];
+    let page = html(&studies, &SheetOptions { title: Some("All <of> it".into()), ..SheetOptions::default() });
+    let elements = check(&page);
+    assert!(page.contains("<h1>All &lt;of&gt; it</h1>"));
+    assert_eq!(elements.iter().filter(|element| element.attribute("class") == Some("study")).count(), 4);
+    assert!(elements.iter().all(|element| element.name != "article" || !element.inside.is_empty()));
+}

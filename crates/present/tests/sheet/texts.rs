@@ -1,0 +1,99 @@
+//! What the guided face prints, whole, at 80 columns: every word of it is looked at when it changes.
+
+use insta::assert_snapshot;
+use present::guided::{changes, history, markdown, runs, text};
+use results::{Question, Study};
+
+use crate::fixture;
+use crate::odd;
+
+/// The comparison's first target alone, as `measure` asks.
+fn measurement() -> Study {
+    let mut study = fixture::comparison();
+    study.question = Question::Measure;
+    study.targets.truncate(1);
+    study.rows.retain(|row| row.target == 0 && row.round == 0);
+    study
+}
+
+#[test]
+fn a_measurement() {
+    assert_snapshot!(text(&measurement(), 80));
+}
+
+#[test]
+fn a_measurement_with_an_error() {
+    assert_snapshot!(text(&odd::failed_job(), 80));
+}
+
+#[test]
+fn a_comparison() {
+    assert_snapshot!(text(&fixture::comparison(), 80));
+}
+
+#[test]
+fn a_comparison_for_a_ticket() {
+    assert_snapshot!(markdown(&fixture::comparison()));
+}
+
+#[test]
+fn an_invalid_cell_wins_nothing() {
+    let printed = text(&fixture::comparison(), 80);
+    assert!(!printed.contains("s3 is ahead"), "{printed}");
+    let flowing = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flowing.contains("cannot win: see its trust"), "{printed}");
+}
+
+#[test]
+fn what_changed() {
+    let base = fixture::comparison();
+    let mut new = fixture::comparison();
+    // Every second read is lost on the first target.
+    let reads = new.rows.iter_mut().filter(|row| row.target == 0 && row.pattern == "randread");
+    for job in reads.filter_map(|row| row.run.as_mut()).flat_map(|run| &mut run.jobs) {
+        job.read.ios /= 2;
+        job.read.bytes /= 2;
+    }
+    let found = results::changes(&base, &new, &[]);
+    assert_snapshot!(changes(&found, "20261101-a (/data)", "20261108-b (/data)", 80));
+}
+
+#[test]
+fn the_list_of_runs_and_their_history() {
+    let names = [("good".to_string(), fixture::comparison().id)].into_iter().collect();
+    let studies = [fixture::comparison(), measurement()];
+    assert_snapshot!(runs(&studies, &names, 80));
+    assert_snapshot!(history(&[fixture::comparison()], 80));
+}
+
+#[test]
+fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
+    let kept: Vec<results::Study> = (0..5)
+        .map(|day: u64| {
+            let mut study = fixture::comparison();
+            (study.started_ms, study.id, study.complete) = (day, format!("2026110{day}"), true);
+            // Another day, another level: 0 to 4 % more.
+            for job in study.rows.iter_mut().filter_map(|row| row.run.as_mut()).flat_map(|run| &mut run.jobs) {
+                job.read.ios += job.read.ios * day / 100;
+            }
+            study
+        })
+        .collect();
+    let (base, new) = (&kept[3], &kept[4]);
+    let found = results::changes(base, new, &results::earlier(base, new, &kept));
+    let iops: Vec<_> = found
+        .into_iter()
+        .filter(|change| change.measure == results::Measure::Iops && change.pattern == "randread")
+        .collect();
+    assert_snapshot!(changes(&iops, "20261103", "20261104", 80));
+    assert_snapshot!(history(&kept[..4], 80));
+}
+
+#[test]
+fn nothing_is_said_of_nothing() {
+    for study in [odd::nothing(), odd::one_bare_row(), odd::hostile(), odd::long_names()] {
+        let printed = text(&study, 80);
+        assert!(!printed.contains("NaN") && !printed.contains("inf "), "{printed}");
+        assert!(!printed.contains('\u{1b}'), "a name from a file must not reach the terminal's controls: {printed:?}");
+    }
+}
