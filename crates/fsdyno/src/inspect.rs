@@ -97,7 +97,7 @@ mod tests {
         assert!(check(&on("nfs4"), Some("nfs")).is_ok() && check(&on("fuse.s3fs"), Some("s3fs")).is_ok());
         assert!(check(&on("ext4"), None).is_ok());
         let refused = check(&on("tmpfs"), Some("nfs")).unwrap_err();
-        assert_eq!(refused.what, "/mnt/x was expected to be nfs, but it is tmpfs from nas:/x, mounted at /mnt");
+        assert_eq!(refused.what, "/mnt/x should be nfs, but it is tmpfs from nas:/x, mounted at /mnt");
         assert!(refused.next.is_some_and(|next| next.contains("empty mount point")));
         assert!(check(&on("nfs4"), Some("")).is_err(), "an empty variable of a script expects nothing");
         assert!(check(&Storage::default(), Some("nfs")).is_err(), "not visible is not as expected");

@@ -137,7 +137,7 @@ mod tests {
     fn a_faster_client_and_a_client_without_a_network_are_told() {
         let found = attribute(&study("server", 9_000, 1), &study("client", 1_000, 1)).unwrap();
         let reason = found[0].outcome.as_ref().unwrap_err();
-        assert!(reason.contains("took 1.00 µs and the server itself 9.00 µs: a cache on the client"), "{reason}");
+        assert!(reason.contains("1.00 µs on the client, 9.00 µs on the server: a cache on the client"), "{reason}");
         assert!(attribute(&study("server", 9_000, 1), &study("client", 8_000, 1)).unwrap()[0].outcome.is_ok());
         let of = |id: &str, class: StorageClass| {
             let mut study = study(id, 1_000, 1);
@@ -148,7 +148,7 @@ mod tests {
         assert!(attribute(&disk, &mount).is_ok());
         let swapped = attribute(&mount, &disk).unwrap_err();
         assert!(swapped.what.contains("disk is of storage in its own machine"), "{}", swapped.what);
-        assert_eq!(swapped.next.as_deref(), Some("give the server's run first, then the client's"));
+        assert_eq!(swapped.next.as_deref(), Some("give the run on the server first, then the run on the client"));
     }
 
     #[test]

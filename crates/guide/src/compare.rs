@@ -339,11 +339,11 @@ mod tests {
         assert_eq!(stop(widest(0.01), 6, 12), None, "six rounds have no 99 %");
         assert_eq!(stop(widest(0.01), 9, 12), None, "one order would have run once more");
         let precise = stop(widest(0.05), 8, 12).unwrap();
-        assert!(precise.starts_with("ended after 8 rounds") && precise.contains("read on nfs, ±5.0 %"), "{precise}");
+        assert!(precise.starts_with("stopped after 8 rounds") && precise.contains("read on nfs, ±5.0 %"), "{precise}");
         assert_eq!(stop(widest(0.3), 10, 12), None);
-        assert!(stop(None, 8, 12).unwrap().contains("show a difference from the baseline everywhere"));
+        assert!(stop(None, 8, 12).unwrap().contains("all differences from the baseline are clear"));
         let cap = stop(widest(0.3), 12, 12).unwrap();
-        assert!(cap.contains("cap of 12 rounds: read on nfs is still known to ±30 % only"), "{cap}");
+        assert!(cap.contains("maximum of 12 rounds: read on nfs did not stabilise (±30 %"), "{cap}");
         assert!(stop(widest(f64::INFINITY), 12, 12).unwrap().contains("no interval"));
     }
 

@@ -175,7 +175,7 @@ mod tests {
         let unknown = access("randraed").unwrap_err();
         assert!(unknown.contains("randraed") && unknown.contains("randread"), "{unknown}");
         assert!(access("randtrim").unwrap_err().contains("trims"));
-        assert!(access("randread:8").unwrap_err().contains("a number after the word"));
+        assert!(access("randread:8").unwrap_err().contains("a number after the pattern"));
         for wrong in ["0", "4x", "", "-1"] {
             assert!(!block_size(wrong).unwrap_err().is_empty(), "{wrong}");
         }

@@ -276,7 +276,11 @@ mod tests {
         (single.interval, single.rounds) = (None, (1, 1));
         let condition = Condition::parse("any.iops < -5%", std::slice::from_ref(&single)).unwrap();
         let reason = condition.unjudged(&[single.clone(), single]).unwrap();
-        assert_eq!(reason, "randread and 1 more: one run each cannot show what is chance; it takes four on each side");
+        assert_eq!(
+            reason,
+            "randread and 1 more: one run each cannot separate a change from noise; each side needs \
+                            four"
+        );
         assert_eq!(condition.unjudged(&[change(Measure::Iops, (0.9, 1.1), Shown::NotShown)]), None);
     }
 
@@ -284,11 +288,11 @@ mod tests {
     fn a_misspelt_condition_is_an_error() {
         let known = [change(Measure::Iops, (0.88, 0.92), Shown::Worse)];
         for (text, reason) in [
-            ("randread.iosp < -5%", "`iosp` is none of rate, iops, p50, p99, cpu"),
-            ("randrad.iops < -5%", "`randrad` is none of randread, any"),
-            ("randread.iops < -5", "the limit is a percentage"),
+            ("randread.iosp < -5%", "`iosp` is not one of rate, iops, p50, p99, cpu"),
+            ("randrad.iops < -5%", "`randrad` is not one of randread, any"),
+            ("randread.iops < -5", "the limit must be a percentage"),
             ("randread.iops < x%", "`x` is not a number"),
-            ("randread.iops -5%", "not exactly one of < and >"),
+            ("randread.iops -5%", "exactly one of < and >"),
             ("iops < -5%", "no pattern"),
         ] {
             let problem = Condition::parse(text, &known).unwrap_err();

@@ -117,7 +117,7 @@ fn stories_are_told() {
     };
     let (status, explanation, _) = explain(&["page-cache"]);
     assert_eq!(status, Some(0));
-    for part in ["page-cache (T2): ", "What happens\n", "How it is seen\n", "What to do\n", "Documented\n"] {
+    for part in ["page-cache (T2): ", "What happens\n", "How it is detected\n", "What to do\n", "Documented\n"] {
         assert!(explanation.contains(part), "{explanation}");
     }
     assert_eq!(explain(&["t2"]).1, explanation, "by its number");

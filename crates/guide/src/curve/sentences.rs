@@ -183,14 +183,13 @@ mod tests {
         ];
         assert_eq!(
             floor(&loads).unwrap(),
-            "Response time, from the moment a request was due: the median is 120 µs at 10 % and more than 2 times that \
-             from 90 % on (310 µs); p99 is 300 µs at 10 % and more than 2 times that from 75 % on (900 µs)."
+            "Response time, from the intended start of a request: the median is 120 µs at 10 % load, and more than 2 \
+             times that from 90 % on (310 µs); p99 is 300 µs at 10 % and more than 2 times that from 75 % on (900 µs)."
         );
         assert_eq!(
             saturation(&loads).unwrap(),
-            "At 100 % the storage falls behind: 38,200 of the 40,000 IOPS offered were served. The queue grows as long \
-             as such a load lasts, so that response times from there on tell how long one looked (5.00 s), not how fast \
-             the storage is."
+            "At 100 % load the storage falls behind: 38,200 of the 40,000 IOPS offered were served. From there on the \
+             queue grows: response times show the length of the test (5.00 s), not the speed of the storage."
         );
     }
 
@@ -198,19 +197,23 @@ mod tests {
     fn an_idle_machine_that_is_slower_is_not_the_floor() {
         let loads = [load(10, 4_000.0, 300, 900), load(50, 20_000.0, 100, 400), load(90, 36_000.0, 150, 700)];
         let text = floor(&loads).unwrap();
-        assert!(text.contains("the median stays within 2 times its 100 µs up to 90 %"), "{text}");
-        assert_eq!(saturation(&loads).unwrap(), "Even 90 % of it was served: 36,000 of the 36,000 IOPS offered.");
+        assert!(text.contains("the median stays within 2 times its 100 µs up to 90 % load"), "{text}");
+        assert_eq!(saturation(&loads).unwrap(), "Even 90 % load was served: 36,000 of the 36,000 IOPS offered.");
     }
 
     #[test]
     fn a_stall_at_a_lighter_load_is_no_saturation() {
         let loads = [load(75, 28_000.0, 200, 900), load(100, 39_500.0, 300, 900), load(120, 45_000.0, 300, 900)];
         let text = saturation(&loads).unwrap();
-        assert!(text.starts_with("At 120 % the storage falls behind: 45,000 of the 48,000 IOPS"), "{text}");
+        assert!(text.starts_with("At 120 % load the storage falls behind: 45,000 of the 48,000 IOPS"), "{text}");
+        assert!(text.ends_with(
+            "At 75 % it fell behind only for a while, since it served more at a heavier load: its rate varies."
+        ));
         assert!(
-            text.ends_with("At 75 % it was held up for a while, as it served more at a heavier load: its rate varies.")
+            more_than_capacity(&loads, 40_000.0)
+                .unwrap()
+                .contains("45,000 IOPS at 120 % load: the real capacity is higher")
         );
-        assert!(more_than_capacity(&loads, 40_000.0).unwrap().contains("45,000 IOPS at 120 %: the real one is higher"));
         assert_eq!(more_than_capacity(&loads, 44_000.0), None);
     }
 
@@ -219,11 +222,14 @@ mod tests {
         let mut loads = [load(50, 20_000.0, 1, 1), load(100, 39_500.0, 1, 1), load(120, 40_000.0, 1, 1)];
         loads[1].served = Served::CannotTell;
         let text = saturation(&loads).unwrap();
-        assert!(text.starts_with("At 120 % the storage falls behind"), "{text}");
-        assert!(text.contains(" Whether it serves 100 % (39,500 of the 40,000 IOPS offered) cannot be told"), "{text}");
+        assert!(text.starts_with("At 120 % load the storage falls behind"), "{text}");
+        assert!(text.contains(" Not clear whether it serves 100 % (39,500 of the 40,000 IOPS offered)"), "{text}");
         loads[2].served = Served::CannotTell;
         let text = saturation(&loads).unwrap();
-        assert!(text.starts_with("50 % of it was served: 20,000 of the 20,000 IOPS offered. Whether it"), "{text}");
+        assert!(
+            text.starts_with("50 % load was served: 20,000 of the 20,000 IOPS offered. Not clear whether it"),
+            "{text}"
+        );
     }
 
     #[test]

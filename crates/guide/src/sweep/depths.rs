@@ -96,7 +96,7 @@ mod tests {
             ("", "`` is no depth"),
             ("-1", "is no depth"),
             ("1,,2", "`` is no depth"),
-            ("100000", "more than any queue"),
+            ("100000", "more than the largest depth"),
         ];
         for (text, reason) in cases {
             let error = read(text).unwrap_err();

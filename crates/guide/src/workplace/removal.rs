@@ -65,7 +65,7 @@ fn in_time(
                 if !is_lost(watched.look(LOOK.as_nanos() as u64, gone.load(Ordering::Relaxed), bounds.answer())) => {}
             Err(_) => {
                 let seconds = bounds.seconds();
-                let text = format!("cannot remove {}: no response for {seconds} s", directory.path().display());
+                let text = format!("cannot remove {}: no answer for {seconds} s", directory.path().display());
                 return Err(Problem::new(text).with_next(by_hand()));
             }
         }
@@ -143,6 +143,6 @@ mod tests {
             Ok(())
         });
         drop(release);
-        assert!(problem.unwrap_err().what.ends_with("no response for 1 s"));
+        assert!(problem.unwrap_err().what.ends_with("no answer for 1 s"));
     }
 }

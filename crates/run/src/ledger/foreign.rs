@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_is_not_told() {
-        assert!(foreign(&reading([0, 0], [0, 0]), 100_000_000).unwrap_err().contains("no time to look"));
+        assert!(foreign(&reading([0, 0], [0, 0]), 100_000_000).unwrap_err().contains("no time to sample"));
         let mut stacked = reading([0, 10], [0, 5]);
         stacked.stacked_devices = vec![DeviceCounters::default()];
         assert!(foreign(&stacked, 1_000_000_000).unwrap_err().contains("stack"));

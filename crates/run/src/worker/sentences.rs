@@ -50,8 +50,7 @@ pub(super) fn of_lost(plan: &WorkerPlan, lost: &Lost) -> Vec<String> {
         format!("{kind} of {file} at offset {offset}, {length} bytes")
     };
     let count = if lost.count == 1 { "a request".to_owned() } else { format!("{} requests", lost.count) };
-    let silent =
-        lost.silent.map(|silent| format!(", no response for {:.0} s", silent.as_secs_f64())).unwrap_or_default();
+    let silent = lost.silent.map(|silent| format!(", no answer for {:.0} s", silent.as_secs_f64())).unwrap_or_default();
     let mut ops = lost.oldest.iter();
     let oldest = ops.next().map(|op| format!("; the oldest: {}", shown(op))).unwrap_or_default();
     let mut lines = vec![format!("fio: {name}: {count} never completed{silent}{oldest} (errno {ETIMEDOUT})")];

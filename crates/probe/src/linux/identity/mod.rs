@@ -183,7 +183,7 @@ mod tests {
         let space = Space { total_bytes: u64::MAX, free_bytes: u64::MAX, available_bytes: u64::MAX };
         let fuse = FuseIdentity { kind: Some("s3fs".into()), ..FuseIdentity::default() };
         let reason = believable(&space, Some(&fuse)).unwrap_err().reason;
-        assert_eq!(reason, "s3fs claims 16 EiB: it cannot know");
+        assert_eq!(reason, "s3fs reports 16 EiB, which is no real size");
         let space = Space { total_bytes: 100, free_bytes: 50, available_bytes: 40 };
         assert_eq!(believable(&space, None), Ok(SpaceIdentity { total_bytes: 100, available_bytes: 40 }));
     }

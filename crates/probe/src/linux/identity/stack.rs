@@ -206,7 +206,7 @@ mod tests {
     fn an_overlay_and_its_upper_directory() {
         let line = |options| overlay(&Look::new(), &mount("overlay", "/", options)).unwrap();
         assert_eq!(line("lowerdir=/a,upperdir=/proc/self"), "overlay: upper /proc/self on proc (proc)");
-        assert_eq!(line("upperdir=/no/such/place"), "overlay: upper /no/such/place, outside what this process sees");
+        assert_eq!(line("upperdir=/no/such/place"), "overlay: upper /no/such/place, not visible to this process");
         assert_eq!(line("lowerdir=/a:/b"), "overlay: read-only, no upper directory");
         assert_eq!(overlay(&Look::new(), &mount("ext4", "/", "rw")), None);
     }

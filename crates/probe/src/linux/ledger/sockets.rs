@@ -310,8 +310,8 @@ mod tests {
         let look = Look::new();
         let nobody = SocketMeter::begin(&look, std::iter::empty()).unwrap_err();
         assert!(nobody.reason.contains("no daemon"), "{nobody}");
-        let unknown = [Ok(1), Err(NotVisible::new("/proc", "several daemons fit"))];
-        assert!(SocketMeter::begin(&look, unknown.into_iter()).unwrap_err().reason.contains("several daemons fit"));
+        let unknown = [Ok(1), Err(NotVisible::new("/proc", "several daemons match"))];
+        assert!(SocketMeter::begin(&look, unknown.into_iter()).unwrap_err().reason.contains("several daemons match"));
         let gone = SocketMeter::begin(&look, [Ok(u32::MAX)].into_iter()).unwrap_err();
         assert!(gone.place.ends_with("ns/net"), "{gone}");
     }

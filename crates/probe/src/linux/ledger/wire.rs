@@ -438,7 +438,10 @@ mod tests {
         assert_eq!((grown.bytes, grown.witness.contains("the daemon's network")), ([8000, 0], true));
         let unknown = Witness::Fuse { daemon: Err(NotVisible::new("/proc", "no process fits the mount")) };
         let hidden = self::meter(vec![unknown]).read(&tree.look).unwrap_err();
-        assert!(hidden.reason.contains("no process fits the mount: nobody knows"), "{hidden}");
+        assert!(
+            hidden.reason.contains("no process fits the mount: the network namespace of its daemon is not known"),
+            "{hidden}"
+        );
     }
 
     #[test]
