@@ -2,7 +2,6 @@
 
 mod clock_watch;
 mod patience;
-mod roll;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -19,12 +18,12 @@ use crate::control::{Control, WorkerCell, WorkerState};
 use crate::ledger::Sampler;
 use crate::ledger::foreign::ForeignLook;
 use crate::logs::{LogSender, LogWriter};
+use crate::metadata;
 use crate::plan::{Plan, WorkerPlan};
+use crate::roll::{Gate, Roll};
 use crate::stall::worker::WorkerWatch;
 use crate::stop_rule::{Stability, StopRule};
 use crate::worker::{self, Refused, WorkerEnd};
-pub(crate) use roll::Gate;
-use roll::Roll;
 
 /// A worker's stack: the loop keeps its state on the heap.
 const STACK_BYTES: usize = 256 * 1024;
@@ -59,6 +58,8 @@ pub trait Observer {
     }
     /// The interim record.
     fn interim(&mut self, _record: &RunRecord) {}
+    /// How far metadata work is, some times a second.
+    fn metadata(&mut self, _progress: &metadata::Progress) {}
     /// The last job has ended: notes for the record that only the watcher can make.
     fn ended(&mut self) -> Vec<Note> {
         Vec::new()
@@ -261,7 +262,8 @@ impl<'run> Conductor<'run> {
 
     /// Waits for the last line of the log files; what is missing in them is told, and noted in the record.
     fn end_logs(&mut self) {
-        for text in self.logs.take().map(LogWriter::end).unwrap_or_default() {
+        let bounds = self.shared.control.bounds();
+        for text in self.logs.take().map(|logs| logs.end(bounds)).unwrap_or_default() {
             self.observer.message(&text);
             let severity = Severity::Caution;
             self.heading.notes.push(Note { id: LOGS_INCOMPLETE.to_owned(), severity, job: None, text });

@@ -169,6 +169,8 @@ pub struct WorkerCell {
     steps: AtomicU64,
     /// The file that this was about.
     file: AtomicU32,
+    /// 99th percentile so far of a metadata worker, ns; 0: not known yet.
+    latency_ns_p99: AtomicU64,
     /// The conductor has given it up: its end is written, and it may begin nothing any more.
     left_behind: AtomicBool,
     snapshot: Mutex<Option<(u32, Box<JobRecord>)>>,
@@ -187,6 +189,7 @@ impl WorkerCell {
             thread: AtomicU32::new(0),
             steps: AtomicU64::new(0),
             file: AtomicU32::new(0),
+            latency_ns_p99: AtomicU64::new(0),
             left_behind: AtomicBool::new(false),
             snapshot: Mutex::new(None),
             end: Mutex::new(None),
@@ -277,6 +280,15 @@ impl WorkerCell {
             self.ios[direction].store(totals.ios[direction], Ordering::Relaxed);
         }
         self.open_files.store(totals.open_files, Ordering::Relaxed);
+    }
+
+    /// The 99th percentile as of now.
+    pub(crate) fn publish_p99(&self, latency_ns: Option<u64>) {
+        self.latency_ns_p99.store(latency_ns.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    pub(crate) fn latency_ns_p99(&self) -> Option<u64> {
+        Some(self.latency_ns_p99.load(Ordering::Relaxed)).filter(|latency_ns| *latency_ns > 0)
     }
 
     pub(crate) fn offer_snapshot(&self, epoch: u32, record: JobRecord) {

@@ -46,19 +46,19 @@ impl Sums {
 
 /// A latency with its distribution.
 #[derive(Clone)]
-struct Distributed {
+pub(crate) struct Distributed {
     count: u64,
     sums: Sums,
     cells: Cells,
 }
 
 impl Distributed {
-    fn new() -> Distributed {
+    pub(crate) fn new() -> Distributed {
         Distributed { count: 0, sums: Sums::EMPTY, cells: Cells::new() }
     }
 
     #[inline]
-    fn add(&mut self, latency_ns: u64) {
+    pub(crate) fn add(&mut self, latency_ns: u64) {
         self.count += 1;
         self.sums.add(latency_ns);
         self.cells.add(latency_ns);
@@ -70,7 +70,7 @@ impl Distributed {
         self.cells.clear();
     }
 
-    fn latency(&self) -> Latency {
+    pub(crate) fn latency(&self) -> Latency {
         Latency {
             moments: self.sums.moments(self.count),
             histogram: Some(Histogram::from_counts(self.cells.buckets())),

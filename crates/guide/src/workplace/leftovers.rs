@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::files::{Directory, EntryKind, remove_old_drafts, tree};
+use run::Bounds;
 
 use super::removal;
 use super::{PREFIX, marker};
@@ -18,6 +19,8 @@ pub struct CleanOptions {
     pub others: bool,
     /// Also what belongs to other users.
     pub any_owner: bool,
+    /// How long a removal waits for storage that does not answer.
+    pub bounds: Bounds,
 }
 
 /// What was found.
@@ -110,7 +113,7 @@ fn clean_one(
     }
     // It has a patience of its own.
     watcher.looked();
-    match removal::remove(parent, name, &directory, abandoned) {
+    match removal::remove(parent, name, &directory, abandoned, options.bounds) {
         Ok(()) => (weight, Outcome::Removed),
         Err(problem) => (weight, Outcome::Failed(problem.what)),
     }

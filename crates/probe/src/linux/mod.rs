@@ -85,10 +85,6 @@ impl Look {
         waiting::waiting_of(self, thread)
     }
 
-    pub(crate) fn devices_of(&self, path: &Path) -> Fact<Vec<BlockDevice>> {
-        paths::devices_of(self, path)
-    }
-
     /// Everything about one path.
     pub fn path_facts(&self, path: &Path) -> PathFacts {
         paths::path_facts(self, path)

@@ -7,9 +7,9 @@ use engine::clock::Clock;
 use engine::errno::EAGAIN;
 use results::{Note, Severity};
 
-use super::roll::Roll;
 use super::{Conductor, WATCH};
 use crate::layout_steps::{self, News};
+use crate::roll::Roll;
 use crate::stall::{Found, StallDetector, worker as stalled};
 use crate::worker::{self, Refused};
 

@@ -64,7 +64,7 @@ impl WorkerWatch {
             WorkerState::Created => ordered,
             _ => at_work && (ordered || time_is_up(plan, ran_ns)),
         };
-        let limits = if to_end { bounds.to_end(in_flight_bytes(plan)) } else { Silence::ALLOWED };
+        let limits = if to_end { bounds.ending(in_flight_bytes(plan)) } else { Silence::ALLOWED };
         let found = self.ending.look(step_ns, to_end, limits);
         if found != Found::Alive {
             return found;
