@@ -145,16 +145,15 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
     if let (Err(error), None) = (&announced, &record_file) {
         return Err(output_lost(error));
     }
-    let storages = run::storages(&plan);
+    let node = run::node(&plan, facts.host.clone());
     let mut objections = Objections::new(settings.findings);
-    objections.before_run(&run::foretold(&plan, facts.host.clone(), storages.clone()), &request.warnings);
+    objections.before_run(&run::foretold(&plan, node.clone()), &request.warnings);
     let heading = Heading {
         version: crate::VERSION.to_owned(),
         command: words,
         global_options: request.global_options.clone(),
-        host: facts.host.clone(),
+        node,
         notes: request.warnings.iter().map(note_of).collect(),
-        storages,
         foreign_look: std::time::Duration::ZERO,
     };
     let progress = progress_rules(settings, formats, &output);
@@ -278,6 +277,7 @@ fn note_of(warning: &Warning) -> Note {
     Note {
         id: format!("{:?}", warning.code),
         severity: Severity::Caution,
+        node: None,
         job: warning.job.clone(),
         text: warning.text.clone(),
     }

@@ -81,9 +81,8 @@ pub fn run_line(
         version: conditions.version.to_string(),
         command: words.to_vec(),
         global_options: request.global_options.clone(),
-        host: facts.host.clone(),
+        node: run::node(&plan, facts.host.clone()),
         notes: Vec::new(),
-        storages: run::storages(&plan),
         foreign_look: std::time::Duration::ZERO,
     };
     watcher.looked();
@@ -112,7 +111,7 @@ pub fn run_line(
     record.signal = conditions.control.signal().or(record.signal);
     if let Err(lost) = conditions.work.check_there() {
         let id = results::DIRECTORY_LOST.to_string();
-        record.notes.push(Note { id, severity: Severity::Invalid, job: None, text: lost.what });
+        record.notes.push(Note { id, severity: Severity::Invalid, node: None, job: None, text: lost.what });
     }
     record.findings = findings::of_run(&record);
     Ok(record)
@@ -203,8 +202,8 @@ impl Observer for Relay<'_> {
     fn watch(&mut self, view: &View<'_>) {
         self.forward_stop();
         let published: Vec<_> = view.cells.iter().map(run::WorkerCell::published).collect();
-        let operations = published.iter().flat_map(|totals| totals.ios).sum();
-        let bytes = published.iter().flat_map(|totals| totals.bytes).sum();
+        let operations = published.iter().flat_map(|totals| totals.ios.into_values()).sum();
+        let bytes = published.iter().flat_map(|totals| totals.bytes.into_values()).sum();
         let states: Vec<WorkerState> = view.cells.iter().map(run::WorkerCell::state).collect();
         let any = |state| states.contains(&state);
         let phase = match () {
@@ -246,7 +245,7 @@ impl Observer for Relay<'_> {
             self.counted = Some(self.tally.look(&record.jobs));
         }
         let rows = record.report_rows();
-        let latencies = rows.iter().flat_map(|job| [&job.read.clat, &job.write.clat]);
+        let latencies = rows.iter().flat_map(|job| [&job.directions.read.clat, &job.directions.write.clat]);
         self.latency_ns_p99 = latencies.filter_map(|clat| clat.histogram.as_ref()?.percentile(99.0)).max();
     }
 }

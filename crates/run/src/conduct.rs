@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use engine::clock::{Clock, ClockWatch, RealClock};
 use engine::errno::{EAGAIN, EFAULT};
-use results::evidence::{MachineEvidence, Storage};
-use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_VERSION, Severity};
+use results::evidence::MachineEvidence;
+use results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_VERSION, Severity};
 
 use crate::account::blank_record;
 use crate::control::{Control, WorkerCell, WorkerState};
@@ -80,12 +80,10 @@ pub struct Heading {
     pub command: Vec<String>,
     /// Options given for all jobs.
     pub global_options: Vec<(String, String)>,
-    /// Machine facts.
-    pub host: Host,
+    /// This machine, and the storages that the files are on: see [`node`](crate::node()).
+    pub node: Node,
     /// Notes made before the run.
     pub notes: Vec<Note>,
-    /// The storages that the files are on: see [`storages`](crate::storages).
-    pub storages: Vec<Storage>,
     /// Look so long at what others do on the devices before anything is measured; zero: only while files are laid out.
     pub foreign_look: Duration,
 }
@@ -149,7 +147,6 @@ struct Conductor<'run> {
     logs: Option<LogWriter>,
     /// What is known of the machine before the sampler looks.
     machine: MachineEvidence,
-    /// What the threads of the running stage that have ended waited for a processor.
     /// One per worker.
     watched: Vec<Watched>,
     /// When the workers were last looked at.
@@ -247,7 +244,7 @@ impl<'run> Conductor<'run> {
         for text in self.logs.take().map(LogWriter::end).unwrap_or_default() {
             self.observer.message(&text);
             let severity = Severity::Caution;
-            self.heading.notes.push(Note { id: LOGS_INCOMPLETE.to_owned(), severity, job: None, text });
+            self.heading.notes.push(Note { id: LOGS_INCOMPLETE.to_owned(), severity, node: None, job: None, text });
         }
     }
 
@@ -341,11 +338,12 @@ impl<'run> Conductor<'run> {
         if self.sampler.is_some() || workers.all(|worker| worker.job.submission.engine.is_diskless()) {
             return;
         }
-        match Sampler::begin(&self.shared, &self.heading.storages, std::mem::take(&mut self.machine)) {
+        match Sampler::begin(&self.shared, &self.heading.node.storages, std::mem::take(&mut self.machine)) {
             Ok(sampler) => self.sampler = Some(sampler),
             Err(error) => self.heading.notes.push(Note {
                 id: "no-ledger".to_owned(),
                 severity: Severity::Caution,
+                node: None,
                 job: None,
                 text: format!("nobody watched the layers below the run: cannot start a thread: {error}"),
             }),
@@ -469,19 +467,25 @@ impl<'run> Conductor<'run> {
             complete,
             command: self.heading.command.clone(),
             global_options: self.heading.global_options.clone(),
-            host: Host { clock: Some(self.clock_facts()), ..self.heading.host.clone() },
+            nodes: vec![self.node(elapsed_ns)],
             jobs,
-            disks: self.disks(elapsed_ns),
             notes: self.heading.notes.iter().chain(&self.shared.plan.notes).cloned().collect(),
             signal: self.shared.control.signal(),
-            storages: self.heading.storages.clone(),
-            ledger: self.sampler.as_ref().map(Sampler::so_far),
             findings: Vec::new(),
         }
     }
 
-    fn disks(&self, elapsed_ns: u64) -> Vec<DiskRecord> {
-        self.disks.as_ref().map(|watch| watch.finish(Duration::from_nanos(elapsed_ns))).unwrap_or_default()
+    /// This machine, and what it has seen so far.
+    fn node(&self, elapsed_ns: u64) -> Node {
+        let Node { name, host, storages, .. } = self.heading.node.clone();
+        let disks = self.disks.as_ref().map(|watch| watch.finish(Duration::from_nanos(elapsed_ns)));
+        Node {
+            name,
+            host: Host { clock: Some(self.clock_facts()), ..host },
+            storages,
+            disks: disks.unwrap_or_default(),
+            ledger: self.sampler.as_ref().map(Sampler::so_far),
+        }
     }
 
     fn clock_facts(&self) -> ClockFacts {

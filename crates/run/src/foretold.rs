@@ -1,15 +1,20 @@
 //! What is known of a run before it: the storages its files are on, and a record of what the plan says.
 
 use results::evidence::Storage;
-use results::{Host, RunRecord};
+use results::{Host, Node, RunRecord};
 
 use crate::account::blank_record;
 use crate::ledger::places;
 use crate::plan::Plan;
 
-/// The storages that the plan's files are on, one per mount or device. Servers are connected to, so that this may take
-/// some seconds where one does not answer; no file is opened.
-pub fn storages(plan: &Plan) -> Vec<Storage> {
+/// This machine, and the storages that the plan's files are on. Servers are connected to, so that this may take some
+/// seconds where one does not answer; no file is opened.
+pub fn node(plan: &Plan, host: Host) -> Node {
+    Node { name: probe::host_name().unwrap_or_default(), host, storages: storages(plan), ..Node::default() }
+}
+
+/// One per mount or device.
+fn storages(plan: &Plan) -> Vec<Storage> {
     let mut known = Vec::new();
     let mut storages = Vec::new();
     for place in places(plan) {
@@ -25,11 +30,10 @@ pub fn storages(plan: &Plan) -> Vec<Storage> {
 }
 
 /// The record as it is before the first I/O: plans, and nothing done.
-pub fn foretold(plan: &Plan, host: Host, storages: Vec<Storage>) -> RunRecord {
+pub fn foretold(plan: &Plan, node: Node) -> RunRecord {
     let mut record = RunRecord::new("", 0);
-    record.host = host;
+    record.nodes = vec![node];
     record.jobs = plan.workers.iter().map(blank_record).collect();
     record.notes.clone_from(&plan.notes);
-    record.storages = storages;
     record
 }

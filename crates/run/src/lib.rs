@@ -29,7 +29,7 @@ mod worker;
 pub use bounds::Bounds;
 pub use conduct::{Heading, LOGS_INCOMPLETE, Observer, View, conduct};
 pub use control::{Control, Published, WorkerCell, WorkerState};
-pub use foretold::{foretold, storages};
+pub use foretold::{foretold, node};
 pub use logs::claim_logs;
 pub use progress::seconds_left;
 pub use signals::{SignalRelay, SignalWatch};

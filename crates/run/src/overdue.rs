@@ -4,7 +4,7 @@
 //! Time is counted in the conductor's own looks, not by the wall: a machine that stood still asks nobody to hurry.
 
 use engine::errno::ETIMEDOUT;
-use job::Direction;
+use job::PerDirection;
 use probe::Waiting;
 use results::{DirectionRecord, JobError, JobRecord};
 
@@ -123,7 +123,7 @@ impl Watched {
             return Found::Well;
         }
         self.silent_ns += step_ns;
-        if at_rest && self.silent_ns >= bounds.at_rest_ns(totals.bytes[Direction::Write as usize]) {
+        if at_rest && self.silent_ns >= bounds.at_rest_ns(totals.bytes.write) {
             return Found::Lost(self.silent_ns);
         }
         if self.silent_ns < bounds.patience_ns() || self.told {
@@ -203,13 +203,12 @@ pub(crate) fn left_behind(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, ove
 /// What is known of a worker that never gave an interim record: how much, not how fast each.
 fn from_totals(plan: &WorkerPlan, totals: Published, ran_ms: u64) -> JobRecord {
     let mut record = blank_record(plan);
-    let [read, write, trim] = [0, 1, 2].map(|direction| DirectionRecord {
+    record.directions = PerDirection::from_fn(|direction| DirectionRecord {
         bytes: totals.bytes[direction],
         ios: totals.ios[direction],
         runtime_ms: if totals.ios[direction] > 0 { ran_ms.max(1) } else { 0 },
         ..DirectionRecord::default()
     });
-    (record.read, record.write, record.trim) = (read, write, trim);
     record.job_runtime_ms = ran_ms;
     record
 }
@@ -310,10 +309,11 @@ mod tests {
     #[test]
     fn what_is_known_of_a_lost_worker_is_kept() {
         let (plan, cell) = (plan("--name=a --ioengine=null --size=1m"), WorkerCell::new());
-        cell.publish(Published { bytes: [8192, 0, 0], ios: [2, 0, 0], open_files: 1 });
+        let of_reads = |read| PerDirection { read, ..PerDirection::default() };
+        cell.publish(Published { bytes: of_reads(8192), ios: of_reads(2), open_files: 1 });
         let end = left_behind(&plan, &cell, 1500, 31_000_000_000);
-        let read = &end.record.read;
-        assert_eq!((read.bytes, read.ios, read.runtime_ms, end.record.write.runtime_ms), (8192, 2, 1500, 0));
+        let read = &end.record.directions.read;
+        assert_eq!((read.bytes, read.ios, read.runtime_ms, end.record.directions.write.runtime_ms), (8192, 2, 1500, 0));
         let error = end.record.error.unwrap();
         assert_eq!((error.code, error.text.as_str()), (ETIMEDOUT, "no answer for 31 s"));
         assert!(end.lost && end.messages[0].contains("worker 1 is stuck"), "{:?}", end.messages);

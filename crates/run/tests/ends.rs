@@ -56,7 +56,7 @@ fn a_worker_that_opens_after_it_was_left_behind_is_counted_once_and_does_nothing
     let opener = observer.opener.expect("the first was left behind");
     drop(opener.join().expect("its open returned"));
     let ended: Vec<_> =
-        record.jobs.iter().map(|job| (job.error.as_ref().map(|error| error.code), job.read.ios)).collect();
+        record.jobs.iter().map(|job| (job.error.as_ref().map(|error| error.code), job.directions.read.ios)).collect();
     assert_eq!(ended, [(Some(110), 0); 3]);
     let stuck = |number: u32| {
         observer.messages.iter().filter(|text| text.contains(&format!("worker {number} is stuck"))).count()

@@ -4,6 +4,7 @@ mod arbitrary;
 mod limits;
 mod machine;
 mod network;
+mod nodes;
 mod plans;
 mod reads;
 mod scene;

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
+use results::ReadWrite;
+
 /// Set inside a stack.
 const INSIDE: &str = "FSDYNO_LAB_INSIDE";
 
@@ -95,10 +97,11 @@ pub(crate) fn shell(line: &str) -> String {
 }
 
 /// Bytes that the mount's interface has received and sent.
-pub(crate) fn carried() -> [u64; 2] {
+pub(crate) fn carried() -> ReadWrite<u64> {
     let card = place("LAB_WIRE");
-    ["rx_bytes", "tx_bytes"].map(|name| {
+    let counter = |name: &str| {
         let file = Path::new("/sys/class/net").join(&card).join("statistics").join(name);
         std::fs::read_to_string(&file).expect("the interface counts").trim().parse().expect("a number")
-    })
+    };
+    ReadWrite { read: counter("rx_bytes"), write: counter("tx_bytes") }
 }

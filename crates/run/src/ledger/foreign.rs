@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use engine::clock::{Clock, RealClock};
 use probe::{Meters, Reading};
-use results::evidence::{LayerCounters, Seen};
+use results::ReadWrite;
+use results::evidence::Seen;
 
 use crate::control::Control;
 use crate::plan::Plan;
@@ -35,7 +36,7 @@ impl ForeignLook {
 
     /// Bytes per second that were not ours, `asked` after the beginning or now if that is later. An order to stop
     /// ends the wait.
-    pub(crate) fn end(mut self, asked: Duration, control: &Control) -> Seen<[f64; 2]> {
+    pub(crate) fn end(mut self, asked: Duration, control: &Control) -> Seen<ReadWrite<f64>> {
         let until_ns = self.began_ns.saturating_add(u64::try_from(asked.as_nanos()).unwrap_or(u64::MAX));
         while self.clock.now_ns() < until_ns && !control.stopped() {
             self.clock.sleep_until_ns(until_ns.min(self.clock.now_ns() + 50_000_000));
@@ -45,7 +46,7 @@ impl ForeignLook {
     }
 }
 
-fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<[f64; 2], String> {
+fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<ReadWrite<f64>, String> {
     if elapsed_ns < LOOK_NS_MIN {
         return Err("the run began at once: there was no time to look".to_owned());
     }
@@ -57,33 +58,27 @@ fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<[f64; 2], String> {
     let process = reading.process.value().ok_or("our own share is not visible")?;
     let own = process.storage_bytes;
     // Mirrors and parities write our bytes more than once.
-    if own[1] > 0 && !reading.stacked_devices.is_empty() {
+    if own.write > 0 && !reading.stacked_devices.is_empty() {
         return Err("we wrote ourselves, and the devices are a stack that may write it more than once".to_owned());
     }
-    let done = devices.iter().fold(LayerCounters::default(), |mut sum, device| {
-        (0..2).for_each(|direction| sum.bytes[direction] += device.done.bytes[direction]);
-        sum
-    });
-    let per_s = |direction: usize| {
-        let own = own[direction].saturating_add(own[direction] / OVERHEAD_PARTS);
-        done.bytes[direction].saturating_sub(own) as f64 * 1e9 / elapsed_ns as f64
-    };
-    Ok([per_s(0), per_s(1)])
+    let done = devices.iter().map(|device| device.done.bytes).fold(ReadWrite::default(), ReadWrite::plus);
+    let own = own.plus(own.map(|own| own / OVERHEAD_PARTS));
+    Ok(done.since(own).map(|foreign| foreign as f64 * 1e9 / elapsed_ns as f64))
 }
 
 #[cfg(test)]
 mod tests {
-    use results::evidence::{DeviceCounters, ProcessCounters};
+    use results::evidence::{DeviceCounters, LayerCounters, ProcessCounters};
 
     use super::*;
 
     const MIB: u64 = 1 << 20;
 
     fn reading(device: [u64; 2], own: [u64; 2]) -> Reading {
-        let done = LayerCounters { bytes: device, operations: [0, 0] };
+        let done = LayerCounters { bytes: device.into(), ..LayerCounters::default() };
         Reading {
             devices: Seen::Value(vec![DeviceCounters { done, ..DeviceCounters::default() }]),
-            process: Seen::Value(ProcessCounters { storage_bytes: own, ..ProcessCounters::default() }),
+            process: Seen::Value(ProcessCounters { storage_bytes: own.into(), ..ProcessCounters::default() }),
             ..Reading::default()
         }
     }
@@ -91,9 +86,9 @@ mod tests {
     #[test]
     fn what_is_not_ours_is_foreign() {
         let quiet = reading([4 * MIB, 103 * MIB], [0, 100 * MIB]);
-        assert_eq!(foreign(&quiet, 2_000_000_000), Ok([2.0 * MIB as f64, 0.0]), "our journal is ours");
+        assert_eq!(foreign(&quiet, 2_000_000_000), Ok([2.0 * MIB as f64, 0.0].into()), "our journal is ours");
         let busy = reading([0, 205 * MIB], [0, 100 * MIB]);
-        assert_eq!(foreign(&busy, 1_000_000_000), Ok([0.0, 100.0 * MIB as f64]));
+        assert_eq!(foreign(&busy, 1_000_000_000), Ok([0.0, 100.0 * MIB as f64].into()));
     }
 
     #[test]
