@@ -11,6 +11,9 @@ pub struct Finding {
     pub id: String,
     /// Invalid: the number answers another question. Caution: it needs care. Info: worth knowing.
     pub severity: Severity,
+    /// The node it concerns, by name; `None`: the run's only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     /// The job (row) it concerns; `None`: the whole run.
     pub job: Option<String>,
     /// The figures it rests on.
