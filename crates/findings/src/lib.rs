@@ -36,7 +36,8 @@ pub fn of_plan(planned: &RunRecord) -> Vec<Finding> {
         return Vec::new();
     }
     let evidence = Evidence::of(planned);
-    let found = traps::ALL.iter().filter_map(|trap| trap.foretell).flat_map(|foretell| foretell(&evidence)).collect();
+    let found =
+        traps::ALL.iter().filter_map(|trap| trap.preflight).flat_map(|preflight| preflight(&evidence)).collect();
     settle::settled(found)
 }
 

@@ -147,7 +147,7 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
     }
     let storages = run::storages(&plan);
     let mut objections = Objections::new(settings.findings);
-    objections.before_run(&run::foretold(&plan, facts.host.clone(), storages.clone()), &request.warnings);
+    objections.before_run(&run::preflight(&plan, facts.host.clone(), storages.clone()), &request.warnings);
     let heading = Heading {
         version: crate::VERSION.to_owned(),
         command: words,

@@ -11,7 +11,7 @@ use crate::explain::wrapped;
 use crate::fio::{complain, print};
 use crate::question;
 
-/// How fast a filesystem really is, whether that is good enough, and whether the number can be trusted.
+/// How fast a filesystem is, whether that is good enough, and whether the numbers can be trusted.
 #[derive(Debug, Parser)]
 #[command(name = "fsdyno", version = crate::VERSION)]
 struct Guided {
@@ -37,7 +37,7 @@ enum Question {
     Clean(question::Clean),
     Explain(crate::explain::Explain),
     Report(crate::report_command::Report),
-    /// What this machine lets a run do: the generator's own cost, clock, engines, limits.
+    /// What this machine allows: fsdyno's own CPU cost, clock, engines, limits.
     Doctor {
         /// One JSON document instead of text.
         #[arg(long)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use results::evidence::{SpaceIdentity, StorageClass};
 use results::{Question, Severity, Study};
 
-use crate::study::{Asking, Place};
+use crate::study::{Place, StudyRun};
 use crate::workplace::{Needs, Workplace};
 use crate::{Problem, Watcher};
 
@@ -68,7 +68,7 @@ pub fn check(
         crate::workplace::expect_type(&place.path, expected)?;
     }
     let places = std::slice::from_ref(place);
-    let mut asking = Asking::begin(Question::Check, places, version, command, control, watcher);
+    let mut asking = StudyRun::begin(Question::Check, places, version, command, control, watcher);
     let (factors, control) = (factors(&asking.study), Arc::clone(&asking.control));
     let mut session = Session::new(&mut asking, options, factors);
     let open = session.look(&profiles, &place.path);
@@ -90,7 +90,7 @@ pub fn check(
 }
 
 /// What concerns every figure.
-fn tell_conditions(asking: &mut Asking<'_>, shortened: bool) {
+fn tell_conditions(asking: &mut StudyRun<'_>, shortened: bool) {
     if asking.study.rows.is_empty() {
         return;
     }

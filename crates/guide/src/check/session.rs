@@ -11,7 +11,7 @@ use super::trial::Trial;
 use super::{Options, line};
 use crate::Problem;
 use crate::bench::StopRule;
-use crate::study::Asking;
+use crate::study::StudyRun;
 use crate::workplace::Workplace;
 
 /// The file that the tests of a profile share, so that what one has written the next can read.
@@ -21,7 +21,7 @@ pub(super) fn shared_file(directory: &Path) -> PathBuf {
 
 /// A check that is going on.
 pub(super) struct Session<'s, 'a> {
-    asking: &'s mut Asking<'a>,
+    asking: &'s mut StudyRun<'a>,
     options: &'s Options,
     factors: Factors,
     /// A test that was answered was made shorter or smaller than its profile says.
@@ -29,7 +29,7 @@ pub(super) struct Session<'s, 'a> {
 }
 
 impl<'s, 'a> Session<'s, 'a> {
-    pub(super) fn new(asking: &'s mut Asking<'a>, options: &'s Options, factors: Factors) -> Session<'s, 'a> {
+    pub(super) fn new(asking: &'s mut StudyRun<'a>, options: &'s Options, factors: Factors) -> Session<'s, 'a> {
         Session { asking, options, factors, shortened: false }
     }
 

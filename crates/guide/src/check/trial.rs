@@ -11,7 +11,7 @@ use super::reach;
 use super::session::shared_file;
 use crate::Problem;
 use crate::bench::StopRule;
-use crate::study::{Asking, planned_row};
+use crate::study::{StudyRun, planned_row};
 use crate::workplace::{Workplace, reason};
 
 /// An undecided test is repeated until it measured so many times as long as at first ...
@@ -46,7 +46,7 @@ impl<'p> Trial<'p> {
     /// # Errors
     /// When its line cannot be planned.
     pub(super) fn planned(
-        asking: &Asking<'_>,
+        asking: &StudyRun<'_>,
         profile: &'p Profile,
         test: &'p Test,
         work: &'p Workplace,
@@ -68,7 +68,7 @@ impl<'p> Trial<'p> {
     ///
     /// # Errors
     /// When what the run before left cannot be removed.
-    pub(super) fn run_once(&mut self, asking: &mut Asking<'_>) -> Result<(), Problem> {
+    pub(super) fn run_once(&mut self, asking: &mut StudyRun<'_>) -> Result<(), Problem> {
         match self.line.clone() {
             _ if asking.stopped() => {}
             Some(line) => self.run_line(asking, &line)?,
@@ -81,7 +81,7 @@ impl<'p> Trial<'p> {
         Ok(())
     }
 
-    fn run_line(&mut self, asking: &mut Asking<'_>, line: &Line) -> Result<(), Problem> {
+    fn run_line(&mut self, asking: &mut StudyRun<'_>, line: &Line) -> Result<(), Problem> {
         if line.only_writes {
             // To extend a file is other work than to write over it: each run begins without.
             let reach = self.work.reach();
@@ -117,7 +117,7 @@ impl<'p> Trial<'p> {
         Ok(())
     }
 
-    fn run_small_files(&mut self, asking: &mut Asking<'_>) -> Result<(), Problem> {
+    fn run_small_files(&mut self, asking: &mut StudyRun<'_>) -> Result<(), Problem> {
         self.work.empty()?;
         for index in crate::smallfiles::write_and_read(asking, 0, self.work)? {
             let row = &mut asking.study.rows[index];

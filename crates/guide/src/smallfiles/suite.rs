@@ -15,7 +15,7 @@ use super::shell;
 use super::tree::{Family, Tree};
 use super::workers::{Outcome, Task, perform};
 use crate::Problem;
-use crate::study::{Asking, planned_row};
+use crate::study::{StudyRun, planned_row};
 use crate::watch::Step;
 
 /// Listings of a readdir phase, at least.
@@ -38,14 +38,14 @@ impl Suite {
     pub(super) fn new(
         place: &Directory,
         target: usize,
-        asking: &mut Asking<'_>,
+        study_run: &mut StudyRun<'_>,
         options: Options,
     ) -> Result<Suite, Problem> {
         let tree = Tree::new(options.depth, options.files);
         let root = place.path().join("files");
-        asking.watcher.looks(&root);
+        study_run.watcher.looks(&root);
         let directory = place.make("files").map_err(|error| Problem::new(error.to_string()))?;
-        tree.make(&directory, asking.watcher)?;
+        tree.make(&directory, study_run.watcher)?;
         let caches = Caches { mount: probe::mount_of(&root).ok(), may_drop: options.drop_caches };
         let ground = Arc::new(Ground::new(directory, options.size_bytes));
         Ok(Suite { target, caches, options, tree, ground, there: Default::default(), cuts: Vec::new() })
@@ -56,7 +56,7 @@ impl Suite {
     }
 
     /// Runs a phase and keeps its row, and one for the part of it that is timed by itself: the index of the first.
-    pub(super) fn run(&mut self, asking: &mut Asking<'_>, phase: &Phase) -> Result<usize, Problem> {
+    pub(super) fn run(&mut self, study_run: &mut StudyRun<'_>, phase: &Phase) -> Result<usize, Problem> {
         let items = self.items(phase.acts);
         let title = match phase.acts {
             // They differ, if at all, by one or two of each family.
@@ -66,18 +66,18 @@ impl Suite {
             _ => phase.title.to_string(),
         };
         let mut row = planned_row(self.target, phase.pattern, &title, 0, self.command(phase));
-        let step = asking.begin_step(self.target, &title);
+        let step = study_run.begin_step(self.target, &title);
         let mut part = None;
-        if items.is_empty() && !asking.stopped() {
+        if items.is_empty() && !study_run.stopped() {
             let text = format!("{} did not run: the files or directories that it needs could not be made", phase.title);
-            asking.note("phase-without-files", Severity::Caution, text);
-        } else if !asking.stopped() {
-            part = self.run_on(items, asking, phase, &step, &mut row)?;
+            study_run.note("phase-without-files", Severity::Caution, text);
+        } else if !study_run.stopped() {
+            part = self.run_on(items, study_run, phase, &step, &mut row)?;
         }
-        asking.end_step(&step, row);
-        let index = asking.study.rows.len() - 1;
+        study_run.end_step(&step, row);
+        let index = study_run.study.rows.len() - 1;
         // It ran with the other: it is no step of its own.
-        asking.study.rows.extend(part);
+        study_run.study.rows.extend(part);
         Ok(index)
     }
 
@@ -85,16 +85,16 @@ impl Suite {
     fn run_on(
         &mut self,
         mut items: Vec<Item>,
-        asking: &mut Asking<'_>,
+        study_run: &mut StudyRun<'_>,
         phase: &Phase,
         step: &Step,
         row: &mut Row,
     ) -> Result<Option<Row>, Problem> {
         let limit_ns = phase.limited.then_some(u64::from(self.options.limit_s) * 1_000_000_000);
         let planned = items.len();
-        let (control, watcher) = (&asking.control, &mut *asking.watcher);
+        let (control, watcher) = (&study_run.control, &mut *study_run.watcher);
         let arranged = self.caches.arrange(phase.cache, &self.ground.root, &mut items, limit_ns, control, watcher);
-        asking.watcher.looked();
+        study_run.watcher.looked();
         let cache = match arranged {
             Arranged::Ready(cache) => cache,
             Arranged::Impossible(reason) => {
@@ -112,13 +112,13 @@ impl Suite {
             more_ns: self.more_ns(phase, &items),
             items,
             limit_ns,
-            control: asking.control.clone(),
+            control: study_run.control.clone(),
         };
         let before = self.wire();
         let prepared = task.items.len();
-        let outcome = perform(task, step, asking.watcher)?;
+        let outcome = perform(task, step, study_run.watcher)?;
         // There may have been no time to make all of them cold.
-        if outcome.cut || (prepared < planned && !asking.stopped()) {
+        if outcome.cut || (prepared < planned && !study_run.stopped()) {
             let attempted = outcome.done.len() as u64 + outcome.failures;
             self.cuts.push(format!("{} after {} of {}", phase.title, count(attempted), count(planned as u64)));
         }
@@ -247,11 +247,11 @@ impl Suite {
     }
 
     /// Notes which phases were cut short.
-    pub(super) fn tell_cuts(&self, asking: &mut Asking<'_>) {
+    pub(super) fn tell_cuts(&self, study_run: &mut StudyRun<'_>) {
         if !self.cuts.is_empty() {
             let list = self.cuts.join(", ");
             let text = format!("stopped at the time limit of {} s each (--limit): {list}", self.options.limit_s);
-            asking.note("phase-cut", Severity::Caution, text);
+            study_run.note("phase-cut", Severity::Caution, text);
         }
     }
 }

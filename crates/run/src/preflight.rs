@@ -25,7 +25,7 @@ pub fn storages(plan: &Plan) -> Vec<Storage> {
 }
 
 /// The record as it is before the first I/O: plans, and nothing done.
-pub fn foretold(plan: &Plan, host: Host, storages: Vec<Storage>) -> RunRecord {
+pub fn preflight(plan: &Plan, host: Host, storages: Vec<Storage>) -> RunRecord {
     let mut record = RunRecord::new("", 0);
     record.host = host;
     record.jobs = plan.workers.iter().map(blank_record).collect();
