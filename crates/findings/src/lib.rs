@@ -33,8 +33,8 @@ pub fn of_plan(planned: &RunRecord) -> Vec<Finding> {
     if without_storage(planned) {
         return Vec::new();
     }
-    let foretelling = || traps::ALL.iter().filter_map(|trap| trap.foretell);
-    look(planned, |evidence| foretelling().flat_map(|foretell| foretell(evidence)).collect())
+    let preflights = || traps::ALL.iter().filter_map(|trap| trap.preflight);
+    look(planned, |evidence| preflights().flat_map(|preflight| preflight(evidence)).collect())
 }
 
 /// Looks at each node of a run. On several, a finding tells on which.

@@ -207,9 +207,9 @@ impl<'run> Conductor<'run> {
 
     fn run(self) -> RunRecord {
         // Most of the program has done its part: options are read and the plan is made. So has, at the end, what worked.
-        engine::process::let_go_of_code();
+        engine::process::release_code_pages();
         let record = self.carry_out();
-        engine::process::let_go_of_code();
+        engine::process::release_code_pages();
         record
     }
 

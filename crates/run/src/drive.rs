@@ -21,7 +21,7 @@ pub(crate) use governor::Governor;
 
 use crate::control::{Control, Published, WorkerCell, WorkerState};
 use crate::ledger::latency::LatencySeries;
-use crate::logs::Keeper;
+use crate::logs::LogBuffer;
 use crate::phase::{Phase, Turn};
 use crate::plan::{PlannedFile, Queueing};
 use crate::recorder::Recorder;
@@ -145,7 +145,7 @@ pub(crate) struct Parts<'run, E, A> {
     /// Pacing, think time and latency limits; `None` for plain jobs.
     pub(crate) governor: Option<Governor>,
     /// Rows of the log files; present only beside a governor.
-    pub(crate) log: Option<Box<Keeper>>,
+    pub(crate) log: Option<Box<LogBuffer>>,
     /// Time every I/O (false: one in 64; a governed job needs the clock each time anyway).
     pub(crate) time_all: bool,
     /// Drop the cache when a pass begins again.
@@ -294,9 +294,9 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         self.parts.engine.clock().now_ns()
     }
 
-    /// Looks up from the loop: windows, totals, orders, the end of the runtime.
+    /// Polls what is due besides I/O: windows, totals, stop orders, the end of the runtime.
     #[cold]
-    fn look_up(&mut self, now_ns: u64) -> Result<(), Ended> {
+    fn poll_events(&mut self, now_ns: u64) -> Result<(), Ended> {
         if E::SYNCHRONOUS {
             self.count_calls();
         }

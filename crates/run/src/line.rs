@@ -120,7 +120,7 @@ impl<'line> Planned<'line> {
 
 impl Ready<'_> {
     /// The record as it is before the first I/O: plans, and nothing done.
-    pub fn foretold(&self) -> RunRecord {
+    pub fn preflight(&self) -> RunRecord {
         let mut record = RunRecord::new("", 0);
         let plan = &self.planned.plan;
         record.nodes = vec![self.node.clone()];

@@ -37,7 +37,7 @@ const ONE_PASS: f64 = 1.1;
 /// Fewer bytes say nothing.
 const BYTES_MIN: u64 = 4 << 20;
 
-pub(crate) fn foretell(evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(|(_, row)| conflict(row, true)).collect()
 }
 

@@ -36,7 +36,7 @@ const DELIVERED: f64 = 0.5;
 /// Fewer bytes say nothing.
 const BYTES_MIN: u64 = 4 << 20;
 
-pub(crate) fn foretell(evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(|(stage, row)| conflict(stage, row)).collect()
 }
 

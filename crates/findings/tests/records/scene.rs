@@ -192,7 +192,7 @@ pub(crate) fn found_in_a_moment(record: &RunRecord) -> Vec<(String, Severity)> {
 }
 
 /// The same of the plan.
-pub(crate) fn foretold(record: &RunRecord) -> Vec<(String, Severity)> {
+pub(crate) fn preflight(record: &RunRecord) -> Vec<(String, Severity)> {
     counting(findings::of_plan(record))
 }
 

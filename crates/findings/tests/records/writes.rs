@@ -116,7 +116,7 @@ fn compressed_writes() {
     job.plan.uniform_data = true;
     let mut record = on_disk(vec![job.clone()]);
     record.nodes[0].storages[0].compression = Some("compress=zstd:3".into());
-    assert_eq!(foretold(&record), caution("compressible-data"));
+    assert_eq!(preflight(&record), caution("compressible-data"));
     look(&mut record, 0, [0, 4 * GIB], [0, GIB]);
     file(&mut record, "/data/job", state);
     assert_eq!(found(&record), invalid("compressible-data"));

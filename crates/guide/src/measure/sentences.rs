@@ -6,7 +6,7 @@ use results::{Direction, JobRecord, Row, Study, Target};
 use run::StopRule;
 
 use super::lines::Timing;
-use crate::manner::Manner;
+use crate::io_mode::IoMode;
 
 /// The sentences that the rows allow.
 pub(super) fn of(study: &Study) -> Vec<String> {
@@ -139,8 +139,8 @@ fn without_server(target: &Target, mean_ns: f64) -> String {
 }
 
 /// On what, and how, in a sentence.
-pub(super) fn manner(file_bytes: u64, manner: Manner, timing: Timing) -> String {
-    let path = if manner.direct { "direct I/O" } else { "the page cache" };
+pub(super) fn io_mode(file_bytes: u64, io_mode: IoMode, timing: Timing) -> String {
+    let path = if io_mode.direct { "direct I/O" } else { "the page cache" };
     let seconds = |ms: u32| published(f64::from(ms) / 1e3);
     let length = match timing.stop_rule {
         StopRule::AsWritten => format!("{} s", seconds(timing.runtime_ms)),
@@ -151,7 +151,7 @@ pub(super) fn manner(file_bytes: u64, manner: Manner, timing: Timing) -> String 
     format!(
         "Measured with {} and {path} on a file of {} MiB, written first; each other test ran {length} after {} s of \
          warm-up.",
-        manner.engine,
+        io_mode.engine,
         count(file_bytes >> 20),
         seconds(timing.ramp_ms)
     )
