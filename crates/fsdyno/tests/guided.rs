@@ -235,7 +235,7 @@ fn without_a_home_the_answer_is_printed_and_not_kept() {
     let told = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(0), "{told}");
     assert!(told.contains("neither XDG_DATA_HOME nor HOME is set; this run is not saved"), "{told}");
-    assert!(!told.contains("kept as") && !ran.stdout.is_empty(), "{told}");
+    assert!(!told.contains("saved as") && !ran.stdout.is_empty(), "{told}");
     let left: Vec<_> = fs::read_dir(place.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["data"]);
 }

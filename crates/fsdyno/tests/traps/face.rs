@@ -125,5 +125,5 @@ fn stories_are_told() {
     assert!(findings::catalogue().all(|explanation| list.contains(explanation.id)), "{list}");
     let (status, out, complaint) = explain(&["no-such-thing"]);
     assert_eq!((status, out.as_str()), (Some(2), ""));
-    assert!(complaint.contains("no finding is called no-such-thing") && complaint.contains("next: "), "{complaint}");
+    assert!(complaint.contains("there is no finding no-such-thing") && complaint.contains("next: "), "{complaint}");
 }
