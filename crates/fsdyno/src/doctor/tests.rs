@@ -112,7 +112,7 @@ fn the_verdict_names_the_rate_of_one_core() {
     assert!(
         verdict.starts_with(
             "At iodepth 64 fsdyno itself needs about 35 ns of CPU per I/O: one CPU can drive about 29 million I/Os \
-             per second; the storage is the limit unless it is faster than that."
+             per second. A slower storage is the limit of a run."
         ),
         "{verdict}"
     );
