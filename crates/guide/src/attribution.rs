@@ -147,7 +147,7 @@ mod tests {
         let (disk, mount) = (of("disk", StorageClass::Block), of("mount", StorageClass::Network));
         assert!(attribute(&disk, &mount).is_ok());
         let swapped = attribute(&mount, &disk).unwrap_err();
-        assert!(swapped.what.contains("disk is of storage in its own machine"), "{}", swapped.what);
+        assert!(swapped.what.contains("disk was measured on local storage"), "{}", swapped.what);
         assert_eq!(swapped.next.as_deref(), Some("give the run on the server first, then the run on the client"));
     }
 
@@ -164,6 +164,6 @@ mod tests {
         other.rows[0].pattern = "write".into();
         assert!(attribute(&other, &study("client", 9_000, 1)).unwrap_err().what.contains("no pattern in common"));
         other.targets.push(results::Target::default());
-        assert!(attribute(&other, &study("client", 9_000, 1)).unwrap_err().what.contains("2 storages"));
+        assert!(attribute(&other, &study("client", 9_000, 1)).unwrap_err().what.contains("2 targets"));
     }
 }

@@ -355,7 +355,7 @@ mod tests {
         assert!(stop(None, 8, 12).unwrap().contains("all differences from the baseline are clear"));
         let cap = stop(widest(0.3), 12, 12).unwrap();
         assert!(cap.contains("maximum of 12 rounds: read on nfs did not stabilise (±30 %"), "{cap}");
-        assert!(stop(widest(f64::INFINITY), 12, 12).unwrap().contains("no interval"));
+        assert!(stop(widest(f64::INFINITY), 12, 12).unwrap().contains("no confidence interval"));
     }
 
     #[test]

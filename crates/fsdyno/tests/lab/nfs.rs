@@ -153,7 +153,7 @@ fn writes_that_the_link_cannot_carry() {
     let claimed = lost.record.jobs[0].directions.write.bandwidth();
     assert!(claimed > 50_000_000, "the trap itself: {claimed} B/s over 25 MB/s");
     let above = lost.invalid("above-link-speed");
-    assert!(above.cause.contains("vec0 carries (25.0 MB/s)"), "{}", above.cause);
+    assert!(above.cause.contains("vec0 can carry (25.0 MB/s)"), "{}", above.cause);
 
     let unknown = Bench::new().fio(&format!("--name=unknown {line}"));
     unknown.silent(&["above-link-speed"]);

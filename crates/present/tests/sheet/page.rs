@@ -97,7 +97,7 @@ fn the_answer_is_first_and_trust_is_a_word() {
     // The median of local sequential reads, and NFS against it.
     assert!(page.contains("515") && page.contains("×0.21"));
     assert!(page.contains("not visible, a FUSE mount has no device of its own"));
-    assert!(page.contains("A warm-up of 5.00\u{a0}s came before"));
+    assert!(page.contains("A warm-up of 5.00\u{a0}s before it is not counted"));
     assert!(page.contains("Triangles mark seconds in which the control group's CPU limit"));
 }
 

@@ -66,7 +66,7 @@ fn what_the_rounds_cannot_show_or_what_is_small_has_no_winner() {
     says(&race(&[&EVEN, &once]), "randread: no clear difference between local and nfs.");
     let hair: Vec<f64> = EVEN.iter().map(|rate| rate * 0.99).collect();
     says(&race(&[&EVEN, &hair]), "randread: no clear difference between local and nfs.");
-    says(&race(&[&EVEN[..6], &SLOWER[..6]]), "too few rounds to call that a difference");
+    says(&race(&[&EVEN[..6], &SLOWER[..6]]), "but too few rounds ran to call it a difference");
 }
 
 #[test]

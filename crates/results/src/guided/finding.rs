@@ -7,7 +7,7 @@ use crate::record::Severity;
 /// Something that was seen in a record and changes what its numbers mean.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Stable name of the kind: `page-cache`, `unwritten-data`. `fsdyno explain ID` tells its story.
+    /// Stable name of the kind: `page-cache`, `unwritten-data`. `fsdyno explain ID` explains it.
     pub id: String,
     /// Invalid: the number answers another question. Caution: it needs care. Info: worth knowing.
     pub severity: Severity,
