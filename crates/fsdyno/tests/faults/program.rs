@@ -36,32 +36,40 @@ pub(crate) struct Ran {
 
 /// fio's face, in `place`; the record is kept elsewhere.
 pub(crate) fn fio(place: &Path, words: &str) -> Running {
-    start(place, |folder| {
-        let record = format!("--record={}", folder.join("record").display());
-        words.split_whitespace().map(str::to_owned).chain([record]).collect()
-    })
+    start(place, |folder| fio_words(folder, words))
+}
+
+fn fio_words(folder: &Path, words: &str) -> Vec<String> {
+    let record = format!("--record={}", folder.join("record").display());
+    words.split_whitespace().map(str::to_owned).chain([record]).collect()
 }
 
 /// The same with bounds of [`HURRIED`] seconds instead of thirty.
 pub(crate) fn hurried(place: &Path, words: &str) -> Running {
-    let folder = folder();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-    command.args(words.split_whitespace()).arg(format!("--record={}", folder.path().join("record").display()));
-    command.env("FSDYNO_PATIENCE", HURRIED.to_string());
-    start_command(place, folder, command)
+    start_with(place, Some(HURRIED), |folder| fio_words(folder, words))
 }
 
 /// `measure`, quickly and on little; the study is kept elsewhere.
 pub(crate) fn measure(place: &Path) -> Running {
-    ask(place, "measure . --quick --size=16m")
+    ask(place, MEASURE)
 }
+
+/// The words of [`measure`].
+pub(crate) const MEASURE: &str = "measure . --quick --size=16m";
 
 /// A question; the study is kept elsewhere.
 pub(crate) fn ask(place: &Path, words: &str) -> Running {
-    start(place, |folder| {
-        let store = folder.join("store").to_str().expect("plain names").to_owned();
-        words.split_whitespace().map(str::to_owned).chain(["--store".to_owned(), store]).collect()
-    })
+    start(place, |folder| question_words(folder, words))
+}
+
+/// The same with bounds of [`HURRIED`] seconds.
+pub(crate) fn ask_hurried(place: &Path, words: &str) -> Running {
+    start_with(place, Some(HURRIED), |folder| question_words(folder, words))
+}
+
+fn question_words(folder: &Path, words: &str) -> Vec<String> {
+    let store = folder.join("store").to_str().expect("plain names").to_owned();
+    words.split_whitespace().map(str::to_owned).chain(["--store".to_owned(), store]).collect()
 }
 
 /// `clean`, and what it says.
@@ -70,9 +78,15 @@ pub(crate) fn clean(place: &Path) -> Ran {
 }
 
 fn start(place: &Path, words: impl FnOnce(&Path) -> Vec<String>) -> Running {
+    start_with(place, None, words)
+}
+
+/// `patience`: what stands for the half minute, s.
+fn start_with(place: &Path, patience: Option<u64>, words: impl FnOnce(&Path) -> Vec<String>) -> Running {
     let folder = folder();
     let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
     command.args(words(folder.path()));
+    command.envs(patience.map(|seconds| ("FSDYNO_PATIENCE", seconds.to_string())));
     start_command(place, folder, command)
 }
 
