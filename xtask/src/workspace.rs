@@ -21,14 +21,10 @@ pub(crate) fn cargo(words: &[&str]) -> Result<bool, String> {
 pub(crate) struct Package {
     /// Its name.
     pub(crate) name: String,
-    /// Licence as an SPDX expression.
-    pub(crate) licence: Option<String>,
     /// One of the workspace's own.
     pub(crate) own: bool,
-    /// Names of what it depends on.
+    /// Names of what it depends on; what its tests use beside is not among them.
     pub(crate) dependencies: Vec<String>,
-    /// Names of what only its tests depend on.
-    pub(crate) test_dependencies: Vec<String>,
     /// Root files of its library and its programs.
     pub(crate) roots: Vec<PathBuf>,
 }
@@ -71,16 +67,14 @@ impl Workspace {
 }
 
 fn package(package: &Value) -> Package {
-    let (of_tests, of_code): (Vec<&Value>, Vec<&Value>) =
-        items(&package["dependencies"]).partition(|dependency| dependency["kind"] == "dev");
-    let names = |dependencies: Vec<&Value>| dependencies.iter().map(|dependency| text(&dependency["name"])).collect();
     let is_root = |target: &&Value| items(&target["kind"]).any(|kind| ["lib", "bin"].contains(&text(kind).as_str()));
     Package {
         name: text(&package["name"]),
-        licence: package["license"].as_str().map(str::to_string),
         own: package["source"].is_null(),
-        dependencies: names(of_code),
-        test_dependencies: names(of_tests),
+        dependencies: items(&package["dependencies"])
+            .filter(|dependency| dependency["kind"] != "dev")
+            .map(|dependency| text(&dependency["name"]))
+            .collect(),
         roots: items(&package["targets"]).filter(is_root).map(|target| text(&target["src_path"]).into()).collect(),
     }
 }
@@ -102,17 +96,15 @@ mod tests {
         let metadata = serde_json::json!({
             "workspace_root": "/w",
             "packages": [
-                {"name": "a", "license": "MIT", "source": null, "dependencies": [{"name": "b"}, {"name": "c", "kind": "dev"}],
+                {"name": "a", "source": null, "dependencies": [{"name": "b"}, {"name": "c", "kind": "dev"}],
                  "targets": [{"kind": ["lib"], "src_path": "/w/a/src/lib.rs"}, {"kind": ["test"], "src_path": "t"}]},
-                {"name": "b", "license": null, "source": "registry", "dependencies": [], "targets": []},
+                {"name": "b", "source": "registry", "dependencies": [], "targets": []},
             ],
         });
         let workspace = Workspace::from_metadata(&metadata);
         let members: Vec<_> = workspace.members().collect();
         assert_eq!(members.len(), 1);
         assert_eq!((members[0].name.as_str(), members[0].dependencies.as_slice()), ("a", ["b".to_string()].as_slice()));
-        assert_eq!(members[0].test_dependencies, ["c"]);
         assert_eq!(members[0].roots, [PathBuf::from("/w/a/src/lib.rs")]);
-        assert_eq!(workspace.packages[1].licence, None);
     }
 }

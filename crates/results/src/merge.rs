@@ -20,6 +20,7 @@ impl RunRecord {
 impl JobRecord {
     /// Adds another worker of the same group. The row keeps the name, the pid and the setup of its first member, takes
     /// the options of its last and the first error that any of them had.
+    #[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]
     pub fn merge(&mut self, other: &JobRecord) {
         let JobRecord {
             name: _,

@@ -9,6 +9,7 @@ use crate::figures::{CALL_LABELS, LATENCY_LABELS, Shares, error_code, mean};
 use crate::groups::Group;
 use crate::lanes::{Lane, lanes};
 
+#[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]
 pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool) -> Value {
     let JobRecord {
         name,

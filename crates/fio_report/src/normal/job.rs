@@ -15,6 +15,7 @@ use crate::lanes::{Lane, lanes};
 use crate::number::Style;
 
 /// A row without any transfer has no block.
+#[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]
 pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: u64, zone: &TimeZone) {
     let JobRecord {
         name: _,

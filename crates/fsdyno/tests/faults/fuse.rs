@@ -135,7 +135,7 @@ const CASES: &[Case] = &[
 
 #[test]
 fn fio_face() {
-    lab::inside("fuse::fio_face", &["fuse"], || {
+    lab::inside("fuse::fio_face", "fuse", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         std::fs::write(place.join(DATA), vec![7; 1 << 20]).expect("the place is writable");
@@ -201,7 +201,7 @@ fn kept(ran: &Ran) -> String {
 
 #[test]
 fn guided_face() {
-    lab::inside("fuse::guided_face", &["fuse"], || {
+    lab::inside("fuse::guided_face", "fuse", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         lab::tell("lab-fault", "direct-io 1");

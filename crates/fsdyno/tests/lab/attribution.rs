@@ -5,8 +5,10 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::bench::{Bench, near, text, word};
-use crate::stack::{inside, place, shell, tell};
+use crate::bench::{Bench, near};
+use testkit::shell;
+use testkit::stack::{inside, place, tell};
+use testkit::{text, word};
 
 /// Durable writes through the page cache: what an NFS server does for each of them, too.
 const WRITES: &str =

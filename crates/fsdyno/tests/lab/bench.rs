@@ -7,7 +7,8 @@ use results::evidence::{LedgerSample, Moment, WireCounters};
 use results::{Finding, RunRecord, Severity, Study};
 use serde_json::Value;
 
-use crate::stack::tell;
+use testkit::stack::tell;
+use testkit::{text, word};
 
 /// Where records are kept.
 pub(crate) struct Bench {
@@ -42,7 +43,8 @@ impl Bench {
 
     /// Runs the program with these words.
     pub(crate) fn run(&self, words: &[&str]) -> Output {
-        let all = [self.before, &[env!("CARGO_BIN_EXE_fsdyno")], words].concat();
+        let program = testkit::program();
+        let all = [self.before, &[&program], words].concat();
         let mut command = Command::new(all[0]);
         command.args(&all[1..]).env("XDG_DATA_HOME", self.folder.path()).current_dir(self.folder.path());
         command.envs(self.link_mbit.map(|speed| ("FSDYNO_LINK_MBIT", speed.to_string())));
@@ -121,15 +123,6 @@ impl Run {
         assert_eq!(begin.application.bytes, [0, 0]);
         (end.application.bytes, end.wire.value().cloned().unwrap_or_else(|| panic!("{:?}", end.wire.reason())))
     }
-}
-
-/// A path as a word of a command line.
-pub(crate) fn word(path: &Path) -> &str {
-    path.to_str().expect("a plain name")
-}
-
-pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// `two` is `one` but for this share of it.

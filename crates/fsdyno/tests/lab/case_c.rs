@@ -6,8 +6,11 @@ use std::path::Path;
 use results::evidence::Moment;
 use results::{Row, Trust};
 
-use crate::bench::{Bench, near, text, word};
-use crate::stack::{inside, long_ones_are_wanted, place, skip, tell};
+use crate::bench::{Bench, near};
+use crate::stack::long_ones_are_wanted;
+use testkit::skip;
+use testkit::stack::{inside, place, tell};
+use testkit::{text, word};
 
 /// What a gigabit carries, and a burst of the shaped link.
 const LINK_BYTES_PER_S: f64 = 131e6;

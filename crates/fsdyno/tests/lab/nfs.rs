@@ -6,9 +6,12 @@ use std::process::Command;
 use findings::limits::Limiter;
 use serde_json::Value;
 
-use crate::bench::{Bench, near, text, word};
+use crate::bench::{Bench, near};
 use crate::case_c::is_honest;
-use crate::stack::{carried, inside, place, shell, tell};
+use crate::stack::carried;
+use testkit::shell;
+use testkit::stack::{inside, place, tell};
+use testkit::{text, word};
 
 /// Half of the guests' clock tick: what their timers may be early.
 const TICK_NS: u64 = 5_000_000;

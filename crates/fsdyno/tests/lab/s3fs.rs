@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 
-use crate::bench::{Bench, near, word};
+use crate::bench::{Bench, near};
 use crate::case_c::{is_honest, rate};
-use crate::stack::{carried, inside, place, tell};
+use crate::stack::carried;
+use testkit::stack::{inside, place, tell};
+use testkit::word;
 
 /// Case C of the design, as its asker wrote it, but for the size and the time.
 fn literal(access: &str) -> String {

@@ -4,8 +4,9 @@ use std::process::Command;
 
 use results::evidence::{Moment, SocketCounters};
 
-use crate::bench::{Bench, Run, near, word};
-use crate::stack::{inside, place, tell};
+use crate::bench::{Bench, Run, near};
+use testkit::stack::{inside, place, tell};
+use testkit::word;
 
 /// A writer and a reader of one connection through the interface that the daemon uses too.
 const NEIGHBOUR: &str = "

@@ -1,7 +1,5 @@
 //! Findings on the fio face: where they are said and where not, and their explanations.
 
-use std::process::Command;
-
 use results::Severity;
 use serde_json::Value;
 
@@ -102,7 +100,7 @@ fn memory_filesystems_and_simulated_jobs_are_left_alone() {
         format!("--name=job --filename={} --rw=read --bs=64k --size=64m --runtime=1 --time_based", file.display());
     let ran = bench.run(&words);
     if ran.record.storages.first().is_none_or(|storage| storage.class != results::evidence::StorageClass::Memory) {
-        return eprintln!("skipped: /dev/shm is no memory filesystem");
+        return testkit::skip("/dev/shm is no memory filesystem");
     }
     let about_storage: Vec<_> = ran.record.findings.iter().filter(|finding| finding.id != "cpu-starved").collect();
     assert!(about_storage.is_empty(), "{about_storage:#?}");
@@ -110,20 +108,14 @@ fn memory_filesystems_and_simulated_jobs_are_left_alone() {
 
 #[test]
 fn stories_are_told() {
-    let explain = |words: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_fsdyno")).arg("explain").args(words).output().expect("it runs");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (output.status.code(), text(&output.stdout), text(&output.stderr))
-    };
-    let (status, explanation, _) = explain(&["page-cache"]);
-    assert_eq!(status, Some(0));
+    let explain = |words: &str| testkit::Place::new().run(&format!("explain {words}"));
+    let explanation = explain("page-cache").good().stdout;
     for part in ["page-cache (T2): ", "What happens\n", "How it is detected\n", "What to do\n", "Documented\n"] {
         assert!(explanation.contains(part), "{explanation}");
     }
-    assert_eq!(explain(&["t2"]).1, explanation, "by its number");
-    let (_, list, _) = explain(&[]);
+    assert_eq!(explain("t2").stdout, explanation, "by its number");
+    let list = explain("").stdout;
     assert!(findings::catalogue().all(|explanation| list.contains(explanation.id)), "{list}");
-    let (status, out, complaint) = explain(&["no-such-thing"]);
-    assert_eq!((status, out.as_str()), (Some(2), ""));
-    assert!(complaint.contains("no finding is called no-such-thing") && complaint.contains("next: "), "{complaint}");
+    let complaint = explain("no-such-thing").refused("no finding is called no-such-thing");
+    assert!(complaint.contains("next: "), "{complaint}");
 }
