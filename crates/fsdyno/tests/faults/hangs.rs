@@ -1,11 +1,12 @@
-//! Storage that never answers again. The bound is the product's own, half a minute, so that these tests take it.
+//! Storage that never answers again. Some seconds stand for the half minute of the bounds, but not in first looks: what
+//! identifies a storage waits for five seconds itself.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::document::Row;
 use crate::lab;
-use crate::program::{Precious, Ran, Running, ask, clean, fio, measure, replace_after};
+use crate::program::{MEASURE, Precious, Ran, Running, ask_hurried, clean, fio, hurried, measure, replace_after};
 use testkit::wait_until;
 
 /// The requests of this kind that the file system has seen.
@@ -59,7 +60,7 @@ fn fio_face() {
                  --direct=1"
             );
             let before = requests("reads");
-            let mut running = fio(&place, &words);
+            let mut running = hurried(&place, &words);
             // Some hundred I/Os first: they must not be lost with the one that hangs.
             running.wait_until("I/O", |_| requests("reads") > before + 200);
             lab::tell("sleep", "1");
@@ -75,7 +76,7 @@ fn fio_face() {
         let layout = "--name=a --filename=new --rw=read --bs=4k --size=64m --direct=1";
         let before = requests("writes");
         lab::tell("lab-fault", "hang-forever 1");
-        let mut running = fio(&place, layout);
+        let mut running = hurried(&place, layout);
         hung_at(&mut running, "writes", before);
         running.signal("INT");
         let told = ["is stuck", "never completed", "never completed", "is stuck"];
@@ -105,7 +106,7 @@ fn guided_face() {
         let precious = Precious::put(&place);
         lab::tell("lab-fault", "direct-io 1");
         let before = requests("reads");
-        let mut running = measure(&place);
+        let mut running = ask_hurried(&place, MEASURE);
         running.wait_until("reads", |_| requests("reads") > before + 200);
         lab::tell("sleep", "1");
         lab::tell("lab-fault", "hang-forever 1");
@@ -175,7 +176,7 @@ fn syncs_and_small_files() {
             lab::tell("lab-fault", set);
             let words = format!("--name=a --rw=write --bs=4k --size=1m --fallocate=none {words}");
             let due = requests("fsyncs") + if set.ends_with('3') { 2 } else { 0 };
-            let mut running = fio(&place, &words);
+            let mut running = hurried(&place, &words);
             hung_at(&mut running, "fsyncs", due);
             running.signal("INT");
             begun.push((fault, format!("fio {words}"), running));
@@ -183,7 +184,7 @@ fn syncs_and_small_files() {
         // Slow enough to be met on the way.
         lab::tell("lab-fault", "delay-us 5000");
         let before = requests("writes");
-        let mut running = ask(&place, "smallfiles .");
+        let mut running = ask_hurried(&place, "smallfiles .");
         running.wait_until("some files", |_| requests("writes") > before + 50);
         lab::tell("lab-fault", "hang-forever 1 delay-us 0");
         let mut last = requests("writes");
@@ -213,7 +214,7 @@ fn a_disk_that_never_answers() {
         let place = lab::target();
         let precious = Precious::put(&place);
         let words = "--name=a --filename=data --rw=randread --bs=4k --size=16m --direct=1 --time_based --runtime=10";
-        let mut running = fio(&place, &format!("{words} --eta=always --eta-interval=250ms"));
+        let mut running = hurried(&place, &format!("{words} --eta=always --eta-interval=250ms"));
         running.wait_until("I/O", |running| running.said().contains("[r="));
         lab::tell("lab-disk", "hang 3600");
         let ran = running.finish();
@@ -223,7 +224,7 @@ fn a_disk_that_never_answers() {
             vec![row("the disk stops answering", &format!("fio {words}"), &ran, "is stuck", "its file".into())];
         std::fs::remove_file(place.join("data")).expect("the disk answers again");
 
-        let mut running = measure(&place);
+        let mut running = ask_hurried(&place, MEASURE);
         running.wait_until("the second test", |running| running.said().contains("[1/8]"));
         // Some I/Os first: they must not be lost with the one that hangs.
         lab::tell("sleep", "1");

@@ -53,19 +53,29 @@ pub(crate) fn fio(place: &Path, words: &str) -> Running {
 
 /// The same with bounds of [`HURRIED`] seconds instead of thirty.
 pub(crate) fn hurried(place: &Path, words: &str) -> Running {
-    start(place, words, "--record=record", |command| {
-        command.env("FSDYNO_PATIENCE", HURRIED.to_string());
-    })
+    start(place, words, "--record=record", hurry)
 }
 
 /// `measure`, quickly and on little; the study is kept elsewhere.
 pub(crate) fn measure(place: &Path) -> Running {
-    ask(place, "measure . --quick --size=16m")
+    ask(place, MEASURE)
 }
+
+/// The words of [`measure`].
+pub(crate) const MEASURE: &str = "measure . --quick --size=16m";
 
 /// A question; the study is kept elsewhere.
 pub(crate) fn ask(place: &Path, words: &str) -> Running {
     start(place, words, "--store=store", |_| {})
+}
+
+/// The same with bounds of [`HURRIED`] seconds.
+pub(crate) fn ask_hurried(place: &Path, words: &str) -> Running {
+    start(place, words, "--store=store", hurry)
+}
+
+fn hurry(command: &mut Command) {
+    command.env("FSDYNO_PATIENCE", HURRIED.to_string());
 }
 
 /// `clean`, and what it says.
