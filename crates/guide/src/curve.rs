@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use results::quantity::number;
+use results::quantity::{counted, number};
 use results::statistics::ENOUGH_REQUESTS;
 use results::{Question, Severity, Study, Trust};
 
@@ -116,7 +116,9 @@ fn outline(asking: &mut Asking<'_>, options: &Options) {
     let each = Timing::of_runtime(options.runtime_s);
     let all = duration(Timing::of_runtime(LOOK_S).seconds(looks) + each.seconds(loads));
     let text = format!(
-        "{looks} looks for the capacity, then {loads} loads of {}: they take up to {all} once the file is filled",
+        "{} for the capacity, then {} of {}: they take up to {all} once the file is filled",
+        counted(looks as u64, "look"),
+        counted(loads as u64, "load"),
         duration(each.seconds(1))
     );
     asking.watcher.outline(&text);

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use results::quantity::number;
+use results::quantity::{counted, number};
 use results::statistics::order_of_round;
 use results::{Question, Row, Severity, Study};
 
@@ -127,7 +127,8 @@ fn announce(asking: &mut Asking<'_>, options: &Options, points: usize) {
     let each = f64::from(whole.turn(turns).runtime_ms) / 1e3;
     let all = duration(whole.seconds(points));
     let outline = format!(
-        "{points} points, each {turns} times for {} s, in turns: they take up to {all} once the file is filled",
+        "{}, each {turns} times for {} s, in turns: they take up to {all} once the file is filled",
+        counted(points as u64, "point"),
         number(each)
     );
     asking.watcher.outline(&outline);

@@ -66,8 +66,7 @@ impl FileError {
             // open(2) has no other use for EINVAL with these flags.
             errno::EINVAL if mode.direct => {
                 error.cause = FileCause::DirectRefused;
-                error.advice = "; looks like your file system does not support direct=1/buffered=0: run with \
-                                direct=0 (the page cache then serves repeated reads), or put the file on a file \
+                error.advice = "; looks like your file system does not support direct=1/buffered=0. Run with direct=0 (the page cache then serves repeated reads), or put the file on a file \
                                 system with direct I/O (ext4, xfs, btrfs, NFS; tmpfs since Linux 6.6)"
                     .to_owned();
             }
@@ -129,8 +128,7 @@ pub(super) fn refused_transfer(
     memory_align: usize,
 ) -> String {
     let Some(DirectAlignment { memory, offset: step }) = demand else {
-        return "the first direct transfer was refused and the kernel does not say what this file demands: bs, \
-                offset and blockalign must be multiples of the device's logical block (512 or 4096 bytes), \
+        return "the first direct transfer was refused and the kernel does not say what this file demands. bs, offset and blockalign must be multiples of the device's logical block (512 or 4096 bytes), \
                 iomem_align too; try bs=4k, or direct=0"
             .to_owned();
     };

@@ -17,7 +17,7 @@ pub(crate) const STORY: Story = Story {
     happens: "An NFS client trusts what it knows of a file's attributes for 3 to 60 s (acregmin, acregmax), of a \
               folder's for 30 to 60 s. A loop of stat calls then measures this machine.",
     seen: "Requests on the wire that could answer (GETATTR, LOOKUP, ACCESS, READDIR, READDIRPLUS, OPEN) beside 64 or \
-           more operations of a phase of stat calls or of the engines filestat and dirstat: fewer than one for two \
+           more operations of a phase of stat calls or of the engines filestat and dirstat. Fewer than one for two \
            is a caution. For a phase that is meant to run from the cache it is information only.",
     advice: "Wait longer than acregmax, drop the caches, or mount with noac for a cold number; show hot and cold beside \
              each other.",

@@ -18,7 +18,7 @@ pub(crate) const STORY: Story = Story {
               the storage has no part in it. Where the storage's own work takes the processors, a FUSE daemon's or \
               the kernel's for io_uring, the rate is what this machine gets from it, and the row stays ok.",
     seen: "Steal time of the machine from 10 % on, throttling by the control group from 5 % of the time on, workers \
-           that waited for a processor for 20 % of their time or more; and who used the processors for at least half \
+           that waited for a processor for 20 % of their time or more. Also who used the processors for at least half \
            of that time. A caution; information where the storage's own work did.",
     advice: "Run when the machine is idle, with no more jobs than processors, and without a processor limit.",
     documented: "proc(5), /proc/stat and schedstat; linux Documentation/admin-guide/cgroup-v2.rst, cpu.stat",

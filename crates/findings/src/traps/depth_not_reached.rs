@@ -22,10 +22,8 @@ pub(crate) const STORY: Story = Story {
               Direct writes that make a file grow, or go to a filesystem with checksums, are done one after the other \
               too.",
     seen: "Before the run, from the options: a caution, on a memory filesystem information only. After a run with \
-           libaio and a depth of four or more, from the device's average queue depth and from the submission \
-           latency: where submitting is the whole of a request, slat times the number of I/Os is the time of the \
-           run. Said when both say so: the depth was below a quarter of what was asked for, and submitting took 70 % \
-           of the time; without latencies (gtod_reduce) the queue tells it alone, where the device delivered nine \
+           libaio and a depth of four or more, from the device's average queue depth and from the submission latency. Where submitting is the whole of a request, slat times the number of I/Os is the time of the \
+           run. Said when both say so: the depth was below a quarter of what was asked for, and submitting took 70 % of the time. Without latencies (gtod_reduce) the queue tells it alone, where the device delivered nine \
            tenths of it. Invalid without direct I/O; with it a caution, as it is then the filesystem that has no \
            depth, and nothing where a limit of the control group held the requests.",
     advice: "Add --direct=1 to libaio, or use --ioengine=io_uring, which keeps its depth without direct I/O too. For \

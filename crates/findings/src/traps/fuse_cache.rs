@@ -21,7 +21,7 @@ pub(crate) const STORY: Story = Story {
            more: said from 10 % that did not cross on, invalid from 50 % on. Where others use the interface too, the \
            daemon's own connections tell it, as a caution, since one that comes and goes between two looks is not \
            seen. Daemons without a server (bindfs, gocryptfs) have no wire: what they had storage read, or the \
-           devices below them delivered, stands beside what the job read; and where no device is seen what they \
+           devices below them delivered, stands beside what the job read. Where no device is seen what they \
            passed on beside what it wrote.",
     advice: "For reads: use objects that this machine has not touched since the mount, or mount again without the cache \
              between writing and reading. For writes: add --end_fsync=1, and count the close.",

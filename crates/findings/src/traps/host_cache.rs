@@ -20,8 +20,8 @@ pub(crate) const STORY: Story = Story {
               own. The device counters of this machine show every request delivered, and memory answered all the same.",
     seen: "The device below a loop device's file moved half or less of what the loop device did, in reads or in \
            writes, of 4 MiB or more: invalid. Where the lower layer cannot be seen, two signatures, neither of them \
-           proof and only ever a caution: the rate rises by half or more just when every byte of files that this run \
-           made has been read once, with direct I/O and nine tenths of it delivered by the device; or a disk with \
+           proof and only ever a caution. First, the rate rises by half or more just when every byte of files that this run \
+           made has been read once, with direct I/O and nine tenths of it delivered by the device. Second, a disk with \
            platters, over 1 GiB or more, answers random reads within 1 ms.",
     advice: "Attach loop devices with losetup --direct-io=on. Otherwise use files larger than the host's or controller's memory, or ask whoever runs it (qemu: cache=none).",
     documented: "fio issues 41 and 851; qemu documentation, cache modes",

@@ -14,8 +14,7 @@ pub(crate) const STORY: Story = Story {
     id: ID,
     trap: "T28",
     title: "The device saw requests of another size",
-    happens: "Kernels cut large requests to what the device takes (max_sectors_kb), NFS to rsize and wsize, FUSE to \
-              128 KiB; a scattered file makes many small ones; readahead reads far more than random readers ask for. \
+    happens: "Kernels cut large requests to what the device takes (max_sectors_kb), NFS to rsize and wsize, FUSE to 128 KiB. A scattered file makes many small ones; readahead reads far more than random readers ask for. \
               The number belongs to the requests that arrived, not to those asked for.",
     seen: "Of jobs that run alone on a disk, from 64 requests on. For direct I/O of one block size: bytes over \
            requests of the device, half of the block size or less for reads, an eighth for writes, among which are \

@@ -18,8 +18,7 @@ pub(crate) const STORY: Story = Story {
               the others find them there: four jobs seem to read four times what the device delivered. Several writers \
               of one file wait for each other instead.",
     seen: "Before the run, from the files and ranges of the jobs: a caution; for random I/O only where it reads \
-           through the page cache. After it, from the bytes that the jobs read beside those that the device \
-           delivered: a caution from one and a half times on, invalid when less than half was delivered though the \
+           through the page cache. After it, from the bytes that the jobs read beside those that the device delivered. It is a caution from one and a half times on, invalid when less than half was delivered though the \
            device read the file, information when it delivered all. With direct I/O on a disk each read reaches the \
            device: then it is information only.",
     advice: "Give each job a file of its own (--directory instead of --filename) or a part of its own \

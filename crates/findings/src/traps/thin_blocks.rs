@@ -16,7 +16,7 @@ pub(crate) const STORY: Story = Story {
     title: "Likely thin or deallocated blocks of a raw device",
     happens: "Blocks of a thin volume that were never written exist nowhere: reading them gives zeros without any disk. \
               Trimmed blocks of an SSD likewise; on some drives such reads are even slower than real ones.",
-    seen: "A raw device whose stack has a thin volume, or a loop device's file with holes, read by a run that wrote nothing \
+    seen: "A raw device whose stack has a thin volume, or a loop device's file with holes. It is read by a run that wrote nothing \
            to it, while the devices below delivered less than nine tenths of it (or cannot be watched). The device mapper \
            tells root which volumes are thin, and LVM everybody; of others it is said that their kind is not visible. Only \
            ever a caution, and likely, not certain.",

@@ -19,8 +19,8 @@ pub(crate) const STORY: Story = Story {
     happens: "Control groups, hypervisors and cloud volumes hold I/O at a configured rate. The number is then the \
               setting, not the storage; buffered writes may slip past the same limit.",
     seen: "A limit of the control group on the devices (io.max, blkio.throttle) that the rate reaches by nine tenths \
-           and does not pass by more than a fifth, from the beginning or since it was set during the run: a caution. \
-           Or a rate that stays within 1 % for twenty seconds without the page cache: a caution while the device's \
+           and does not pass by more than a fifth, from the beginning or since it was set during the run. That is a caution. \
+           Or a rate that stays within 1 % for twenty seconds without the page cache. That is a caution while the device's \
            queue holds less than a quarter of the four or more requests asked for, else information, as a link or a \
            bus at its ceiling is flat too. Runs with a rate of their own are left out.",
     advice: "Ask for the limit and compare with it, or run outside the limited group.",

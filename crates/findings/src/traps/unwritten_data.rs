@@ -18,7 +18,7 @@ pub(crate) const STORY: Story = Story {
               data. The filesystem answers reads of them with zeros from memory, at memory speed, direct I/O or not; \
               the device is never asked. ls and du show the full size.",
     seen: "The extent map of the files before the first I/O (FIEMAP, unwritten extents and holes), beside the bytes \
-           that the device delivered. Said when a tenth or more of what the job reads may lie there: invalid when \
+           that the device delivered. Said when a tenth or more of what the job reads may lie there. It is invalid when \
            the device delivered less than half of it, not at all when it delivered 95 % (the map was older than the \
            data), else, and where no device is seen, a caution.",
     advice: "Let fsdyno lay the file out: remove it and run again, or write it whole once, with --rw=write --bs=1M \

@@ -17,9 +17,9 @@ pub(crate) const STORY: Story = Story {
     happens: "A buffered write is done when the kernel has copied it. The storage sees it later, or never if the \
               machine loses power. A test that stops the clock before the data are down measures memory. On NFS and \
               FUSE mounts close() hides the rest of the work.",
-    seen: "For 4 MiB or more without any sync: the dirty pages of the run's files when the last write returned \
-           (cachestat; not on FUSE mounts, whose daemons have pages of their own), else the bytes that the devices \
-           or the server took until then: said from 10 % on, invalid from 50 % on. And the time of the close, from a \
+    seen: "For 4 MiB or more without any sync. What counts are the dirty pages of the run's files when the last write returned \
+           (cachestat; not on FUSE mounts, whose daemons have pages of their own). Elsewhere it is the bytes that the devices \
+           or the server took until then. It is said from 10 % on, invalid from 50 % on. And the time of the close, from a \
            tenth of a second on: said from a fifth of the run's time on, invalid when it is as long as the run. A \
            close after a sync counts on FUSE mounts only, whose daemons may store there.",
     advice: "Add --end_fsync=1: the time of the last sync then belongs to the run. --fsync=1 (or --sync=1) measures \

@@ -62,7 +62,7 @@ pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
 fn said(points: &[Point]) -> String {
     if points.len() < POINTS_MIN {
         let count = points.len();
-        return format!("{count} depths with a number that counts are too few for a knee; it takes {POINTS_MIN}.");
+        return format!("too few depths with a number that counts for a knee: {count}, and it takes {POINTS_MIN}.");
     }
     let last = &points[points.len() - 1];
     let loads = loads(points);
