@@ -52,9 +52,12 @@ const TIERS: &[Tier] = &[
     tier("judgements", &["judgements"]),
     tier("memory", &["memcheck"]),
     tier("faces", &["faces", "installed"]),
-    tier("units", &[]),
+    tier(UNITS, &[]),
     tier(DOC, &[]),
 ];
+
+/// All targets that the manifests do not keep apart.
+const UNITS: &str = "units";
 
 /// The examples in the documentation: no targets of their own.
 const DOC: &str = "doc";
@@ -68,6 +71,8 @@ impl Tier {
     fn words(&self) -> Vec<&'static str> {
         match self.name {
             DOC => vec!["--doc"],
+            // All that has not `test = false`; without this word the examples would run here too.
+            UNITS => vec!["--tests"],
             _ => self.targets.iter().flat_map(|target| ["--test", target]).collect(),
         }
     }

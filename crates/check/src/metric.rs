@@ -122,7 +122,7 @@ pub(crate) fn unit(name: &str) -> Result<(Dimension, f64), String> {
 
 /// All names, for the message about a wrong one.
 const NAMES: &str = "read|write|total followed by .iops, .bytes_per_s, .clat.X, .lat.X or .response.X; sync.lat.X; \
-                     small-write|small-read followed by .elapsed, .per_s or .lat.X; where X is mean or p and a \
+                     small-write|small-read followed by .elapsed, .per_s or .lat.X. X is mean or p and a \
                      percentage, such as p99";
 
 impl Metric {

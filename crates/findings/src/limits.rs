@@ -9,6 +9,7 @@ use results::evidence::StorageClass;
 use results::{JobRecord, RunRecord, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
+use crate::units::counted;
 
 pub use between::{Attribution, Culprit, between};
 pub use network::NfsTimes;
@@ -153,10 +154,10 @@ fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit
         let evidence = Shown::new("CPUs were busy {} of the time", [percent(busy)]);
         return Some(Limit { limiter: Limiter::ClientProcessor, evidence });
     }
-    let workers = stage.rows.iter().map(|row| row.workers.len()).sum::<usize>().max(1);
+    let workers = counted(stage.rows.iter().map(|row| row.workers.len()).sum::<usize>().max(1) as u64, "I/O thread");
     (cpu_s / wall_s >= BUSY).then(|| Limit {
         limiter: Limiter::ClientProcessor,
-        evidence: Shown::new(&format!("{workers} I/O threads used {{}} of a CPU each"), [percent(cpu_s / wall_s)]),
+        evidence: Shown::new(&format!("{workers} used {{}} of a CPU each"), [percent(cpu_s / wall_s)]),
     })
 }
 

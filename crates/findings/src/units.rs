@@ -1,6 +1,6 @@
 //! Numbers as people say them. Sizes are in powers of two, as options give them; rates as in every other table.
 
-pub(crate) use results::quantity::{bytes_per_s as rate, count, latency as time, number};
+pub(crate) use results::quantity::{bytes_per_s as rate, count, counted, latency as time, number};
 
 /// `4.0 GiB`.
 pub(crate) fn size(bytes: u64) -> String {

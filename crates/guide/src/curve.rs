@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use results::quantity::number;
+use results::quantity::{counted, number};
 use results::statistics::ENOUGH_REQUESTS;
 use results::{Question, Severity, Study, Trust};
 use run::StopRule;
@@ -116,7 +116,9 @@ fn outline(study_run: &mut StudyRun<'_>, options: &Options) {
     let each = Timing::of_runtime(options.runtime_s);
     let all = duration(Timing::of_runtime(LOOK_S).seconds(looks) + each.seconds(loads));
     let text = format!(
-        "{looks} runs find the capacity, then {loads} loads of {} each: up to {all} after the file is written",
+        "{} find the capacity, then {} of {} each: up to {all} after the file is written",
+        counted(looks as u64, "run"),
+        counted(loads as u64, "load"),
         duration(each.seconds(1))
     );
     study_run.watcher.outline(&text);

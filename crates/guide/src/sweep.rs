@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use results::quantity::number;
+use results::quantity::{counted, number};
 use results::statistics::order_of_round;
 use results::{Question, Row, Severity, Study};
 use run::StopRule;
@@ -127,7 +127,8 @@ fn announce(study_run: &mut StudyRun<'_>, options: &Options, points: usize) {
     let each = f64::from(whole.turn(turns).runtime_ms) / 1e3;
     let all = duration(whole.seconds(points));
     let outline = format!(
-        "{points} points, each {turns} times for {} s, alternating: up to {all} after the file is written",
+        "{}, each {turns} times for {} s, alternating: up to {all} after the file is written",
+        counted(points as u64, "point"),
         number(each)
     );
     study_run.watcher.outline(&outline);

@@ -1,6 +1,6 @@
 //! Quantities as they stand in tables and charts: those of [`results::quantity`], the unit behind a no-break space.
 
-pub(crate) use results::quantity::number;
+pub(crate) use results::quantity::{counted, number};
 
 const NBSP: char = '\u{a0}';
 

@@ -28,6 +28,11 @@ pub fn count(count: u64) -> String {
     grouped(&count.to_string())
 }
 
+/// A count of things, of which there may be one: `1 file`, `1,001 files`.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// Puts a comma between each three digits before the point.
 fn grouped(text: &str) -> String {
     let (whole, rest) = text.find('.').map_or((text, ""), |point| text.split_at(point));

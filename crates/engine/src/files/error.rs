@@ -66,8 +66,7 @@ impl FileError {
             // open(2) has no other use for EINVAL with these flags.
             errno::EINVAL if mode.direct => {
                 error.cause = FileCause::DirectRefused;
-                error.advice = "; looks like your file system does not support direct=1/buffered=0: run with \
-                                direct=0 (the page cache then serves repeated reads), or put the file on a file \
+                error.advice = "; looks like your file system does not support direct=1/buffered=0. Run with direct=0 (the page cache then serves repeated reads), or put the file on a file \
                                 system with direct I/O (ext4, xfs, btrfs, NFS; tmpfs since Linux 6.6)"
                     .to_owned();
             }

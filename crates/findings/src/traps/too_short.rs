@@ -5,7 +5,7 @@ use results::{Finding, Severity};
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::units::{count, time};
+use crate::units::{counted, time};
 
 pub(crate) const ID: &str = "too-short";
 
@@ -32,7 +32,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let started = ios > 0 && row.workers.iter().all(|worker| worker.error.is_none());
         (started && (runtime_ms < RUNTIME_MS || ios < IOS)).then(|| {
             let cause =
-                format!("{} I/Os in {}: too little for a conclusion", count(ios), time(runtime_ms as f64 * 1e6));
+                format!("{} in {}: too little for a conclusion", counted(ios, "I/O"), time(runtime_ms as f64 * 1e6));
             Report::new(ID, Severity::Caution, row.name)
                 .number("time of the I/O", runtime_ms as f64, "ms")
                 .number("I/Os", ios as f64, "I/Os")

@@ -1,7 +1,7 @@
 //! The answer in sentences.
 
 use probe::Mount;
-use results::quantity::{count, latency, number};
+use results::quantity::{count, counted, latency, number};
 use results::{LatencyFigures, PhaseRecord, Study, Verdict};
 
 use super::rule::LIMIT_S;
@@ -22,8 +22,9 @@ fn seconds(ns: u64) -> String {
 fn rule(study: &Study) -> Option<String> {
     let (write, read) = (phase_of(study, "write")?, phase_of(study, "read")?);
     let done = format!(
-        "{} files were written in {} and {} were read back in {}",
-        count(write.operations),
+        "{} {} written in {} and {} read back in {}",
+        counted(write.operations, "file"),
+        if write.operations == 1 { "was" } else { "were" },
         seconds(write.elapsed_ns),
         count(read.operations),
         seconds(read.elapsed_ns)

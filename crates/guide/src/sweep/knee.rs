@@ -1,6 +1,6 @@
 //! The knee of a sweep, as far as the noise of its points lets it be told.
 
-use results::quantity::{count_per_s, latency, number};
+use results::quantity::{count_per_s, counted, latency, number};
 use results::statistics::{Knee, LoadPoint, RUNS_MIN, knee};
 use results::{Row, Study, SweepPoint};
 
@@ -61,8 +61,8 @@ pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
 
 fn said(points: &[Point]) -> String {
     if points.len() < POINTS_MIN {
-        let count = points.len();
-        return format!("no knee: {count} depths with a valid number are too few; {POINTS_MIN} are needed.");
+        let depths = counted(points.len() as u64, "depth");
+        return format!("no knee: {POINTS_MIN} depths with a valid number are needed; this sweep has {depths}.");
     }
     let last = &points[points.len() - 1];
     let loads = loads(points);

@@ -38,7 +38,7 @@ pub fn amount(text: &str, reading: &mut Reading) -> Result<Amount, Refusal> {
         let percent = size(number, reading)?;
         return match u32::try_from(percent) {
             Ok(percent) if percent <= 100 => Ok(Amount::Percent(percent)),
-            _ => Err(Refusal::new(format!("{percent}% is more than 100 %")).advise("give 0% to 100%")),
+            _ => Err(Refusal::new(format!("{percent} % is more than 100 %")).advise("give 0% to 100%")),
         };
     }
     if trimmed.ends_with(['z', 'Z']) && trimmed[..trimmed.len() - 1].bytes().all(|b| b.is_ascii_digit()) {

@@ -1,6 +1,6 @@
 //! The tables of `smallfiles`: the published rule, then the phases.
 
-use results::quantity::{bytes, count, latency, number};
+use results::quantity::{bytes, count, counted, latency, number};
 use results::{Figures, LatencyFigures, PhaseRecord, Row, Study, Trust, VerdictRow};
 
 use super::sentence::first_error;
@@ -52,10 +52,10 @@ fn files(phase: &PhaseRecord) -> String {
     let attempted = phase.operations + phase.failures;
     let each = phase.bytes.filter(|_| phase.operations > 0).map(|all| all / phase.operations);
     let size = each.map(|each| match each {
-        0..1000 => format!(" of {each} bytes"),
+        0..1000 => format!(" of {}", counted(each, "byte")),
         _ => format!(" of {}", bytes(each as f64)),
     });
-    format!("{} files{}", count(attempted), size.unwrap_or_default())
+    format!("{}{}", counted(attempted, "file"), size.unwrap_or_default())
 }
 
 fn phases(study: &Study, form: Form) -> Option<String> {

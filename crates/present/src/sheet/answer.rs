@@ -5,7 +5,7 @@ use results::{Bound, Confidence, Question, TestOrigin, Trust, Verdict, VerdictRo
 
 use super::chart::ratios::{self, Dot, Group};
 use super::place::{Place, scrolling};
-use crate::quantity::{number, percent, shortened};
+use crate::quantity::{counted, number, percent, shortened};
 use crate::summary::{Cell, Grid, Line, Metric};
 
 pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
@@ -57,12 +57,11 @@ fn in_short(grid: &Grid<'_>) -> String {
     }
     let of = |trust: Trust| cells.iter().filter(|(_, _, cell)| cell.trust() == trust).count();
     let (caution, invalid) = (of(Trust::Caution), of(Trust::Invalid));
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let what = format!(
         "{} on {}, {} each.",
-        plural(grid.lines.len(), if grid.lines.iter().all(Line::is_phase) { "phase" } else { "pattern" }),
-        plural(grid.targets.len(), "target"),
-        plural(grid.rounds(), "round"),
+        counted(grid.lines.len() as u64, if grid.lines.iter().all(Line::is_phase) { "phase" } else { "pattern" }),
+        counted(grid.targets.len() as u64, "target"),
+        counted(grid.rounds() as u64, "round"),
     );
     let trust = match (caution, invalid) {
         (0, 0) => "No findings against the numbers.".to_owned(),

@@ -7,7 +7,7 @@ use results::evidence::{
 };
 
 use super::place::{Place, badge};
-use crate::quantity::{binary_bytes, bytes, duration, number, shortened};
+use crate::quantity::{binary_bytes, bytes, counted, duration, number, shortened};
 use crate::summary::Grid;
 
 /// A line of a card: what, and either the fact or why it is not visible.
@@ -168,7 +168,7 @@ fn nfs(nfs: &NfsIdentity) -> String {
         nfs.version.as_ref().map(|version| format!("version {version}")),
         nfs.rsize_bytes.map(|size| format!("rsize {}", binary_bytes(size))),
         nfs.wsize_bytes.map(|size| format!("wsize {}", binary_bytes(size))),
-        nfs.nconnect.map(|count| format!("{count} connection{}", if count == 1 { "" } else { "s" })),
+        nfs.nconnect.map(|count| counted(u64::from(count), "connection")),
         nfs.transport.clone(),
         nfs.hard.map(|hard| if hard { "hard" } else { "soft: ends with an error" }.to_owned()),
         nfs.synchronous.map(|sync| if sync { "sync" } else { "async" }.to_owned()),

@@ -12,7 +12,7 @@ use crate::histogram::{BUCKETS, Histogram, bucket_value};
 #[serde(rename_all = "snake_case")]
 pub enum NoPercentileInterval {
     /// Even the largest value may lie below the percentile (or the smallest above it).
-    #[error("{count} samples are too few for an interval of this percentile: it takes {needed}")]
+    #[error("too few samples for an interval of this percentile: {count}, and it takes {needed}")]
     TooFewSamples {
         /// Samples in the histogram.
         count: u64,

@@ -47,7 +47,7 @@ fn stepped(step_ns: i64) -> Note {
     let stopped = if step_ns <= -BACK_NS_MAX { "; the run was ended" } else { "" };
     let text = format!(
         "the clock (time stamp counter) went {direction} by {seconds:.3} s against the system's, as when a machine sleeps \
-         or a guest is moved: latencies and rates around that moment are wrong, and jobs {end}{stopped}; {NEXT}"
+         or a guest is moved. Latencies and rates around that moment are wrong, and jobs {end}{stopped}; {NEXT}"
     );
     Note { id: "clock-stepped".to_owned(), severity: Severity::Invalid, node: None, job: None, text }
 }

@@ -110,7 +110,7 @@ fn setup_refused(code: i32, depth: u32, disabled: Option<u32>) -> EngineSetupErr
              `sysctl -w kernel.io_uring_disabled=0`, or use ioengine=libaio"
         ),
         (libc::EPERM, None) => {
-            "a seccomp profile forbids it, as container runtimes do by default: start the container \
+            "a seccomp profile forbids it, as container runtimes do by default. Start the container \
                                 with a profile that allows io_uring_setup, io_uring_enter and io_uring_register \
                                 (docker: --security-opt seccomp=FILE), or use ioengine=libaio"
                 .to_owned()
