@@ -40,7 +40,7 @@ fn refused_direct_io_is_named() {
     assert_eq!(error.cause, FileCause::DirectRefused);
     let text = error.to_string();
     assert!(text.contains("looks like your file system does not support direct=1/buffered=0"), "{text}");
-    assert!(text.contains("run with direct=0"), "{text}");
+    assert!(text.contains("Run with direct=0"), "{text}");
     let buffered = FileError::of_open(Path::new("x"), OpenMode::buffered(FileAccess::Read), errno::EINVAL);
     assert_eq!(buffered.cause, FileCause::Other);
 }
