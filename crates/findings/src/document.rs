@@ -8,12 +8,12 @@ use crate::explanation::catalogue;
 pub fn markdown() -> String {
     let mut text = String::from(
         "# Findings\n\n\
-         What fsdyno says against its own numbers. **invalid**: the number answers another question, and cannot win a\n\
-         comparison, confirm a change or pass a check. **caution**: it needs care; with `too-short` or `not-visible` it\n\
-         cannot win a comparison either. **info**: worth knowing. Each finding is a function of the saved record. What\n\
-         cannot be seen from here is never taken for a fault, nor for the absence of one; and what a more exact finding\n\
-         of the same row explains is not said again. Jobs without a storage (null, sim) have none.\n\n\
-         `fsdyno explain ID` prints one of these; `--findings=off` silences them.\n\n\
+         Problems that fsdyno finds in its own numbers. **invalid**: the number answers another question, and cannot\n\
+         win a comparison, confirm a change or pass a check. **caution**: the number needs care; with `too-short` or\n\
+         `not-visible` it cannot win a comparison either. **info**: worth knowing. Each finding is a function of the\n\
+         saved record. What is not visible is neither a fault nor proof that there is none. What a more exact finding\n\
+         of the same row explains is not reported twice. Jobs without storage (null, sim) have no findings.\n\n\
+         `fsdyno explain ID` prints one of them; `--findings=off` switches them off.\n\n\
          Made from `crates/findings` by `cargo xtask docs --write`; do not edit.\n\n",
     );
     text.push_str("| id | trap | in short |\n| --- | --- | --- |\n");
@@ -24,7 +24,7 @@ pub fn markdown() -> String {
     for explanation in catalogue() {
         let _ = write!(
             text,
-            "\n## {id}\n\n{title} ({trap}).\n\n**What happens.** {happens}\n\n**How it is seen.** {seen}\n\n\
+            "\n## {id}\n\n{title} ({trap}).\n\n**What happens.** {happens}\n\n**How it is detected.** {seen}\n\n\
              **What to do.** {advice}\n\n**Documented.** {documented}\n",
             id = explanation.id,
             title = explanation.title,

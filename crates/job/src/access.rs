@@ -88,7 +88,7 @@ impl TryFrom<String> for Access {
     type Error = String;
 
     fn try_from(word: String) -> Result<Access, String> {
-        Access::named(&word).ok_or_else(|| format!("rw={word} is no access"))
+        Access::named(&word).ok_or_else(|| format!("rw={word} is not a known access pattern"))
     }
 }
 

@@ -95,7 +95,7 @@ impl Reader<'_> {
         if let Some((message, rest)) = problem {
             let help = match rest {
                 "" => format!("write [{name}]"),
-                rest => format!("write {rest} on a line of its own"),
+                rest => format!("write {rest} on its own line"),
             };
             self.errors.push(Diagnostic::new(Some(origin), message).help(help));
         }

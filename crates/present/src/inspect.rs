@@ -262,8 +262,8 @@ fn about_limits(page: &mut Page, cgroup: &CgroupIdentity, has_devices: bool) {
     page.heading("Limits of the control groups");
     page.line("memory", &shown(memory_bytes, |limit| limit.map_or_else(no_limit, binary_size)));
     page.line(
-        "processors",
-        &shown(cpus, |limit| limit.map_or_else(no_limit, |cpus| format!("the time of {}", quantity::number(cpus)))),
+        "CPUs",
+        &shown(cpus, |limit| limit.map_or_else(no_limit, |cpus| format!("{} CPUs", quantity::number(cpus)))),
     );
     if !has_devices {
         return;
@@ -278,7 +278,7 @@ fn about_machine(page: &mut Page, host: &Host) {
     let Host { kernel, cpus, memory_bytes, clock: _ } = host;
     page.heading("Machine");
     page.line("kernel", &or_unsaid(kernel.clone(), "uname"));
-    page.line("processors", &or_unsaid(cpus.map(|count| count.to_string()), "/sys"));
+    page.line("CPUs", &or_unsaid(cpus.map(|count| count.to_string()), "/sys"));
     page.line("memory", &or_unsaid(memory_bytes.map(binary_size), "sysinfo"));
 }
 

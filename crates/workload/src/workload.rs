@@ -72,7 +72,7 @@ pub struct Workload {
 pub enum WorkloadError {
     #[error("no file to work on")]
     NoFiles,
-    #[error("no direction: neither reads nor writes nor trims are asked for")]
+    #[error("no direction: the job neither reads nor writes nor trims")]
     NoDirection,
     #[error("bs: a block size of 0 bytes for {}s; give at least 1", .direction.name())]
     EmptyBlock { direction: Direction },

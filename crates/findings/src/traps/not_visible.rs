@@ -74,6 +74,7 @@ fn reason(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> String {
         Some(StorageClass::Network) => flow.end.wire.reason(),
         Some(_) => flow.end.devices.reason(),
     };
-    let none = if matches!(flow.end.devices, Seen::Value(_)) { "no device is known below it" } else { "nobody counts" };
+    let none =
+        if matches!(flow.end.devices, Seen::Value(_)) { "no device is known below it" } else { "no counter covers it" };
     layer.unwrap_or(none).to_owned()
 }

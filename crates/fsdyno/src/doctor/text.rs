@@ -48,7 +48,7 @@ pub(super) fn page(findings: &Findings) -> String {
 
 fn machine(page: &mut Page, findings: &Findings) {
     page.line("kernel", &shown(&findings.kernel, String::clone));
-    page.line("processors online", &shown(&findings.processors_online, u32::to_string));
+    page.line("CPUs online", &shown(&findings.processors_online, u32::to_string));
     page.line("CPUs for this process", &shown(&findings.processors_usable, u32::to_string));
     page.line("memory", &shown(&findings.memory_bytes, |bytes| binary_size(*bytes)));
 }

@@ -116,7 +116,7 @@ fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> 
             "The share of the network round trip to {} in the {} of a 4k request is not visible: {}.",
             server.address,
             latency(single.mean_ns),
-            server.connect_ns.reason().unwrap_or("nobody looked")
+            server.connect_ns.reason().unwrap_or("not inspected")
         ),
     })
 }

@@ -67,7 +67,7 @@ const ENGINE_CHOICES: &[Choice] = &[
     Choice::new("rdma", "RDMA").status(NETWORK),
     Choice::new("librpma_apm", "RDMA to persistent memory").status(NETWORK),
     Choice::new("librpma_gpspm", "RDMA to persistent memory").status(NETWORK),
-    Choice::new("cpuio", "Burns processor time").status(NO_STORAGE),
+    Choice::new("cpuio", "Burns CPU time").status(NO_STORAGE),
     Choice::new("exec", "Runs a program").status(NO_STORAGE),
     Choice::new("external", "An engine from a shared object")
         .tail("path")

@@ -75,7 +75,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("sim_channels", integer(1, COUNT_MAX, |d, n| d.job.submission.engine_options.sim.channels = count(n)))
         .engines(SIM).default("1").help("Requests that the virtual device serves at once"),
     option("sim_queue", integer(0, COUNT_MAX, |d, n| d.job.submission.engine_options.sim.queue = count(n)))
-        .engines(SIM).default("0").help("Requests that fit into the virtual device; 0 is no limit"),
+        .engines(SIM).default("0").help("Requests that fit into the virtual device; 0: no limit"),
     option("sim_faults", text(|d, text| {
         d.job.submission.engine_options.sim.faults = value::sim_faults(text)?;
         Ok(())
@@ -93,7 +93,7 @@ pub(super) const ROWS: &[JobRow] = &[
     absent("writefua", &["io_uring", "io_uring_cmd", "sg"], "Forced unit access for writes"),
     absent("sg_write_mode", &["sg"], "Kind of SCSI write"),
     absent("stream_id", &["sg"], "Stream of SCSI writes"),
-    absent("cpuload", &["cpuio"], "Percent of processor time to burn"),
+    absent("cpuload", &["cpuio"], "Percent of CPU time to burn"),
     absent("cpuchunks", &["cpuio"], "Microseconds of one burst"),
     absent("cpumode", &["cpuio"], "What the bursts compute"),
     absent("exit_on_io_done", &["cpuio"], "End with the jobs that do I/O"),

@@ -96,7 +96,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("number_ios", size(0, |d, n| d.job.extent.number_ios = n))
         .default("0").help("Stop after so many I/Os"),
     option("fill_device", boolean(|d, on| d.job.files.fill_device = on))
-        .aliases(&["fill_fs"]).default("0").help("Run until the device is full, which then is no error"),
+        .aliases(&["fill_fs"]).default("0").help("Run until the device is full, which is then not an error"),
     option("file_append", boolean(|d, on| d.job.files.append = on))
         .tier(3).default("0").help("Begin at the end of the file").status(NotYet("use offset")),
     option("fallocate", word(FALLOCATE, set_fallocate))
@@ -126,7 +126,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("invalidate", boolean(|d, on| d.job.files.invalidate = on))
         .default("1").help("Drop the files' cached pages before the run"),
     option("fadvise_hint", word(FADVISE, set_fadvise))
-        .default("1").help("What access pattern the kernel is told"),
+        .default("1").help("Access pattern that is given to the kernel as advice"),
     option("filetype", word(FILE_TYPES, ignore_word))
         .tier(3).default("none").help("Treat the file as of this type")
         .status(Partial("none and file only")),

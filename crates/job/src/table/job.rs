@@ -59,8 +59,8 @@ pub(super) const ROWS: &[JobRow] = &[
     option("clocksource", word(CLOCKS, ignore_word))
         .tier(3).help("Where times come from").status(WithoutEffect(OWN_CLOCK)),
     option("gtod_cpu", integer(0, COUNT_MAX, ignore))
-        .tier(3).help("A processor that does nothing but read the clock")
-        .status(WithoutEffect("reading the clock is cheap enough without a processor of its own")),
+        .tier(3).help("A CPU that only reads the clock")
+        .status(WithoutEffect("reading the clock is fast enough without its own CPU")),
     option("job_start_clock_id", integer(0, COUNT_MAX, ignore))
         .tier(3).default("0").help("Clock of the job_start field in JSON")
         .status(WithoutEffect("job_start is the wall clock")),

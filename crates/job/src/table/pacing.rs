@@ -44,7 +44,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("thinktime", microseconds(|d, ns| d.job.pacing.think_ns = ns))
         .default("0").help("Pause after each group of blocks"),
     option("thinktime_spin", microseconds(|d, ns| d.job.pacing.think_spin_ns = ns))
-        .default("0").help("Part of the pause that burns the processor"),
+        .default("0").help("Part of the pause that burns CPU time"),
     option("thinktime_blocks", integer(0, COUNT_MAX, |d, n| d.job.pacing.think_blocks = count(n).max(1)))
         .default("1").help("Blocks between two pauses"),
     option("thinktime_blocks_type", word(THINK_SIDES, |d, word| {

@@ -91,7 +91,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("norandommap", flag(|d, off| d.job.pattern.random_map = !off))
         .help("Let random I/O hit a block again before all were hit"),
     option("softrandommap", boolean(ignore))
-        .tier(3).default("0").help("Go on without the random map if there is no memory for it")
+        .tier(3).default("0").help("Continue without the random map if there is no memory for it")
         .status(WithoutEffect("the random map takes no memory")),
     option("random_generator", word(GENERATORS, set_generator))
         .help("Where random offsets come from; not written, each block comes once per pass in constant memory"),
@@ -220,10 +220,10 @@ fn set_split(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
             u32::try_from(bytes)
                 .ok()
                 .filter(|bytes| *bytes > 0)
-                .ok_or_else(|| Refusal::new(format!("{size} is no block size (1 byte to 4 GiB)")))
+                .ok_or_else(|| Refusal::new(format!("{size} is not a valid block size (1 byte to 4 GiB)")))
         })?;
         if parts.len() > MOST {
-            return Err(Refusal::new(format!("{} sizes, but at most {MOST} are kept", parts.len())));
+            return Err(Refusal::new(format!("{} sizes, but the maximum is {MOST}", parts.len())));
         }
         share_rest(&parts)
     })?;

@@ -19,11 +19,11 @@ pub(super) const ROWS: &[JobRow] = &[
     option("cpus_allowed_policy", word(POLICIES, |d, word| {
         d.job.process.cpus_split = word.choice.word == "split";
         Ok(())
-    })).default("shared").help("Whether clones share those processors"),
+    })).default("shared").help("Whether clones share those CPUs"),
     option("cpumask", integer(0, i64::MAX, |d, mask| {
         d.job.process.cpus_allowed = (0..63).filter(|bit| mask >> bit & 1 == 1).collect();
     })).tier(3).help("The same as a bit mask"),
-    option("numa_cpu_nodes", text(ignore_text)).tier(3).help("NUMA nodes whose processors are used").status(NODES),
+    option("numa_cpu_nodes", text(ignore_text)).tier(3).help("NUMA nodes whose CPUs are used").status(NODES),
     option("numa_mem_policy", text(ignore_text)).tier(3).help("NUMA nodes whose memory is used").status(NODES),
     option("nice", integer(-20, 19, |d, n| d.job.process.nice = i32::try_from(n).ok().filter(|n| *n != 0)))
         .tier(3).default("0").help("Nice value of the workers"),

@@ -111,7 +111,7 @@ pub(super) const ROWS: &[ProgramRow] = &[
     program("aux-path", text(ignore_text))
         .tier(4).help("Directory for saved states").status(NotYet("no states are saved")),
     program("idle-prof", text(ignore_text))
-        .tier(4).help("Measure how idle the processors are").status(NotYet("use mpstat beside the run")),
+        .tier(4).help("Measure how idle the CPUs are").status(NotYet("use mpstat beside the run")),
     program("inflate-log", text(ignore_text))
         .tier(4).help("Print a compressed log").status(NotYet("logs are not compressed")),
     program("latency-log", text(ignore_text))
@@ -133,8 +133,8 @@ pub(super) const ROWS: &[ProgramRow] = &[
     program("record", text(|s, path| { s.record = Some(path.into()); Ok(()) }))
         .help("Save the record of the run into this file (not in fio)").offer(Files),
     program("record-interval", text(|s, text| { s.record_interval_ms = milliseconds(text)?; Ok(()) }))
-        .default("10").help("Save the record so often while the run goes on, 0: only at its end; in seconds without a \
-                             unit (not in fio)"),
+        .default("10").help("Save the record at this interval during the run, 0: only at its end; in seconds without \
+                             a unit (not in fio)"),
     program("fsdyno-json", Kind::OptionalText(|s, text| { s.fsdyno_json = on_or_off(text.unwrap_or("1"))?; Ok(()) }))
         .default("0").help("Add the findings and the evidence behind them to the JSON report (not in fio)")
         .offer(Words(&["0", "1"])),

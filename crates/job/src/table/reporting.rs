@@ -11,7 +11,7 @@ const HISTOGRAMS: Status = NotYet("histogram logs are not built");
 const STEADY: Status = NotYet("stopping at steady state is not built");
 
 const UNIFIED: &[Choice] = &[
-    Choice::new("none", "Each direction by itself"),
+    Choice::new("none", "Each direction separately"),
     Choice::new("mixed", "Only the sum of the directions"),
     Choice::new("both", "Each direction, then their sum"),
     Choice::new("0", "Another name of none"),
@@ -41,7 +41,7 @@ const UNIT_BASES: &[Choice] =
 const WINDOW_VALUES: &[Choice] = &[
     Choice::new("avg", "The mean"),
     Choice::new("max", "The largest value"),
-    Choice::new("both", "The mean, then the largest value in a column of its own"),
+    Choice::new("both", "The mean, then the maximum in its own column"),
     Choice::new("0", "Another name of avg"),
     Choice::new("1", "Another name of max"),
 ];
@@ -211,7 +211,7 @@ fn set_steady_state(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
     steady.percent = limit.ends_with('%');
     steady.limit = match limit.trim_end_matches('%').parse::<f64>() {
         Ok(number) if number >= 0.0 => number,
-        _ => return Err(Refusal::new(format!("{limit} is no limit")).advise("a number, or a number with %")),
+        _ => return Err(Refusal::new(format!("{limit} is not a valid limit")).advise("a number, or a number with %")),
     };
     Ok(())
 }

@@ -47,9 +47,9 @@ pub(super) const ROWS: &[JobRow] = &[
         .default("1").help("Read back after writing"),
     option("verify_interval", integer(INTERVAL_MIN, COUNT_MAX, |d, n| {
         d.written.verify.interval = Some(count(n));
-    })).tier(3).help("Bytes between two headers; a block that is no multiple of it has one"),
+    })).tier(3).help("Bytes between two headers; a block that is not a multiple of it has one header"),
     option("verify_offset", integer(0, COUNT_MAX, |d, n| d.written.verify.header_offset = count(n)))
-        .tier(3).help("Where the header stands in its interval"),
+        .tier(3).help("Position of the header in its interval"),
     option("verify_pattern", text(|d, text| {
         d.written.verify.pattern = Some(value::buffer_pattern(text)?);
         Ok(())

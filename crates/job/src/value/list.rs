@@ -101,7 +101,7 @@ pub fn float_list(text: &str, min: f64, max: f64, count: usize) -> Result<Vec<f6
         floats.push(value);
     }
     if floats.len() > count {
-        return Err(Refusal::new(format!("{} values, but at most {count} are kept", floats.len())));
+        return Err(Refusal::new(format!("{} values, but the maximum is {count}", floats.len())));
     }
     Ok(floats)
 }

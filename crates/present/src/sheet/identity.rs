@@ -210,7 +210,7 @@ fn limits(storage: &Storage) -> Vec<Fact> {
         facts.push(Fact::Known("Memory limit", binary_bytes(*bytes)));
     }
     if let Seen::Value(Some(cpus)) = &storage.cgroup.cpus {
-        facts.push(Fact::Known("Processor limit", format!("{} processors", number(*cpus))));
+        facts.push(Fact::Known("CPU limit", format!("{} CPUs", number(*cpus))));
     }
     if let Some(limits) = storage.cgroup.io.value().filter(|limits| !limits.is_empty()) {
         facts.push(Fact::Known("I/O limit", limits.join("; ")));

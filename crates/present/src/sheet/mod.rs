@@ -119,7 +119,7 @@ fn facts(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
     let machine: Vec<String> = [
         study.host_name.clone(),
         host.kernel.clone(),
-        host.cpus.map(|cpus| format!("{cpus} processors")),
+        host.cpus.map(|cpus| format!("{cpus} CPUs")),
         host.memory_bytes.map(|bytes| format!("{} of memory", binary_bytes(bytes))),
         clock,
     ]

@@ -123,7 +123,7 @@ fn degenerate_studies_have_pages_too() {
     for said in [
         "no samples were recorded",
         "no latencies were recorded",
-        "nobody looked",
+        "not inspected",
         "no ledger was recorded",
         "not recorded",
     ] {

@@ -14,7 +14,7 @@ pub enum Seen<T> {
 
 impl<T> Default for Seen<T> {
     fn default() -> Self {
-        Seen::NotVisible("nobody looked".to_string())
+        Seen::NotVisible("not inspected".to_string())
     }
 }
 

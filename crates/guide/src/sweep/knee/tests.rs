@@ -119,7 +119,7 @@ fn a_study_is_read_from_its_rows() {
     study.rows.extend(rows(128, 1000).into_iter().map(|row| Row { pattern: "randread-64k-qd128".into(), ..row }));
     let text = sentence(&study, &requests);
     assert!(
-        text.contains("up to depth 32") && text.ends_with("Depth 64 is left out of this: it has no valid number."),
+        text.contains("up to depth 32") && text.ends_with("Depth 64 is left out: it has no valid number."),
         "{text}"
     );
     for row in &mut study.rows {

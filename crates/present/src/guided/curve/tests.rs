@@ -54,5 +54,5 @@ fn a_study_that_was_stopped_early_shows_what_there_is() {
     study.rows.truncate(2);
     study.complete = false;
     let text = text(&study, 80);
-    assert!(text.contains("Closed loop") && !text.contains("Open loop") && text.contains("stopped"), "{text}");
+    assert!(text.contains("Closed loop") && !text.contains("Open loop") && text.contains("Stopped early"), "{text}");
 }

@@ -70,7 +70,7 @@ impl WireMeter {
         }
         let grown = now.into_iter().zip(&self.first).map(|(now, first)| since(now, first));
         let sockets = self.sockets.as_mut().map_err(|reason| reason.clone()).and_then(|meter| meter.read(look));
-        let counted = grown.reduce(together).ok_or_else(|| NotVisible::new("network", "nobody counts"))?;
+        let counted = grown.reduce(together).ok_or_else(|| NotVisible::new("network", "no counter covers it"))?;
         Ok(WireCounters { daemon_sockets: sockets.into(), ..counted })
     }
 }
