@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use results::evidence::{SpaceIdentity, StorageClass};
+use results::evidence::{Space, StorageClass};
 use results::{Question, Severity, Study};
 
 use crate::study::{Asking, Place};
@@ -135,7 +135,7 @@ fn factors(study: &Study) -> Factors {
     Factors {
         in_memory,
         vcpus: study.host.cpus,
-        filesystem_bytes: space.map(|SpaceIdentity { total_bytes, .. }| *total_bytes).filter(|bytes| *bytes > 0),
+        filesystem_bytes: space.map(|Space { total_bytes, .. }| *total_bytes).filter(|bytes| *bytes > 0),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use job::EngineName;
 use results::Severity;
-use results::evidence::{DirectIoIdentity, Storage, StorageClass};
+use results::evidence::{DirectIo, Storage, StorageClass};
 
 use crate::Problem;
 use crate::study::Asking;
@@ -37,7 +37,7 @@ pub fn of_place(asking: &mut Asking<'_>, target: usize) -> Result<Manner, Proble
     }
     let target = &asking.study.targets[target];
     let (name, class) = (target.name.clone(), target.storage.class);
-    let refused = target.storage.direct_io.value() == Some(&DirectIoIdentity::Refused);
+    let refused = target.storage.direct_io.value() == Some(&DirectIo::Refused);
     let direct = !refused && class != StorageClass::Memory;
     if refused && class != StorageClass::Memory {
         let text = format!("{name} refuses direct I/O: the page cache of this machine takes part in all its figures");

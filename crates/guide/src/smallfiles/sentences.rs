@@ -1,6 +1,6 @@
 //! The answer in sentences.
 
-use probe::Mount;
+use results::evidence::Mount;
 use results::quantity::{count, latency, number};
 use results::{LatencyFigures, PhaseRecord, Study, Verdict};
 

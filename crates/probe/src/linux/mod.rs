@@ -24,7 +24,8 @@ use std::path::{Path, PathBuf};
 
 use results::evidence::{Storage, WireCounters};
 
-use crate::{BlockDevice, DeviceNumber, Fact, FuseDaemon, Kernel, Limits, Mount, NotVisible, PathFacts};
+use crate::{Fact, FuseDaemon, Kernel, Limits, NotVisible, PathFacts};
+use results::evidence::{BlockDevice, DeviceNumber, Mount};
 
 /// One look at the machine through the kernel's two views. Mounts and disks are read once per look, so that ten
 /// thousand files cost little more than one. Tests bring trees of their own.
