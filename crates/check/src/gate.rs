@@ -129,20 +129,20 @@ fn locked(lock: Lock, directory: &Directory) -> std::io::Result<Outcome> {
 mod tests {
     use super::*;
     use guide::workplace::Needs;
-    use probe::{DeviceNumber, Mount, NotVisible, Space};
+    use probe::NotVisible;
+    use results::evidence::{DeviceNumber, Mount, Space};
 
     fn facts(fstype: &str) -> PathFacts {
         let mount = Mount {
-            id: 1,
+            id: Some(1),
             device: DeviceNumber { major: 0, minor: 1 },
-            root: "/".into(),
+            root: Some("/".into()),
             mount_point: "/mnt".into(),
             fstype: fstype.into(),
             source: "somewhere".into(),
-            options: "rw".into(),
-            super_options: "rw".into(),
+            options: ["rw"].map(str::to_owned).to_vec(),
         };
-        let space = Space { total_bytes: 10_000_000_000, free_bytes: 6_000_000_000, available_bytes: 4_900_000_000 };
+        let space = Space { total_bytes: 10_000_000_000, available_bytes: 4_900_000_000 };
         PathFacts { mount: Ok(mount), space: Ok(space), ..PathFacts::default() }
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use guide::study::{Place, StudyRun};
 use guide::workplace::{Needs, Workplace};
 use guide::{Problem, Watcher};
-use results::evidence::{SpaceIdentity, StorageClass};
+use results::evidence::{Space, StorageClass};
 use results::{Question, Severity, Study};
 
 mod estimate;
@@ -138,7 +138,7 @@ fn factors(study: &Study) -> Factors {
     Factors {
         in_memory,
         vcpus: study.host.cpus,
-        filesystem_bytes: space.map(|SpaceIdentity { total_bytes, .. }| *total_bytes).filter(|bytes| *bytes > 0),
+        filesystem_bytes: space.map(|Space { total_bytes, .. }| *total_bytes).filter(|bytes| *bytes > 0),
     }
 }
 

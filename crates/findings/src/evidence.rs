@@ -4,6 +4,7 @@ mod flow;
 mod row;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use results::evidence::{FileEvidence, Ledger, Storage, StorageClass};
 use results::{JobRecord, Node, RunRecord};
@@ -143,19 +144,14 @@ impl<'r> Stage<'r> {
     }
 }
 
-/// Whether `path` lies in the folder `mount`.
-fn lies_below(path: &str, mount: &str) -> bool {
-    let mount = mount.trim_end_matches('/');
-    path.strip_prefix(mount).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
 /// The storage that a path is on: the longest mount point above it.
 fn storage_of<'r>(node: &'r Node, path: &str) -> Option<&'r Storage> {
-    let mounted_at = |storage: &&'r Storage| storage.mount.value().map(|mount| mount.mount_point.as_str());
+    let mounted_at = |storage: &&'r Storage| storage.mount.value().map(|mount| mount.mount_point.as_path());
     let above = |storage: &&'r Storage| {
-        storage.asked_path == path || mounted_at(storage).is_some_and(|mount| lies_below(path, mount))
+        storage.asked_path == path || mounted_at(storage).is_some_and(|mount| Path::new(path).starts_with(mount))
     };
-    let closeness = |storage: &&'r Storage| (storage.asked_path == path, mounted_at(storage).map_or(0, str::len));
+    let depth = |mount: &'r Path| mount.components().count();
+    let closeness = |storage: &&'r Storage| (storage.asked_path == path, mounted_at(storage).map_or(0, depth));
     let found = node.storages.iter().filter(above).max_by_key(closeness);
     match (found, &node.storages[..]) {
         (None, [only]) => Some(only),

@@ -68,7 +68,9 @@ fn check(storage: &Storage, expected: Option<&str>) -> Result<(), Problem> {
     }
     Err(Problem::new(format!(
         "{path} should be {expected}, but it is {} from {}, mounted at {}",
-        mount.fstype, mount.source, mount.mount_point
+        mount.fstype,
+        mount.source,
+        mount.mount_point.display()
     ))
     .with_next(format!(
         "check that the {expected} filesystem is mounted (findmnt): an empty mount point belongs to its parent's \
@@ -78,17 +80,13 @@ fn check(storage: &Storage, expected: Option<&str>) -> Result<(), Problem> {
 
 #[cfg(test)]
 mod tests {
-    use results::evidence::MountIdentity;
+    use results::evidence::Mount;
 
     use super::*;
 
     fn on(fstype: &str) -> Storage {
-        let mount = MountIdentity {
-            mount_point: "/mnt".into(),
-            source: "nas:/x".into(),
-            fstype: fstype.into(),
-            ..MountIdentity::default()
-        };
+        let mount =
+            Mount { mount_point: "/mnt".into(), source: "nas:/x".into(), fstype: fstype.into(), ..Mount::default() };
         Storage { asked_path: "/mnt/x".into(), mount: Seen::Value(mount), ..Storage::default() }
     }
 

@@ -3,7 +3,7 @@
 
 use job::EngineName;
 use results::Severity;
-use results::evidence::{DirectIoIdentity, Storage, StorageClass};
+use results::evidence::{DirectIo, Storage, StorageClass};
 
 use crate::Problem;
 use crate::study::StudyRun;
@@ -37,7 +37,7 @@ pub fn of_place(study_run: &mut StudyRun<'_>, target: usize) -> Result<IoMode, P
     }
     let target = &study_run.study.targets[target];
     let (name, class) = (target.name.clone(), target.storage.class);
-    let refused = target.storage.direct_io.value() == Some(&DirectIoIdentity::Refused);
+    let refused = target.storage.direct_io.value() == Some(&DirectIo::Refused);
     let direct = !refused && class != StorageClass::Memory;
     if refused && class != StorageClass::Memory {
         let text = format!("{name} refuses direct I/O: all figures include this machine's page cache");

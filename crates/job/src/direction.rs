@@ -99,11 +99,6 @@ impl<T> PerDirection<T> {
     pub fn into_values(self) -> [T; 3] {
         [self.read, self.write, self.trim]
     }
-
-    /// The three values in fio's order, to be changed.
-    pub fn values_mut(&mut self) -> [&mut T; 3] {
-        [&mut self.read, &mut self.write, &mut self.trim]
-    }
 }
 
 impl<T> std::ops::Index<Direction> for PerDirection<T> {

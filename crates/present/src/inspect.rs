@@ -1,8 +1,8 @@
 //! What a storage is, for people and for programs.
 
 use results::evidence::{
-    CgroupIdentity, DeviceIdentity, DirectIoIdentity, FuseIdentity, MountIdentity, NfsIdentity, Seen, ServerIdentity,
-    SpaceIdentity, Storage, StorageClass,
+    BlockDevice, CgroupIdentity, DirectIo, FuseIdentity, Mount, NfsIdentity, Seen, ServerIdentity, Space, Storage,
+    StorageClass,
 };
 use results::{Host, escape, quantity};
 use serde::Serialize;
@@ -101,15 +101,15 @@ fn about_place(page: &mut Page, storage: &Storage) {
     }
     page.line("kind", kind(*class));
     match mount {
-        Seen::Value(MountIdentity { mount_point, source, fstype, options, device: _ }) => {
+        Seen::Value(Mount { mount_point, source, fstype, options, id: _, device: _, root: _ }) => {
             page.line("filesystem", fstype);
             page.line("from", source);
-            page.line("mounted at", mount_point);
+            page.line("mounted at", &mount_point.display().to_string());
             // A blank lets the line break between options.
             page.line("options", &options.join(", "));
         }
         Seen::NotVisible(_) if *class == StorageClass::Device => {}
-        unseen => page.line("mounted at", &shown(unseen, |mount| mount.mount_point.clone())),
+        unseen => page.line("mounted at", &shown(unseen, |mount| mount.mount_point.display().to_string())),
     }
     stack.iter().for_each(|line| page.line("below", line));
     if let Some(says) = compression {
@@ -124,14 +124,14 @@ fn about_place(page: &mut Page, storage: &Storage) {
     page.line("direct I/O", &shown(direct_io, direct_io_text));
 }
 
-fn space_text(space: &SpaceIdentity) -> String {
+fn space_text(space: &Space) -> String {
     format!("{} available of {}", binary_size(space.available_bytes), binary_size(space.total_bytes))
 }
 
-fn direct_io_text(direct_io: &DirectIoIdentity) -> String {
+fn direct_io_text(direct_io: &DirectIo) -> String {
     match direct_io {
-        DirectIoIdentity::Refused => "refused".to_owned(),
-        DirectIoIdentity::Aligned { memory_bytes, offset_bytes } => {
+        DirectIo::Refused => "refused".to_owned(),
+        DirectIo::Aligned { memory_bytes, offset_bytes } => {
             format!("buffers aligned to {memory_bytes} B, offsets and lengths to {offset_bytes} B")
         }
     }
@@ -199,13 +199,13 @@ fn link_speed(bits_per_s: u64) -> String {
 }
 
 /// Devices beside each other; those that differ in nothing but the name are told once.
-fn about_devices(page: &mut Page, devices: &[DeviceIdentity], above: Option<&str>) {
+fn about_devices(page: &mut Page, devices: &[BlockDevice], above: Option<&str>) {
     let mut told: Vec<&str> = Vec::new();
     for device in devices {
         if told.contains(&device.name.as_str()) {
             continue;
         }
-        let nameless = |device: &DeviceIdentity| DeviceIdentity { name: String::new(), ..device.clone() };
+        let nameless = |device: &BlockDevice| BlockDevice { name: String::new(), ..device.clone() };
         let alike = devices.iter().filter(|other| nameless(other) == nameless(device));
         let names: Vec<&str> = alike.map(|other| other.name.as_str()).collect();
         let word = if names.len() == 1 { "Device" } else { "Devices" };
@@ -218,8 +218,8 @@ fn about_devices(page: &mut Page, devices: &[DeviceIdentity], above: Option<&str
     }
 }
 
-fn about_device(page: &mut Page, device: &DeviceIdentity) {
-    let DeviceIdentity {
+fn about_device(page: &mut Page, device: &BlockDevice) {
+    let BlockDevice {
         name: _,
         partition,
         model,
@@ -231,6 +231,8 @@ fn about_device(page: &mut Page, device: &DeviceIdentity) {
         logical_block_bytes,
         physical_block_bytes,
         write_cache,
+        // Among the lines of what lies below.
+        backing_file: _,
         slaves: _,
     } = device;
     if let Some(model) = model {

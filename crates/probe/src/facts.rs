@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use results::evidence::{BlockDevice, DirectIo, Mount, Space};
+
 /// A fact that was looked for: its value, or why it cannot be seen.
 pub type Fact<T> = Result<T, NotVisible>;
 
@@ -138,55 +140,6 @@ impl PathFacts {
     }
 }
 
-/// A device number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DeviceNumber {
-    /// The driver's part. 0: no real device stands behind the filesystem.
-    pub major: u32,
-    /// The driver's own counting.
-    pub minor: u32,
-}
-
-impl fmt::Display for DeviceNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.major, self.minor)
-    }
-}
-
-/// A mounted filesystem.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mount {
-    /// The kernel's number for the mount.
-    pub id: u64,
-    /// Device number that its files show.
-    pub device: DeviceNumber,
-    /// Directory of the filesystem that was mounted; not `/` for bind mounts and subvolumes.
-    pub root: PathBuf,
-    /// Where it is mounted.
-    pub mount_point: PathBuf,
-    /// `ext4`, `nfs4`, `fuse.s3fs`, ...
-    pub fstype: String,
-    /// Device, server path or label that was mounted.
-    pub source: String,
-    /// Options of the mount, comma-separated as the kernel lists them.
-    pub options: String,
-    /// Options of the filesystem, likewise.
-    pub super_options: String,
-}
-
-impl Mount {
-    /// Writes are refused.
-    pub fn read_only(&self) -> bool {
-        self.option("ro").is_some()
-    }
-
-    /// Value of an option of the mount or its filesystem; empty for one without a value.
-    pub fn option(&self, name: &str) -> Option<&str> {
-        let all = self.options.split(',').chain(self.super_options.split(','));
-        all.map(|word| word.split_once('=').unwrap_or((word, ""))).find(|(key, _)| *key == name).map(|(_, value)| value)
-    }
-}
-
 /// The kernel that a process runs on, and the processes that it sees: enough to tell whether a process number of another
 /// time or place means anything here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -197,60 +150,6 @@ pub struct Kernel {
     pub boot: Option<String>,
     /// Inode of the namespace of process numbers; `None`: not visible.
     pub pid_namespace: Option<u64>,
-}
-
-/// Space of a filesystem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Space {
-    /// Bytes in all.
-    pub total_bytes: u64,
-    /// Bytes that are free, with those reserved for the superuser.
-    pub free_bytes: u64,
-    /// Bytes that anyone may use.
-    pub available_bytes: u64,
-}
-
-/// What the kernel says about direct I/O on one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DirectIo {
-    /// Not on this file.
-    Refused,
-    /// With these alignments.
-    Aligned {
-        /// Addresses of buffers are multiples of this many bytes.
-        memory_bytes: u32,
-        /// Offsets and lengths are multiples of this many bytes.
-        offset_bytes: u32,
-    },
-}
-
-/// A whole disk and its queue. What the kernel does not show is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BlockDevice {
-    /// Kernel name: `sda`, `nvme0n1`, `dm-0`.
-    pub name: String,
-    /// The partition that was asked about, if it was one: `sda2`.
-    pub partition: Option<String>,
-    /// Capacity of the partition or else of the disk, bytes.
-    pub size_bytes: Option<u64>,
-    /// Platters that turn, or what the driver claims about them.
-    pub rotational: Option<bool>,
-    /// Active I/O scheduler.
-    pub scheduler: Option<String>,
-    /// Requests that fit in its queue.
-    pub queue_requests: Option<u32>,
-    /// Smallest addressable unit, bytes.
-    pub logical_block_bytes: Option<u32>,
-    /// Smallest unit that is written without reading first, bytes.
-    pub physical_block_bytes: Option<u32>,
-    /// `write back` or `write through`.
-    pub write_cache: Option<String>,
-    /// Maker's name of the device.
-    pub model: Option<String>,
-    /// File behind a loop device.
-    pub backing_file: Option<PathBuf>,
-    /// Devices below (dm, md).
-    pub slaves: Vec<BlockDevice>,
 }
 
 /// The process that answers for a FUSE mount.
@@ -331,35 +230,6 @@ impl Default for Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn mount(options: &str, super_options: &str) -> Mount {
-        Mount {
-            id: 1,
-            device: DeviceNumber { major: 8, minor: 1 },
-            root: "/".into(),
-            mount_point: "/".into(),
-            fstype: "ext4".into(),
-            source: "/dev/sda1".into(),
-            options: options.into(),
-            super_options: super_options.into(),
-        }
-    }
-
-    #[test]
-    fn options_of_mount_and_filesystem_are_found() {
-        let mount = mount("rw,noatime", "rw,upperdir=/a,discard");
-        assert_eq!(mount.option("noatime"), Some(""));
-        assert_eq!(mount.option("upperdir"), Some("/a"));
-        assert_eq!(mount.option("upper"), None);
-        assert!(!mount.read_only());
-    }
-
-    #[test]
-    fn read_only_mount_or_filesystem() {
-        assert!(mount("ro", "rw").read_only());
-        assert!(mount("rw", "ro,errors=continue").read_only());
-        assert!(!mount("rw", "errors=remount-ro").read_only());
-    }
 
     #[test]
     fn the_first_use_is_named() {

@@ -21,7 +21,7 @@ pub use system::{DiskWatch, Look, Meters, Reading, Waiting, wait_of_this_thread_
 
 use std::path::{Path, PathBuf};
 
-use results::evidence::{Storage, WireCounters};
+use results::evidence::{Mount, Storage, WireCounters};
 
 /// The mount that a path is on. The path may be missing: its nearest existing parent counts.
 pub fn mount_of(path: &Path) -> Fact<Mount> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use results::ReadWrite;
 use results::evidence::{
-    DeviceCounters, DeviceIdentity, DevicePlace, LayerCounters, Ledger, LedgerSample, NfsOperation, ProcessCounters,
+    BlockDevice, DeviceCounters, DevicePlace, LayerCounters, Ledger, LedgerSample, NfsOperation, ProcessCounters,
     SocketCounters, StorageClass,
 };
 
@@ -163,7 +163,7 @@ fn below_files(begin: &LedgerSample, end: &LedgerSample) -> Option<ReadWrite<u64
 }
 
 /// The device's name and those below it.
-fn names(device: &DeviceIdentity) -> Vec<&str> {
+fn names(device: &BlockDevice) -> Vec<&str> {
     std::iter::once(device.name.as_str()).chain(device.slaves.iter().flat_map(names)).collect()
 }
 

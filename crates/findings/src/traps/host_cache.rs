@@ -1,6 +1,6 @@
 //! T12: a cache below the devices of this machine.
 
-use results::evidence::{DeviceIdentity, StorageClass};
+use results::evidence::{BlockDevice, StorageClass};
 use results::statistics::{ChangePoint, Sensitivity, change_point};
 use results::{Finding, ReadWrite, Severity};
 
@@ -124,7 +124,7 @@ fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Findi
 fn platters(row: &Row<'_>) -> Option<Finding> {
     let storage = row.storage?;
     let devices = storage.devices.value()?;
-    let real = |device: &&DeviceIdentity| {
+    let real = |device: &&BlockDevice| {
         let model = device.model.as_deref().unwrap_or_default().to_ascii_lowercase();
         let names_itself_virtual = ["qemu", "virtual", "vmware", "msft", "google", "amazon", "vbox", "xen"]
             .iter()

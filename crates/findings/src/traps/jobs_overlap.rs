@@ -40,8 +40,10 @@ fn each(evidence: &Evidence<'_>, at_once: impl Fn(&Row<'_>, &Row<'_>) -> bool) -
         if others.is_empty() {
             continue;
         }
-        let what =
-            row.storage.and_then(|storage| storage.mount.value()).map_or("the storage", |mount| &mount.mount_point);
+        let what = row
+            .storage
+            .and_then(|storage| storage.mount.value())
+            .map_or("the storage".into(), |mount| mount.mount_point.to_string_lossy());
         let together: Vec<&str> =
             stage.rows.iter().map(|row| row.name).filter(|name| *name == row.name || others.contains(name)).collect();
         let cause = format!(
@@ -64,7 +66,7 @@ fn same_storage(row: &Row<'_>, other: &Row<'_>) -> bool {
     let folder = |row: &Row<'_>| row.first().plan.files.first()?.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     match (row.storage, other.storage) {
         (Some(storage), Some(other)) => {
-            let device = |storage: &results::evidence::Storage| storage.mount.value().map(|mount| mount.device.clone());
+            let device = |storage: &results::evidence::Storage| storage.mount.value().map(|mount| mount.device);
             std::ptr::eq(storage, other) || device(storage).is_some_and(|one| device(other) == Some(one))
         }
         _ => folder(row).is_some_and(|one| folder(other) == Some(one)),

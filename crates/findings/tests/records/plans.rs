@@ -1,7 +1,7 @@
 //! Conflicts that are known before the run.
 
 use results::Severity;
-use results::evidence::{Seen, StorageClass};
+use results::evidence::{DeviceNumber, Seen, StorageClass};
 
 use crate::scene::*;
 
@@ -148,7 +148,7 @@ fn sections_without_stonewall() {
     let mut storage = disk_storage();
     if let Seen::Value(mount) = &mut storage.mount {
         mount.mount_point = "/other".into();
-        mount.device = "8:1".into();
+        mount.device = DeviceNumber { major: 8, minor: 1 };
     }
     record.nodes[0].storages.push(storage);
     assert_eq!(preflight(&record), []);

@@ -80,17 +80,17 @@ pub(crate) fn disk_storage() -> Storage {
     Storage {
         asked_path: "/data".into(),
         class: StorageClass::Block,
-        mount: Seen::Value(MountIdentity {
+        mount: Seen::Value(Mount {
             mount_point: "/data".into(),
             source: "/dev/vda".into(),
             fstype: "ext4".into(),
-            options: Vec::new(),
-            device: "254:0".into(),
+            device: DeviceNumber { major: 254, minor: 0 },
+            ..Mount::default()
         }),
-        devices: Seen::Value(vec![DeviceIdentity {
+        devices: Seen::Value(vec![BlockDevice {
             name: "vda".into(),
             rotational: Some(true),
-            ..DeviceIdentity::default()
+            ..BlockDevice::default()
         }]),
         ..Storage::default()
     }

@@ -1,6 +1,6 @@
 //! The answer in sentences.
 
-use probe::Mount;
+use results::evidence::Mount;
 use results::quantity::{count, counted, latency, number};
 use results::{LatencyFigures, PhaseRecord, Study, Verdict};
 

@@ -54,7 +54,7 @@ impl Suite {
         Ok(Suite { target, caches, options, tree, ground, there: Default::default(), cuts: Vec::new() })
     }
 
-    pub(super) fn mount(&self) -> Option<&probe::Mount> {
+    pub(super) fn mount(&self) -> Option<&results::evidence::Mount> {
         self.caches.mount.as_ref()
     }
 

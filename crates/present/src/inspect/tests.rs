@@ -10,22 +10,22 @@ fn no_limits() -> CgroupIdentity {
     CgroupIdentity { memory_bytes: Seen::Value(None), cpus: Seen::Value(None), io: Seen::Value(vec![]) }
 }
 
-fn mount(mount_point: &str, source: &str, fstype: &str, options: &str) -> Seen<MountIdentity> {
-    Seen::Value(MountIdentity {
+fn mount(mount_point: &str, source: &str, fstype: &str, options: &str) -> Seen<Mount> {
+    Seen::Value(Mount {
         mount_point: mount_point.into(),
         source: source.into(),
         fstype: fstype.into(),
         options: options.split(',').map(str::to_owned).collect(),
-        device: "0:50".into(),
+        ..Mount::default()
     })
 }
 
-fn space(available_bytes: u64, total_bytes: u64) -> Seen<SpaceIdentity> {
-    Seen::Value(SpaceIdentity { total_bytes, available_bytes })
+fn space(available_bytes: u64, total_bytes: u64) -> Seen<Space> {
+    Seen::Value(Space { total_bytes, available_bytes })
 }
 
-fn disk(name: &str) -> DeviceIdentity {
-    DeviceIdentity {
+fn disk(name: &str) -> BlockDevice {
+    BlockDevice {
         name: name.into(),
         size_bytes: Some(107_374_182_400),
         rotational: Some(false),
@@ -35,7 +35,7 @@ fn disk(name: &str) -> DeviceIdentity {
         logical_block_bytes: Some(512),
         physical_block_bytes: Some(4096),
         write_cache: Some("write back".into()),
-        ..DeviceIdentity::default()
+        ..BlockDevice::default()
     }
 }
 
@@ -51,12 +51,12 @@ fn place(path: &str) -> Storage {
 }
 
 fn ext4() -> Storage {
-    let partition = DeviceIdentity { partition: Some("sda2".into()), model: Some("Fast Disk 9".into()), ..disk("sda") };
+    let partition = BlockDevice { partition: Some("sda2".into()), model: Some("Fast Disk 9".into()), ..disk("sda") };
     Storage {
         mount: mount("/srv", "/dev/sda2", "ext4", "rw,relatime,errors=remount-ro"),
         class: StorageClass::Block,
         space: space(41_017_149_849, 105_555_996_672),
-        direct_io: Seen::Value(DirectIoIdentity::Aligned { memory_bytes: 4, offset_bytes: 512 }),
+        direct_io: Seen::Value(DirectIo::Aligned { memory_bytes: 4, offset_bytes: 512 }),
         devices: Seen::Value(vec![partition]),
         ..place("/srv/git-data")
     }
@@ -129,7 +129,7 @@ fn overlay() -> Storage {
         mount: mount("/", "overlay", "overlay", "rw,relatime,lowerdir=/l/A:/l/B,upperdir=/o/upper,workdir=/o/work"),
         class: StorageClass::Unknown,
         space: space(1 << 30, 2 << 30),
-        direct_io: Seen::Value(DirectIoIdentity::Refused),
+        direct_io: Seen::Value(DirectIo::Refused),
         devices: Seen::NotVisible("/o/upper: the overlay's upper directory is not visible to this process".into()),
         stack: vec!["overlay: upper /o/upper, not visible to this process".into()],
         cgroup: CgroupIdentity {
@@ -143,7 +143,7 @@ fn overlay() -> Storage {
 }
 
 fn btrfs() -> Storage {
-    let array = DeviceIdentity { slaves: vec![disk("sda"), disk("sdb")], scheduler: None, ..disk("md0") };
+    let array = BlockDevice { slaves: vec![disk("sda"), disk("sdb")], scheduler: None, ..disk("md0") };
     Storage {
         mount: mount(
             "/data",
@@ -197,7 +197,7 @@ fn a_device_by_itself_and_a_place_about_which_nothing_is_known() {
     let device = Storage {
         class: StorageClass::Device,
         mount: Seen::NotVisible("/dev/sda: is a device, not on a filesystem".into()),
-        direct_io: Seen::Value(DirectIoIdentity::Aligned { memory_bytes: 4, offset_bytes: 512 }),
+        direct_io: Seen::Value(DirectIo::Aligned { memory_bytes: 4, offset_bytes: 512 }),
         devices: Seen::Value(vec![disk("sda")]),
         remarks: vec!["the device is mounted at /".into()],
         ..place("/dev/sda")

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use results::RunRecord;
 use results::evidence::{
-    DeviceIdentity, DirectIoIdentity, FuseIdentity, NfsIdentity, Seen, ServerIdentity, Storage, StorageClass,
+    BlockDevice, DirectIo, FuseIdentity, NfsIdentity, Seen, ServerIdentity, Storage, StorageClass,
 };
 
 use super::place::{Place, badge};
@@ -55,7 +55,8 @@ fn storages<'a>(grid: &'a Grid<'_>) -> Vec<(String, &'a Storage)> {
     let of_runs = grid.study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(RunRecord::storages);
     let mut found: Vec<(String, &Storage)> = Vec::new();
     for storage in of_runs {
-        let name = storage.mount.value().map_or(storage.asked_path.clone(), |mount| mount.mount_point.clone());
+        let name =
+            storage.mount.value().map_or(storage.asked_path.clone(), |mount| mount.mount_point.display().to_string());
         if !found.iter().any(|(_, known)| *known == storage) {
             found.push((name, storage));
         }
@@ -86,7 +87,7 @@ fn facts(storage: &Storage) -> Vec<Fact> {
     match &storage.mount {
         Seen::Value(mount) => {
             facts.push(Fact::Known("Filesystem", mount.fstype.clone()));
-            facts.push(Fact::Known("Mounted", format!("{} at {}", mount.source, mount.mount_point)));
+            facts.push(Fact::Known("Mounted", format!("{} at {}", mount.source, mount.mount_point.display())));
         }
         Seen::NotVisible(reason) => facts.push(Fact::NotVisible("Mounted", reason.clone())),
     }
@@ -97,8 +98,8 @@ fn facts(storage: &Storage) -> Vec<Fact> {
         format!("{} free of {}", bytes(space.available_bytes as f64), bytes(space.total_bytes as f64))
     }));
     facts.push(seen("Direct I/O", &storage.direct_io, |direct| match direct {
-        DirectIoIdentity::Refused => "not supported".to_owned(),
-        DirectIoIdentity::Aligned { memory_bytes, offset_bytes } => {
+        DirectIo::Refused => "not supported".to_owned(),
+        DirectIo::Aligned { memory_bytes, offset_bytes } => {
             format!(
                 "aligned to {} in memory, {} in the file",
                 binary_bytes((*memory_bytes).into()),
@@ -142,7 +143,7 @@ fn seen<T>(name: &'static str, fact: &Seen<T>, words: impl FnOnce(&T) -> String)
     }
 }
 
-fn device(device: &DeviceIdentity) -> String {
+fn device(device: &BlockDevice) -> String {
     let words: Vec<String> = [
         device.model.clone(),
         device.size_bytes.map(|size| bytes(size as f64)),

@@ -1,9 +1,9 @@
 //! Made-up studies that hold what real ones can hold. The same numbers each time: nothing here is random.
 
 use results::evidence::{
-    CacheCounters, DeviceCounters, DeviceIdentity, DirectIoIdentity, FuseIdentity, LayerCounters, Ledger, LedgerSample,
-    Moment, MountIdentity, NfsIdentity, ProcessCounters, Seen, ServerIdentity, SpaceIdentity, Storage, StorageClass,
-    SystemCounters, WireCounters,
+    BlockDevice, CacheCounters, DeviceCounters, DirectIo, FuseIdentity, LayerCounters, Ledger, LedgerSample, Moment,
+    Mount, NfsIdentity, ProcessCounters, Seen, ServerIdentity, Space, Storage, StorageClass, SystemCounters,
+    WireCounters,
 };
 use results::{
     Access, ClockFacts, DirectionRecord, Finding, Histogram, Host, JobError, JobRecord, JobSetup, Latency,
@@ -125,13 +125,13 @@ pub(crate) fn target(name: &str, path: &str, storage: Storage) -> Target {
     Target { name: name.into(), path: path.into(), storage }
 }
 
-fn mount(point: &str, source: &str, fstype: &str, options: &[&str]) -> Seen<MountIdentity> {
-    Seen::Value(MountIdentity {
+fn mount(point: &str, source: &str, fstype: &str, options: &[&str]) -> Seen<Mount> {
+    Seen::Value(Mount {
         mount_point: point.into(),
         source: source.into(),
         fstype: fstype.into(),
         options: options.iter().map(|option| (*option).into()).collect(),
-        device: "259:2".into(),
+        ..Mount::default()
     })
 }
 
@@ -141,9 +141,9 @@ fn local_disk() -> Storage {
         resolved_path: Seen::Value("/data".into()),
         mount: mount("/data", "/dev/nvme0n1p2", "ext4", &["rw", "relatime"]),
         class: StorageClass::Block,
-        space: Seen::Value(SpaceIdentity { total_bytes: 960_197_124_096, available_bytes: 612_000_000_000 }),
-        direct_io: Seen::Value(DirectIoIdentity::Aligned { memory_bytes: 4, offset_bytes: 512 }),
-        devices: Seen::Value(vec![DeviceIdentity {
+        space: Seen::Value(Space { total_bytes: 960_197_124_096, available_bytes: 612_000_000_000 }),
+        direct_io: Seen::Value(DirectIo::Aligned { memory_bytes: 4, offset_bytes: 512 }),
+        devices: Seen::Value(vec![BlockDevice {
             name: "nvme0n1".into(),
             model: Some("Samsung PM9A3".into()),
             size_bytes: Some(960_197_124_096),
@@ -151,7 +151,7 @@ fn local_disk() -> Storage {
             scheduler: Some("none".into()),
             queue_requests: Some(1023),
             write_cache: Some("write back".into()),
-            ..DeviceIdentity::default()
+            ..BlockDevice::default()
         }]),
         ..Storage::default()
     }
@@ -177,7 +177,7 @@ fn nfs_mount() -> Storage {
             &["rw", "vers=4.2", "rsize=1048576", "hard", "nconnect=4"],
         ),
         class: StorageClass::Network,
-        space: Seen::Value(SpaceIdentity { total_bytes: 8_000_000_000_000, available_bytes: 3_100_000_000_000 }),
+        space: Seen::Value(Space { total_bytes: 8_000_000_000_000, available_bytes: 3_100_000_000_000 }),
         direct_io: Seen::NotVisible("the kernel does not tell it for nfs4".into()),
         devices: Seen::Value(Vec::new()),
         nfs: Some(NfsIdentity {
@@ -201,7 +201,7 @@ fn s3fs_mount() -> Storage {
         resolved_path: Seen::Value("/mnt/s3".into()),
         mount: mount("/mnt/s3", "s3fs", "fuse.s3fs", &["rw", "nosuid", "nodev"]),
         class: StorageClass::Fuse,
-        space: Seen::Value(SpaceIdentity { total_bytes: 1 << 50, available_bytes: 1 << 50 }),
+        space: Seen::Value(Space { total_bytes: 1 << 50, available_bytes: 1 << 50 }),
         direct_io: Seen::NotVisible("the daemon decides".into()),
         devices: Seen::NotVisible("a FUSE mount has none of its own".into()),
         fuse: Some(FuseIdentity {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{Look, read_number, read_text};
-use crate::{BlockDevice, DeviceNumber};
+use results::evidence::{BlockDevice, DeviceNumber};
 
 /// Stacks deeper than this are cut; it only bounds the walk.
 const STACK_DEPTH_MAX: usize = 8;
@@ -39,8 +39,12 @@ fn device_in(directory: &Path, depth: usize) -> Option<BlockDevice> {
         logical_block_bytes: read_number(&queue.join("logical_block_size")).ok(),
         physical_block_bytes: read_number(&queue.join("physical_block_size")).ok(),
         write_cache: read_text(&queue.join("write_cache")).ok(),
-        model: read_text(&disk.join("device/model")).ok().map(|text| text.trim().to_string()),
-        backing_file: read_text(&disk.join("loop/backing_file")).ok().map(PathBuf::from),
+        model: read_text(&disk.join("device/model"))
+            .ok()
+            .map(|text| text.trim().to_string())
+            .filter(|model| !model.is_empty()),
+        max_request_bytes: read_number::<u64>(&queue.join("max_sectors_kb")).ok().and_then(|kib| kib.checked_mul(1024)),
+        backing_file: read_text(&disk.join("loop/backing_file")).ok(),
         slaves: slaves(disk, depth),
     })
 }
@@ -198,10 +202,19 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_request_is_shown_or_not_known() {
+        let tree = fixture::tree();
+        std::fs::write(tree.look.sys.join("devices/dm-0/queue/max_sectors_kb"), "1280\n").unwrap();
+        let found = device(&tree.look, number(253, 0)).unwrap();
+        assert_eq!(found.max_request_bytes, Some(1_310_720));
+        assert_eq!(found.slaves[0].max_request_bytes, None, "not shown is not 0");
+    }
+
+    #[test]
     fn a_loop_device_names_its_file() {
         let tree = fixture::tree();
         let found = device(&tree.look, number(7, 0)).unwrap();
-        assert_eq!(found.backing_file.as_deref(), Some(Path::new("/images/disk one")));
+        assert_eq!(found.backing_file.as_deref(), Some("/images/disk one"));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{Look, mounts, read_text};
-use crate::{Fact, Mount, NotVisible};
+use crate::{Fact, NotVisible};
+use results::evidence::Mount;
 
 /// Which of the two interfaces a controller is under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +89,12 @@ fn controllers_and_group(line: &str) -> Option<(&str, &str)> {
 
 /// Where a group is seen. In a container the mount may show only the part of the hierarchy below its root.
 fn directory_of(mount: &Mount, group: &Path) -> PathBuf {
-    let below = group.strip_prefix(&mount.root).or_else(|_| group.strip_prefix("/")).unwrap_or(Path::new(""));
+    let below = mount
+        .root
+        .as_deref()
+        .and_then(|root| group.strip_prefix(root).ok())
+        .or_else(|| group.strip_prefix("/").ok())
+        .unwrap_or(Path::new(""));
     let directory = mount.mount_point.join(below);
     if directory.exists() { directory } else { mount.mount_point.clone() }
 }

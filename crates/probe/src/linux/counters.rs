@@ -9,7 +9,7 @@ use results::DiskRecord;
 use results::ReadWrite;
 
 use super::{Look, paths};
-use crate::BlockDevice;
+use results::evidence::BlockDevice;
 
 /// Watches the disks behind a set of files.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ mod tests {
     fn watch_of(tree: &fixture::Tree, number: (u32, u32)) -> DiskWatch {
         let diskstats = tree.look.proc.join("diskstats");
         fs::write(&diskstats, BEFORE).unwrap();
-        let number = crate::DeviceNumber { major: number.0, minor: number.1 };
+        let number = results::evidence::DeviceNumber { major: number.0, minor: number.1 };
         let device = super::super::block::device(&tree.look, number).unwrap();
         let disks = vec![watch(&device, &counters(&diskstats)).unwrap()];
         DiskWatch { diskstats, disks }

@@ -24,7 +24,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use results::evidence::{Storage, WireCounters};
 
-use crate::{BlockDevice, DeviceNumber, Fact, FuseDaemon, Kernel, Limits, Mount, NotVisible, PathFacts};
+use crate::{Fact, FuseDaemon, Kernel, Limits, NotVisible, PathFacts};
+use results::evidence::{BlockDevice, DeviceNumber, Mount};
 
 /// One look at the machine through the kernel's two views. Mounts, control groups and disks are read once per look and
 /// shared by its copies, so that ten thousand files cost little more than one, and all that a run asks is answered from

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
 use super::Look;
-use crate::{DeviceNumber, Fact, Mount, NotVisible};
+use crate::{Fact, NotVisible};
+use results::evidence::{DeviceNumber, Mount};
 
 /// The mount that a path is on.
 pub(super) fn mount_of(look: &Look, path: &Path) -> Fact<Mount> {
@@ -86,7 +87,7 @@ fn identify(existing: &Path) -> Fact<Place> {
 /// The mount's number decides. Without it, of the mounts above the path those with the file's device number
 /// come first (a mount may be hidden under a later one), then the deepest, then the latest.
 fn find<'a>(mounts: &'a [Mount], place: &Place) -> Option<&'a Mount> {
-    if let Some(mount) = mounts.iter().find(|mount| Some(mount.id) == place.mount_id) {
+    if let Some(mount) = mounts.iter().find(|mount| mount.id.is_some() && mount.id == place.mount_id) {
         return Some(mount);
     }
     let above = mounts.iter().filter(|mount| place.path.starts_with(&mount.mount_point));
@@ -103,7 +104,7 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
     let mut words = line.split(|byte| *byte == b' ');
     let id = text_of(words.next()?).parse().ok()?;
     let _parent = words.next()?;
-    let device = parse_number(&text_of(words.next()?))?;
+    let device = text_of(words.next()?).parse().ok()?;
     let root = path_of(words.next()?);
     let mount_point = path_of(words.next()?);
     let options = text_of(words.next()?);
@@ -111,14 +112,15 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
     words.find(|word| *word == b"-")?;
     let fstype = text_of(words.next()?);
     let source = text_of(words.next()?);
-    let super_options = text_of(words.next().unwrap_or_default());
-    Some(Mount { id, device, root, mount_point, fstype, source, options, super_options })
-}
-
-/// `major:minor`
-pub(super) fn parse_number(text: &str) -> Option<DeviceNumber> {
-    let (major, minor) = text.trim().split_once(':')?;
-    Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    let all = [options, text_of(words.next().unwrap_or_default())];
+    let mut options: Vec<String> = Vec::new();
+    for option in all.iter().flat_map(|some| some.split(',')).filter(|option| !option.is_empty()) {
+        // Most options of the filesystem repeat those of the mount.
+        if !options.iter().any(|known| known == option) {
+            options.push(option.to_owned());
+        }
+    }
+    Some(Mount { id: Some(id), device, root: Some(root), mount_point, fstype, source, options })
 }
 
 fn text_of(word: &[u8]) -> String {
@@ -181,7 +183,7 @@ nonsense
         assert_eq!(mounts.len(), 7);
         let blank = &mounts[2];
         assert_eq!(blank.mount_point, Path::new("/mnt/with blank"));
-        assert_eq!(blank.root, Path::new("/sub"));
+        assert_eq!(blank.root.as_deref(), Some(Path::new("/sub")));
         assert_eq!((blank.fstype.as_str(), blank.source.as_str()), ("ext3", "/dev/root"));
         assert_eq!(blank.device, DeviceNumber { major: 98, minor: 0 });
         assert_eq!(mounts[3].option("subvol"), Some("/@srv"));
@@ -206,18 +208,18 @@ nonsense
     fn the_mount_number_decides() {
         let mounts = parse(SAMPLE.as_bytes());
         let found = find(&mounts, &place(Some(40), (0, 44), "/srv/data/x")).unwrap();
-        assert_eq!(found.id, 40, "not the deepest: the number is certain");
+        assert_eq!(found.id, Some(40), "not the deepest: the number is certain");
     }
 
     #[test]
     fn without_number_the_device_then_the_depth_then_the_latest_decide() {
         let mounts = parse(SAMPLE.as_bytes());
         // /srv/data is hidden since something else was mounted on /srv.
-        assert_eq!(find(&mounts, &place(None, (0, 50), "/srv/data/x")).unwrap().id, 42);
-        assert_eq!(find(&mounts, &place(None, (8, 1), "/srv/data/x")).unwrap().id, 41);
+        assert_eq!(find(&mounts, &place(None, (0, 50), "/srv/data/x")).unwrap().id, Some(42));
+        assert_eq!(find(&mounts, &place(None, (8, 1), "/srv/data/x")).unwrap().id, Some(41));
         // A file of a btrfs subvolume shows a number that no mount has.
-        assert_eq!(find(&mounts, &place(None, (0, 99), "/srv/y")).unwrap().id, 42);
-        assert_eq!(find(&mounts, &place(None, (254, 0), "/srvs/y")).unwrap().id, 27, "whole names only");
+        assert_eq!(find(&mounts, &place(None, (0, 99), "/srv/y")).unwrap().id, Some(42));
+        assert_eq!(find(&mounts, &place(None, (254, 0), "/srvs/y")).unwrap().id, Some(27), "whole names only");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::{Look, block, mounts, paths, read_text};
 use crate::signature::HEAD_BYTES;
-use crate::{DeviceNumber, DeviceUse, Fact, Mount, NotVisible, signature_of};
+use crate::{DeviceUse, Fact, NotVisible, signature_of};
+use results::evidence::{DeviceNumber, Mount};
 
 /// Who uses the device, and what its first blocks say.
 pub(super) fn device_use(look: &Look, path: &Path, number: DeviceNumber) -> DeviceUse {
@@ -39,7 +40,7 @@ fn family(look: &Look, number: DeviceNumber) -> Vec<DeviceNumber> {
 }
 
 fn number_in(directory: &Path) -> Option<DeviceNumber> {
-    mounts::parse_number(&read_text(&directory.join("dev")).ok()?)
+    read_text(&directory.join("dev")).ok()?.trim().parse().ok()
 }
 
 fn mounted_at(mounts: &[Mount], family: &[DeviceNumber]) -> Vec<PathBuf> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Seen;
+use super::{Mount, Seen};
 
 /// The storage behind a path, as seen from this machine without any I/O.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,15 +15,15 @@ pub struct Storage {
     /// Without links and dots; of a missing path the nearest parent that exists.
     pub resolved_path: Seen<String>,
     /// Where it is mounted, from what, and how.
-    pub mount: Seen<MountIdentity>,
+    pub mount: Seen<Mount>,
     /// What kind of place it is.
     pub class: StorageClass,
     /// Space of the filesystem.
-    pub space: Seen<SpaceIdentity>,
+    pub space: Seen<Space>,
     /// Direct I/O on files there: asked of the kernel, not tried.
-    pub direct_io: Seen<DirectIoIdentity>,
+    pub direct_io: Seen<DirectIo>,
     /// Block devices behind it; empty for memory and network filesystems.
-    pub devices: Seen<Vec<DeviceIdentity>>,
+    pub devices: Seen<Vec<BlockDevice>>,
     /// What lies below, top first: `overlay: upper /x on ext4`, `loop0: file /x`, `md0: raid1`.
     pub stack: Vec<String>,
     /// The filesystem compresses data: what says so, e.g. `compress=zstd:3`. `None`: nothing says so.
@@ -63,34 +63,19 @@ pub enum StorageClass {
     Unknown,
 }
 
-/// A mount.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MountIdentity {
-    /// Where.
-    pub mount_point: String,
-    /// Device, `server:/path`, or label.
-    pub source: String,
-    /// `ext4`, `nfs4`, `fuse.s3fs`.
-    pub fstype: String,
-    /// All options of mount and filesystem, as the kernel lists them.
-    pub options: Vec<String>,
-    /// Device number, `major:minor`.
-    pub device: String,
-}
-
 /// Space of a filesystem, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SpaceIdentity {
+pub struct Space {
     /// In all.
     pub total_bytes: u64,
     /// For anyone's use.
     pub available_bytes: u64,
 }
 
-/// Direct I/O.
+/// What the kernel says about direct I/O on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DirectIoIdentity {
+pub enum DirectIo {
     /// Not supported.
     Refused,
     /// With these alignments, bytes.
@@ -102,9 +87,9 @@ pub enum DirectIoIdentity {
     },
 }
 
-/// A block device.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct DeviceIdentity {
+/// A whole disk and its queue. What the kernel does not show is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockDevice {
     /// Kernel name of the whole disk.
     pub name: String,
     /// The partition of it that is used, if it is one: `sda2`.
@@ -127,8 +112,11 @@ pub struct DeviceIdentity {
     pub physical_block_bytes: Option<u32>,
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
-    /// Devices below.
-    pub slaves: Vec<DeviceIdentity>,
+    /// File behind a loop device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backing_file: Option<String>,
+    /// Devices below (dm, md).
+    pub slaves: Vec<BlockDevice>,
 }
 
 /// An NFS mount.

@@ -207,7 +207,7 @@ impl Study {
         let Some(target) = self.targets.get(index) else { return format!("target {}", index + 1) };
         let storage_of_run = || {
             let run = self.rows.iter().find(|row| row.target == index)?.run.as_ref()?;
-            Some(run.storages().next()?.mount.value()?.mount_point.clone())
+            Some(run.storages().next()?.mount.value()?.mount_point.display().to_string())
         };
         [&target.name, &target.path, &target.storage.asked_path]
             .into_iter()

@@ -6,7 +6,7 @@ use engine::caches::drop_all;
 use engine::clock::{Clock, RealClock};
 use engine::files::{Directory, FileAccess, FileError, OpenFile, OpenMode, page_cache_of};
 use engine::names;
-use probe::Mount;
+use results::evidence::Mount;
 
 use super::operations::Item;
 use crate::control::Control;
@@ -221,14 +221,13 @@ mod tests {
 
     fn caches(fstype: &str, options: &str) -> Caches {
         let mount = Mount {
-            id: 1,
-            device: probe::DeviceNumber { major: 0, minor: 1 },
-            root: PathBuf::from("/"),
+            id: Some(1),
+            device: results::evidence::DeviceNumber { major: 0, minor: 1 },
+            root: Some(PathBuf::from("/")),
             mount_point: PathBuf::from("/mnt"),
             fstype: fstype.to_string(),
             source: "somewhere".to_string(),
-            options: "rw".to_string(),
-            super_options: options.to_string(),
+            options: "rw".split(',').chain(options.split(',')).map(str::to_owned).collect(),
         };
         Caches { mount: Some(mount), may_drop: false }
     }

@@ -40,14 +40,13 @@ fn study(phases: &[(&str, u64, u64)], published: bool) -> Study {
 
 fn mount(fstype: &str) -> Mount {
     Mount {
-        id: 1,
-        device: probe::DeviceNumber { major: 0, minor: 1 },
-        root: PathBuf::from("/"),
+        id: Some(1),
+        device: results::evidence::DeviceNumber { major: 0, minor: 1 },
+        root: Some(PathBuf::from("/")),
         mount_point: PathBuf::from("/mnt"),
         fstype: fstype.into(),
         source: "somewhere".into(),
-        options: "rw".into(),
-        super_options: String::new(),
+        options: "rw".split(',').map(str::to_owned).collect(),
     }
 }
 

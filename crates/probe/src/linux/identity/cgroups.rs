@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use results::evidence::CgroupIdentity;
 
 use super::seen;
+use crate::Fact;
 use crate::linux::cgroups::{Group, Version, group};
-use crate::linux::{Look, block, limits, mounts};
-use crate::{BlockDevice, DeviceNumber, Fact};
+use crate::linux::{Look, block, limits};
+use results::evidence::{BlockDevice, DeviceNumber};
 
 /// The files of version 1 and what version 2 calls their limits.
 const THROTTLES: [(&str, &str); 4] = [
@@ -79,7 +80,7 @@ fn io_limits(group: &Group) -> Fact<Vec<(DeviceNumber, &'static str, String)>> {
         Version::V2 => {
             for line in group.texts("io.max")?.iter().flat_map(|text| text.lines()) {
                 let mut words = line.split_whitespace();
-                let Some(number) = words.next().and_then(mounts::parse_number) else { continue };
+                let Some(number) = words.next().and_then(|word| word.parse().ok()) else { continue };
                 for (key, value) in words.filter_map(|word| word.split_once('=')) {
                     let known = THROTTLES.iter().find(|(_, name)| *name == key);
                     limits.extend(known.map(|(_, name)| (number, *name, value.to_owned())));
@@ -90,8 +91,7 @@ fn io_limits(group: &Group) -> Fact<Vec<(DeviceNumber, &'static str, String)>> {
         Version::V1 => {
             for (file, key) in THROTTLES {
                 for line in group.texts(file)?.iter().flat_map(|text| text.lines()) {
-                    let number_and_value =
-                        line.split_once(' ').map(|(number, value)| (mounts::parse_number(number), value));
+                    let number_and_value = line.split_once(' ').map(|(number, value)| (number.parse().ok(), value));
                     let Some((Some(number), value)) = number_and_value else { continue };
                     limits.push((number, key, value.trim().to_owned()));
                 }

@@ -3,8 +3,9 @@
 use results::evidence::StorageClass;
 
 use super::stack;
+use crate::is_fuse;
 use crate::linux::Look;
-use crate::{Mount, is_fuse};
+use results::evidence::Mount;
 
 /// Their files are made up by the kernel.
 const KERNEL: [&str; 22] = [
@@ -94,18 +95,17 @@ fn remote(mount: &Mount) -> Option<StorageClass> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DeviceNumber;
+    use results::evidence::DeviceNumber;
 
     fn of(fstype: &str, major: u32, options: &str) -> StorageClass {
         let mount = Mount {
-            id: 1,
+            id: Some(1),
             device: DeviceNumber { major, minor: 1 },
-            root: "/".into(),
+            root: Some("/".into()),
             mount_point: "/mnt".into(),
             fstype: fstype.into(),
             source: "source".into(),
-            options: "rw".into(),
-            super_options: options.into(),
+            options: "rw".split(',').chain(options.split(',')).map(str::to_owned).collect(),
         };
         class(&Look::new(), &mount, false)
     }

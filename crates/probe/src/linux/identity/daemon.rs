@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::secrets;
 use crate::linux::{Look, mounts};
-use crate::{DeviceNumber, Fact, FuseDaemon, Mount, NotVisible, is_fuse};
+use crate::{Fact, FuseDaemon, NotVisible, is_fuse};
+use results::evidence::{DeviceNumber, Mount};
 
 /// A process that may be the daemon.
 #[derive(Debug)]
@@ -126,14 +127,13 @@ mod tests {
 
     fn mount(fstype: &str, mount_point: &str) -> Mount {
         Mount {
-            id: 7,
+            id: Some(7),
             device: DeviceNumber { major: 0, minor: 41 },
-            root: "/".into(),
+            root: Some("/".into()),
             mount_point: mount_point.into(),
             fstype: fstype.into(),
             source: "s3fs".into(),
-            options: "rw".into(),
-            super_options: "rw,user_id=0".into(),
+            options: ["rw", "user_id=0"].map(str::to_owned).to_vec(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::net::Ipv6Addr;
 use results::evidence::FuseIdentity;
 
 use super::fuse::value_of;
-use crate::Mount;
+use results::evidence::Mount;
 
 /// Ports where none is named, by URL scheme or filesystem type.
 const PORTS: [(&str, u16); 16] = [
@@ -107,19 +107,18 @@ fn leading_port(text: &str) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DeviceNumber;
+    use results::evidence::DeviceNumber;
     use results::evidence::Seen;
 
     fn mount(fstype: &str, source: &str, options: &str) -> Mount {
         Mount {
-            id: 1,
+            id: Some(1),
             device: DeviceNumber { major: 0, minor: 50 },
-            root: "/".into(),
+            root: Some("/".into()),
             mount_point: "/mnt".into(),
             fstype: fstype.into(),
             source: source.into(),
-            options: "rw".into(),
-            super_options: options.into(),
+            options: "rw".split(',').chain(options.split(',')).map(str::to_owned).collect(),
         }
     }
 

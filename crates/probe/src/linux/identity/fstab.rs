@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::Mount;
 use crate::linux::mounts;
+use results::evidence::Mount;
 
 /// A sentence about a filesystem that fstab has on the way to `resolved` and that is not mounted.
 pub(super) fn missing_mount(fstab: &str, resolved: &Path, mount: &Mount) -> Option<String> {
@@ -27,7 +27,7 @@ pub(super) fn missing_mount(fstab: &str, resolved: &Path, mount: &Mount) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DeviceNumber;
+    use results::evidence::DeviceNumber;
 
     const FSTAB: &str = "\
 # a comment /mnt/nas nfs
@@ -39,14 +39,13 @@ nas:/x /mnt/nas\\040one nfs4 defaults,_netdev 0 0
 
     fn sentence(resolved: &str, mounted_at: &str) -> Option<String> {
         let mount = Mount {
-            id: 1,
+            id: Some(1),
             device: DeviceNumber { major: 8, minor: 1 },
-            root: "/".into(),
+            root: Some("/".into()),
             mount_point: mounted_at.into(),
             fstype: "ext4".into(),
             source: "/dev/sda1".into(),
-            options: "rw".into(),
-            super_options: "rw".into(),
+            options: ["rw"].map(str::to_owned).to_vec(),
         };
         missing_mount(FSTAB, Path::new(resolved), &mount)
     }

@@ -4,8 +4,9 @@ use results::evidence::{FuseIdentity, Seen};
 
 use super::daemon::{daemon_of, file_name};
 use super::{secrets, seen};
+use crate::NotVisible;
 use crate::linux::{Look, processes};
-use crate::{Mount, NotVisible};
+use results::evidence::Mount;
 
 /// A FUSE mount and its daemon.
 pub(super) fn identity(look: &Look, mount: &Mount) -> FuseIdentity {
@@ -90,18 +91,17 @@ pub(super) fn value_of(words: &[String], name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DeviceNumber;
+    use results::evidence::DeviceNumber;
 
     fn mount(fstype: &str, mount_point: &str) -> Mount {
         Mount {
-            id: 7,
+            id: Some(7),
             device: DeviceNumber { major: 0, minor: 41 },
-            root: "/".into(),
+            root: Some("/".into()),
             mount_point: mount_point.into(),
             fstype: fstype.into(),
             source: "s3fs".into(),
-            options: "rw".into(),
-            super_options: "rw,user_id=0".into(),
+            options: ["rw", "user_id=0"].map(str::to_owned).to_vec(),
         }
     }
 

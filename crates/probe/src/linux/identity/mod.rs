@@ -5,7 +5,6 @@
 mod cgroups;
 mod class;
 mod daemon;
-mod devices;
 mod endpoint;
 mod fstab;
 mod fuse;
@@ -24,12 +23,10 @@ pub(super) use mountstats::wire_counters as nfs_mount_statistics;
 use std::borrow::Borrow;
 use std::path::Path;
 
-use results::evidence::{
-    DirectIoIdentity, FuseIdentity, MountIdentity, NfsIdentity, Seen, SpaceIdentity, Storage, StorageClass,
-};
+use results::evidence::{BlockDevice, FuseIdentity, Mount, NfsIdentity, Seen, Space, Storage, StorageClass};
 
 use super::Look;
-use crate::{BlockDevice, DirectIo, Fact, FileKind, Mount, NotVisible, Space};
+use crate::{Fact, FileKind, NotVisible};
 use place::Place;
 
 /// More than any storage has: the answer of a filesystem that cannot know its size.
@@ -58,14 +55,11 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
         asked_path: asked.display().to_string(),
         exists: seen(place.exists.clone()),
         resolved_path: seen(place.resolved.as_ref().map(|path| path.display().to_string())),
-        mount: seen(place.mount.as_ref().map(mount_identity)),
+        mount: seen(place.mount.as_ref().map(fit_to_be_kept)),
         class,
-        space: seen(place.space.clone().and_then(|space| believable(&space, fuse.as_ref()))),
-        direct_io: seen(place.direct_io.as_ref().map(direct_io_identity)),
-        devices: seen(
-            device_list(&place, class)
-                .map(|found| found.iter().map(|device| devices::identity(look, device.clone())).collect()),
-        ),
+        space: seen(place.space.clone().and_then(|space| believable(space, fuse.as_ref()))),
+        direct_io: seen(place.direct_io.clone()),
+        devices: seen(device_list(&place, class).map(<[BlockDevice]>::to_vec)),
         stack: stack::stack(look, mount, found),
         compression: stack::compression(look, mount, place.attributes),
         server,
@@ -101,38 +95,22 @@ fn class_of(look: &Look, place: &Place, devices: &[BlockDevice]) -> StorageClass
     }
 }
 
-fn mount_identity(mount: &Mount) -> MountIdentity {
-    // Most options of the filesystem repeat those of the mount.
-    let mut options: Vec<String> = Vec::new();
-    for option in mount.options.split(',').chain(mount.super_options.split(',')).filter(|option| !option.is_empty()) {
-        let option = secrets::blank_word(option);
-        if !options.contains(&option) {
-            options.push(option);
-        }
-    }
-    MountIdentity {
-        mount_point: mount.mount_point.display().to_string(),
+/// Without the secrets that options and sources can hold.
+fn fit_to_be_kept(mount: &Mount) -> Mount {
+    Mount {
         source: secrets::blank_word(&mount.source),
-        fstype: mount.fstype.clone(),
-        options,
-        device: mount.device.to_string(),
+        options: mount.options.iter().map(|option| secrets::blank_word(option)).collect(),
+        ..mount.clone()
     }
 }
 
-fn believable(space: &Space, fuse: Option<&FuseIdentity>) -> Fact<SpaceIdentity> {
+fn believable(space: Space, fuse: Option<&FuseIdentity>) -> Fact<Space> {
     if space.total_bytes >= CLAIM_BYTES_MIN {
         let who = fuse.and_then(|fuse| fuse.kind.as_deref()).unwrap_or("the filesystem");
         let exbibytes = space.total_bytes.div_ceil(1 << 60);
         return Err(NotVisible::new("statvfs", format!("{who} reports {exbibytes} EiB, which is no real size")));
     }
-    Ok(SpaceIdentity { total_bytes: space.total_bytes, available_bytes: space.available_bytes })
-}
-
-fn direct_io_identity(direct_io: &DirectIo) -> DirectIoIdentity {
-    match *direct_io {
-        DirectIo::Refused => DirectIoIdentity::Refused,
-        DirectIo::Aligned { memory_bytes, offset_bytes } => DirectIoIdentity::Aligned { memory_bytes, offset_bytes },
-    }
+    Ok(space)
 }
 
 /// No devices behind a filesystem that must have some is not none, but not visible.
@@ -180,27 +158,26 @@ mod tests {
 
     #[test]
     fn a_size_that_cannot_be_known_is_not_visible() {
-        let space = Space { total_bytes: u64::MAX, free_bytes: u64::MAX, available_bytes: u64::MAX };
+        let space = Space { total_bytes: u64::MAX, available_bytes: u64::MAX };
         let fuse = FuseIdentity { kind: Some("s3fs".into()), ..FuseIdentity::default() };
-        let reason = believable(&space, Some(&fuse)).unwrap_err().reason;
+        let reason = believable(space, Some(&fuse)).unwrap_err().reason;
         assert_eq!(reason, "s3fs reports 16 EiB, which is no real size");
-        let space = Space { total_bytes: 100, free_bytes: 50, available_bytes: 40 };
-        assert_eq!(believable(&space, None), Ok(SpaceIdentity { total_bytes: 100, available_bytes: 40 }));
+        let space = Space { total_bytes: 100, available_bytes: 40 };
+        assert_eq!(believable(space, None), Ok(space));
     }
 
     #[test]
     fn secrets_of_a_mount_are_blanked() {
         let mount = Mount {
-            id: 1,
-            device: crate::DeviceNumber { major: 0, minor: 1 },
-            root: "/".into(),
+            id: Some(1),
+            device: results::evidence::DeviceNumber { major: 0, minor: 1 },
+            root: Some("/".into()),
             mount_point: "/mnt".into(),
             fstype: "fuse.x".into(),
             source: "ftp://me:word@host/x".into(),
-            options: "rw,relatime".into(),
-            super_options: "rw,password=word".into(),
+            options: ["rw", "relatime", "password=word"].map(str::to_owned).to_vec(),
         };
-        let identity = mount_identity(&mount);
+        let identity = fit_to_be_kept(&mount);
         assert_eq!(identity.source, "ftp://***@host/x");
         assert_eq!(identity.options, ["rw", "relatime", "password=***"], "rw once");
     }

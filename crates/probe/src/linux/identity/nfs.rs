@@ -3,8 +3,8 @@
 use results::evidence::NfsIdentity;
 
 use super::mountstats;
-use crate::Mount;
 use crate::linux::Look;
+use results::evidence::Mount;
 
 /// Whether the kernel's NFS client answers for the mount.
 pub(super) fn is_nfs(fstype: &str) -> bool {
@@ -59,19 +59,18 @@ fn value_in<'a>(options: &'a str, name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DeviceNumber;
     use crate::linux::block::fixture;
+    use results::evidence::DeviceNumber;
 
     fn mount(options: &str) -> Mount {
         Mount {
-            id: 1,
+            id: Some(1),
             device: DeviceNumber { major: 0, minor: 50 },
-            root: "/".into(),
+            root: Some("/".into()),
             mount_point: "/mnt/n4".into(),
             fstype: "nfs4".into(),
             source: "nas:/x".into(),
-            options: "rw,relatime".into(),
-            super_options: options.into(),
+            options: "rw,relatime".split(',').chain(options.split(',')).map(str::to_owned).collect(),
         }
     }
 

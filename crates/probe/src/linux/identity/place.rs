@@ -12,7 +12,8 @@ use rustix::io::Errno;
 
 use super::class;
 use crate::linux::{Look, mounts, paths};
-use crate::{BlockDevice, DeviceNumber, DirectIo, Fact, FileKind, Mount, NotVisible, Space};
+use crate::{Fact, FileKind, NotVisible};
+use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Mount, Space};
 
 /// A path that says nothing for so long counts as one that does not answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);

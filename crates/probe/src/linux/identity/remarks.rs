@@ -7,8 +7,9 @@ use rustix::fs::StatxAttributes;
 
 use super::fstab;
 use super::place::Place;
+use crate::FileKind;
 use crate::linux::{Look, read_text, usage};
-use crate::{FileKind, Mount};
+use results::evidence::Mount;
 
 /// Options of filesystems that change what figures mean, and the sentence. The third part: the value, if one is
 /// needed.
@@ -119,18 +120,17 @@ fn about_attributes(attributes: StatxAttributes) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DeviceNumber;
+    use results::evidence::DeviceNumber;
 
     fn about(fstype: &str, options: &str, class: StorageClass) -> Vec<String> {
         let mount = Mount {
-            id: 1,
+            id: Some(1),
             device: DeviceNumber { major: 8, minor: 1 },
-            root: "/".into(),
+            root: Some("/".into()),
             mount_point: "/mnt".into(),
             fstype: fstype.into(),
             source: "source".into(),
-            options: "rw,relatime".into(),
-            super_options: options.into(),
+            options: "rw,relatime".split(',').chain(options.split(',')).map(str::to_owned).collect(),
         };
         let words = about_mount(&mount, class);
         words.iter().map(|text| text.split([':', ' ']).next().unwrap_or_default().to_owned()).collect()

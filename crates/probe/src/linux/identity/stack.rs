@@ -7,7 +7,7 @@ use rustix::fs::StatxAttributes;
 
 use super::without_number;
 use crate::linux::{Look, mounts, read_text};
-use crate::{BlockDevice, Mount};
+use results::evidence::{BlockDevice, Mount};
 
 /// What lies below a mount, top first, in words.
 pub(super) fn stack(look: &Look, mount: Option<&Mount>, devices: &[BlockDevice]) -> Vec<String> {
@@ -22,13 +22,12 @@ pub(super) fn stack(look: &Look, mount: Option<&Mount>, devices: &[BlockDevice])
 
 /// A mount that shows a part of its filesystem.
 fn part(mount: &Mount) -> Option<String> {
-    let root = mount.root.display();
+    let root = mount.root.as_deref().filter(|root| *root != Path::new("/"))?;
     match mount.fstype.as_str() {
-        _ if mount.root == Path::new("/") => None,
-        "btrfs" if mount.option("subvol").is_some_and(|name| Path::new(name) == mount.root) => {
-            Some(format!("subvolume {root}"))
+        "btrfs" if mount.option("subvol").is_some_and(|name| Path::new(name) == root) => {
+            Some(format!("subvolume {}", root.display()))
         }
-        _ => Some(format!("part of the filesystem: {root} (bind mount)")),
+        _ => Some(format!("part of the filesystem: {} (bind mount)", root.display())),
     }
 }
 
@@ -74,7 +73,7 @@ fn kind_of(look: &Look, device: &BlockDevice) -> Option<String> {
     let directory = look.sys.join("block").join(name.replace('/', "!"));
     let text = |file: &str| read_text(&directory.join(file)).ok().filter(|text| !text.is_empty());
     if let Some(file) = &device.backing_file {
-        return Some(loop_device(look, file, text("loop/dio").as_deref()));
+        return Some(loop_device(look, Path::new(file), text("loop/dio").as_deref()));
     }
     if name.starts_with("dm-") {
         let parts: Vec<String> = device.slaves.iter().filter_map(|part| mapped_as(look, &part.name)).collect();
@@ -176,21 +175,20 @@ pub(super) fn compression(look: &Look, mount: Option<&Mount>, attributes: StatxA
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DeviceNumber;
     use crate::linux::block;
     use crate::linux::block::fixture::tree;
+    use results::evidence::DeviceNumber;
     use std::fs;
 
     fn mount(fstype: &str, root: &str, options: &str) -> Mount {
         Mount {
-            id: 1_000_000,
+            id: Some(1_000_000),
             device: DeviceNumber { major: 0, minor: 50 },
-            root: root.into(),
+            root: Some(root.into()),
             mount_point: "/mnt".into(),
             fstype: fstype.into(),
             source: "source".into(),
-            options: "rw".into(),
-            super_options: options.into(),
+            options: "rw".split(',').chain(options.split(',')).map(str::to_owned).collect(),
         }
     }
 

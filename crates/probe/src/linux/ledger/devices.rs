@@ -7,7 +7,8 @@ use results::evidence::{DeviceCounters, DevicePlace, LayerCounters};
 
 use crate::linux::counters::delta;
 use crate::linux::{Look, paths, read_text};
-use crate::{BlockDevice, Fact, NotVisible};
+use crate::{Fact, NotVisible};
+use results::evidence::BlockDevice;
 
 /// The kernel counts in sectors of this many bytes, whatever the device's own block is.
 const SECTOR_BYTES: u64 = 512;
@@ -70,7 +71,7 @@ impl DeviceMeter {
         }
         let Some(file) = device.backing_file.as_ref().filter(|_| loops > 0) else { return };
         // The file may be on a filesystem that this process does not see; the loop device itself is seen.
-        for below in paths::devices_of(look, file).unwrap_or_default() {
+        for below in paths::devices_of(look, Path::new(file)).unwrap_or_default() {
             self.add(look, &below, Some(DevicePlace::BelowFile), loops - 1);
         }
     }
@@ -136,7 +137,7 @@ mod tests {
     }
 
     fn device(tree: &Tree, major: u32, minor: u32) -> BlockDevice {
-        crate::linux::block::device(&tree.look, crate::DeviceNumber { major, minor }).unwrap()
+        crate::linux::block::device(&tree.look, results::evidence::DeviceNumber { major, minor }).unwrap()
     }
 
     fn meter(tree: &Tree, device: &BlockDevice) -> DeviceMeter {

@@ -16,10 +16,11 @@ use results::evidence::{
 };
 
 use super::{Look, identity, paths};
-use crate::{BlockDevice, Fact};
+use crate::Fact;
 use devices::DeviceMeter;
 use process::ProcessMeter;
 pub use process::wait_of_this_thread_ns;
+use results::evidence::BlockDevice;
 use system::SystemMeter;
 pub(crate) use system::available_memory_bytes;
 use wire::WireMeter;

@@ -9,7 +9,8 @@ use super::growth;
 use super::sockets::SocketMeter;
 use crate::fuse::{is_fuse, is_fuse_on_device};
 use crate::linux::{Look, mounts, processes, read_number, read_text};
-use crate::{Fact, Mount, NotVisible};
+use crate::{Fact, NotVisible};
+use results::evidence::Mount;
 
 /// Every interface is idle.
 const NOTHING_CARRIED: &str = "no interface moved any bytes";

@@ -1,7 +1,7 @@
 use job::Access;
 
 use super::*;
-use crate::evidence::{MountIdentity, Seen, Storage};
+use crate::evidence::{Mount, Seen, Storage};
 use crate::histogram::Histogram;
 use crate::record::{JobRecord, JobSetup, Latency, RunRecord, UnifiedReporting};
 
@@ -151,7 +151,7 @@ fn what_is_invalid_confirms_nothing() {
 fn another_filesystem_at_the_same_place_is_an_obstacle() {
     let at = |path: &str, fstype: &str| {
         let mut study = study(&STEADY);
-        let identity = MountIdentity { fstype: fstype.into(), ..MountIdentity::default() };
+        let identity = Mount { fstype: fstype.into(), ..Mount::default() };
         let storage = Storage { mount: Seen::Value(identity), ..Storage::default() };
         study.targets = vec![Target { name: "nfs".into(), path: path.into(), storage }];
         study
