@@ -293,7 +293,7 @@ mod tests {
             ("randread.iops < -5", "the limit must be a percentage"),
             ("randread.iops < x%", "`x` is not a number"),
             ("randread.iops -5%", "exactly one of < and >"),
-            ("iops < -5%", "no pattern"),
+            ("iops < -5%", "the pattern before the figure is missing"),
         ] {
             let problem = Condition::parse(text, &known).unwrap_err();
             assert!(problem.what.contains(reason), "{text}: {}", problem.what);
