@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use guide::study::{Asking, Place};
+use guide::study::{Place, StudyRun};
 use guide::workplace::{Needs, Workplace};
 use guide::{Problem, Watcher};
 use results::evidence::{SpaceIdentity, StorageClass};
@@ -71,9 +71,9 @@ pub fn check(
         guide::workplace::expect_type(&place.path, expected)?;
     }
     let places = std::slice::from_ref(place);
-    let mut asking = Asking::begin(Question::Check, places, version, command, control, watcher);
-    let (factors, control) = (factors(&asking.study), Arc::clone(&asking.control));
-    let mut session = Session::new(&mut asking, options, factors);
+    let mut study_run = StudyRun::begin(Question::Check, places, version, command, control, watcher);
+    let (factors, control) = (factors(&study_run.study), Arc::clone(&study_run.control));
+    let mut session = Session::new(&mut study_run, options, factors);
     let open = session.look(&profiles, &place.path);
     let need = needs(&open, &place.path, options)?;
     let mut shortened = false;
@@ -84,27 +84,27 @@ pub fn check(
             .map_err(|problem| if problem.is_too_large { problem.with_next(smaller) } else { problem })?;
         session.run(&open, &work)?;
         shortened = session.shortened;
-        asking.leave(work);
+        study_run.leave(work);
     }
     let place_of = |name: &str| options.profiles.iter().position(|asked| asked == name);
-    asking.study.verdicts.sort_by_key(|answer| place_of(&answer.requirement.profile));
-    tell_conditions(&mut asking, shortened);
-    Ok(asking.finish())
+    study_run.study.verdicts.sort_by_key(|answer| place_of(&answer.requirement.profile));
+    tell_conditions(&mut study_run, shortened);
+    Ok(study_run.finish())
 }
 
 /// What concerns every figure.
-fn tell_conditions(asking: &mut Asking<'_>, shortened: bool) {
-    if asking.study.rows.is_empty() {
+fn tell_conditions(study_run: &mut StudyRun<'_>, shortened: bool) {
+    if study_run.study.rows.is_empty() {
         return;
     }
-    if asking.study.targets[0].storage.class == StorageClass::Memory {
+    if study_run.study.targets[0].storage.class == StorageClass::Memory {
         let text = "this storage is memory: the figures are of no disk, and nothing of it survives a restart";
-        asking.note("memory-storage", Severity::Caution, text);
+        study_run.note("memory-storage", Severity::Caution, text);
     }
     // Asked for, it may still have left all as it was: small files are never fewer.
     if shortened {
         let text = "runs or files were made shorter than the profiles say: these are not the vendors' tests";
-        asking.note("shortened", Severity::Caution, text);
+        study_run.note("shortened", Severity::Caution, text);
     }
 }
 

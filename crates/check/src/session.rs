@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use guide::Problem;
-use guide::study::Asking;
+use guide::study::StudyRun;
 use guide::workplace::Workplace;
 use results::{Severity, Verdict, VerdictRow};
 use run::StopRule;
@@ -21,7 +21,7 @@ pub(crate) fn shared_file(directory: &Path) -> PathBuf {
 
 /// A check that is going on.
 pub(crate) struct Session<'s, 'a> {
-    asking: &'s mut Asking<'a>,
+    study_run: &'s mut StudyRun<'a>,
     options: &'s Options,
     factors: Factors,
     /// A test that was answered was made shorter or smaller than its profile says.
@@ -29,8 +29,8 @@ pub(crate) struct Session<'s, 'a> {
 }
 
 impl<'s, 'a> Session<'s, 'a> {
-    pub(crate) fn new(asking: &'s mut Asking<'a>, options: &'s Options, factors: Factors) -> Session<'s, 'a> {
-        Session { asking, options, factors, shortened: false }
+    pub(crate) fn new(study_run: &'s mut StudyRun<'a>, options: &'s Options, factors: Factors) -> Session<'s, 'a> {
+        Session { study_run, options, factors, shortened: false }
     }
 
     fn tier(&self) -> Option<&'s str> {
@@ -48,7 +48,7 @@ impl<'s, 'a> Session<'s, 'a> {
                 .filter_map(|gate| Some(judge::gate_row(profile, gate, &gate::look(&gate.condition, &facts)?)))
                 .collect();
             let broken = answers.iter().any(|answer| answer.verdict == Verdict::Fail);
-            self.asking.study.verdicts.extend(answers);
+            self.study_run.study.verdicts.extend(answers);
             let fstype = facts
                 .fstype()
                 .filter(|fstype| !profile.only_on.is_empty() && !gate::is_one_of(fstype, &profile.only_on));
@@ -70,13 +70,13 @@ impl<'s, 'a> Session<'s, 'a> {
             let Some(test) = profile.test(&requirement.test) else { continue };
             let asked = Asked::new(profile, requirement, self.factors, self.tier());
             let answer = asked.unanswered(test, &test.work.words(), Verdict::NotApplicable, reason.to_string());
-            self.asking.study.verdicts.push(answer);
+            self.study_run.study.verdicts.push(answer);
         }
     }
 
     /// Runs the profiles and answers their requirements.
     pub(crate) fn run(&mut self, profiles: &[&Profile], work: &Workplace) -> Result<(), Problem> {
-        self.asking.steps.1 = profiles.iter().map(|profile| profile.tests_of(self.tier()).len()).sum();
+        self.study_run.steps.1 = profiles.iter().map(|profile| profile.tests_of(self.tier()).len()).sum();
         for profile in profiles {
             // What one profile leaves must neither fill the storage nor warm it for the next.
             work.empty()?;
@@ -84,7 +84,7 @@ impl<'s, 'a> Session<'s, 'a> {
                 self.run_tests(profile, work)?;
             } else {
                 let tests = profile.tests_of(self.tier()).len();
-                self.asking.steps.1 = self.asking.steps.1.saturating_sub(tests);
+                self.study_run.steps.1 = self.study_run.steps.1.saturating_sub(tests);
                 self.leave_out(profile, "a condition before it is not met: nothing was measured");
             }
         }
@@ -102,7 +102,7 @@ impl<'s, 'a> Session<'s, 'a> {
             };
             let answer = judge::gate_row(profile, gate, &outcome);
             pass &= answer.verdict != Verdict::Fail;
-            self.asking.study.verdicts.push(answer);
+            self.study_run.study.verdicts.push(answer);
         }
         Ok(pass)
     }
@@ -112,8 +112,8 @@ impl<'s, 'a> Session<'s, 'a> {
         let line = line::prepare(words, work.directory(), &shared_file(work.directory()), self.options.shortening)?;
         let step = guide::watch::Step { title: title.to_string(), number: 1, of: 1, ..Default::default() };
         let conditions = guide::bench::Conditions {
-            version: self.asking.version,
-            control: &self.asking.control,
+            version: self.study_run.version,
+            control: &self.study_run.control,
             stop_rule: StopRule::AsWritten,
             work,
         };
@@ -137,13 +137,13 @@ impl<'s, 'a> Session<'s, 'a> {
         for requirement in profile.requirements_of(self.tier()) {
             let asked = Asked::new(profile, requirement, self.factors, self.tier());
             let of_requirement = all.iter().filter(|trial| requirement.rests_on(trial.test));
-            for ran in of_requirement.map(|trial| trial.ran(&self.asking.study.rows)) {
+            for ran in of_requirement.map(|trial| trial.ran(&self.study_run.study.rows)) {
                 self.shortened |= !ran.shortened.is_empty();
                 answers.push(asked.answer(&ran));
             }
         }
         judge::compare_variants(&mut answers);
-        self.asking.study.verdicts.extend(answers);
+        self.study_run.study.verdicts.extend(answers);
         Ok(())
     }
 
@@ -154,26 +154,26 @@ impl<'s, 'a> Session<'s, 'a> {
         test: &'p Test,
         work: &'p Workplace,
     ) -> Result<Trial<'p>, Problem> {
-        let mut trial = Trial::planned(self.asking, profile, test, work, self.options.shortening)?;
+        let mut trial = Trial::planned(self.study_run, profile, test, work, self.options.shortening)?;
         loop {
-            trial.run_once(self.asking)?;
-            if !trial.may_repeat(&self.asking.study.rows, self.options.cap_s) || !self.undecided(profile, &trial) {
+            trial.run_once(self.study_run)?;
+            if !trial.may_repeat(&self.study_run.study.rows, self.options.cap_s) || !self.undecided(profile, &trial) {
                 break;
             }
             // The list of steps grows by the repeat.
-            self.asking.steps.1 += 1;
+            self.study_run.steps.1 += 1;
         }
         let rounds = trial.rounds;
         if rounds > 1 {
             let text = format!("{}: {} was run {rounds} times to decide", profile.name, test.title);
-            self.asking.note("repeated", Severity::Info, text);
+            self.study_run.note("repeated", Severity::Info, text);
         }
         Ok(trial)
     }
 
     /// Whether one of the requirements on this test hangs in the balance.
     fn undecided(&self, profile: &Profile, trial: &Trial<'_>) -> bool {
-        let ran = trial.ran(&self.asking.study.rows);
+        let ran = trial.ran(&self.study_run.study.rows);
         profile
             .requirements_of(self.tier())
             .into_iter()

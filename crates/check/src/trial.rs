@@ -2,7 +2,7 @@
 
 use engine::files::FileCause;
 use guide::Problem;
-use guide::study::{Asking, planned_row};
+use guide::study::{StudyRun, planned_row};
 use guide::workplace::{Workplace, reason};
 use results::Row;
 use run::StopRule;
@@ -46,7 +46,7 @@ impl<'p> Trial<'p> {
     /// # Errors
     /// When its line cannot be planned.
     pub(crate) fn planned(
-        asking: &Asking<'_>,
+        study_run: &StudyRun<'_>,
         profile: &'p Profile,
         test: &'p Test,
         work: &'p Workplace,
@@ -55,7 +55,7 @@ impl<'p> Trial<'p> {
         let (words, line, reach) = match &test.work {
             Work::Line(words) => {
                 let line = line::prepare(words, work.directory(), &shared_file(work.directory()), shortening)?;
-                let reach = reach::of(&line.job, asking.study.targets[0].storage.class);
+                let reach = reach::of(&line.job, study_run.study.targets[0].storage.class);
                 (line.words.clone(), Some(line), reach)
             }
             Work::SmallFiles => (test.work.words(), None, "as a program does it, caches included".to_string()),
@@ -68,25 +68,25 @@ impl<'p> Trial<'p> {
     ///
     /// # Errors
     /// When what the run before left cannot be removed.
-    pub(crate) fn run_once(&mut self, asking: &mut Asking<'_>) -> Result<(), Problem> {
+    pub(crate) fn run_once(&mut self, study_run: &mut StudyRun<'_>) -> Result<(), Problem> {
         match self.line.clone() {
-            _ if asking.stopped() => {}
-            Some(line) => self.run_line(asking, &line)?,
-            None => self.run_small_files(asking)?,
+            _ if study_run.stopped() => {}
+            Some(line) => self.run_line(study_run, &line)?,
+            None => self.run_small_files(study_run)?,
         }
         self.rounds += 1;
-        if asking.stopped() && self.problem.is_none() {
+        if study_run.stopped() && self.problem.is_none() {
             self.problem = Some("it was stopped before the test had ended".to_string());
         }
         Ok(())
     }
 
-    fn run_line(&mut self, asking: &mut Asking<'_>, line: &Line) -> Result<(), Problem> {
+    fn run_line(&mut self, study_run: &mut StudyRun<'_>, line: &Line) -> Result<(), Problem> {
         if line.only_writes {
             // To extend a file is other work than to write over it: each run begins without.
             let reach = self.work.reach();
             for file in line.files.keys() {
-                asking.watcher.looks(file);
+                study_run.watcher.looks(file);
                 match reach.remove(file) {
                     Err(error) if error.cause != FileCause::Missing => {
                         let reason = reason(&std::io::Error::from_raw_os_error(error.code));
@@ -102,9 +102,9 @@ impl<'p> Trial<'p> {
         let pattern = format!("{}/{}", self.profile.name, self.test.id);
         let title = format!("{}: {}", self.profile.name, self.test.title);
         let row = planned_row(0, &pattern, &title, self.rounds, line.words.clone());
-        match asking.run_row(row, StopRule::AsWritten, self.work) {
+        match study_run.run_row(row, StopRule::AsWritten, self.work) {
             Ok(index) => {
-                let run = asking.study.rows[index].run.as_ref();
+                let run = study_run.study.rows[index].run.as_ref();
                 let error = run.and_then(|run| run.jobs.iter().find_map(|job| job.error.as_ref()));
                 self.problem = error.map(|error| format!("the test failed: {}: {}", error.function, error.text));
                 self.indices.push(index);
@@ -117,10 +117,10 @@ impl<'p> Trial<'p> {
         Ok(())
     }
 
-    fn run_small_files(&mut self, asking: &mut Asking<'_>) -> Result<(), Problem> {
+    fn run_small_files(&mut self, study_run: &mut StudyRun<'_>) -> Result<(), Problem> {
         self.work.empty()?;
-        for index in guide::smallfiles::write_and_read(asking, 0, self.work)? {
-            let row = &mut asking.study.rows[index];
+        for index in guide::smallfiles::write_and_read(study_run, 0, self.work)? {
+            let row = &mut study_run.study.rows[index];
             row.title = format!("{}: {}", self.profile.name, row.title);
             row.pattern = format!("{}/{}", self.profile.name, row.pattern);
             row.round = self.rounds;

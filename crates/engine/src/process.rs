@@ -2,8 +2,8 @@
 //! another one can. And what the process holds of its own program.
 
 pub use crate::system::process::{
-    begin_in, bind_to_parent, closes_within, divide, end_with_this, ignores, lead_group, let_go_of_code,
-    let_go_of_standard_streams, signal, wait_for, warn_before_processor_limit,
+    begin_in, bind_to_parent, closes_within, divide, end_with_this, ignores, lead_group, let_go_of_standard_streams,
+    release_code_pages, signal, wait_for, warn_before_processor_limit,
 };
 
 /// Which of the two processes goes on here.

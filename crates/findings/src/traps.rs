@@ -48,37 +48,37 @@ pub(crate) struct Trap {
     /// In a finished run.
     pub(crate) find: Find,
     /// In a plan; `None`: only a run shows it.
-    pub(crate) foretell: Option<Find>,
+    pub(crate) preflight: Option<Find>,
 }
 
 const fn seen(explanation: &'static Explanation, find: Find) -> Trap {
-    Trap { explanation, find, foretell: None }
+    Trap { explanation, find, preflight: None }
 }
 
-const fn foreseen(explanation: &'static Explanation, find: Find, foretell: Find) -> Trap {
-    Trap { explanation, find, foretell: Some(foretell) }
+const fn with_preflight(explanation: &'static Explanation, find: Find, preflight: Find) -> Trap {
+    Trap { explanation, find, preflight: Some(preflight) }
 }
 
 /// All traps, by number.
 pub(crate) const ALL: &[Trap] = &[
     seen(&unwritten_data::EXPLANATION, unwritten_data::find),
     seen(&page_cache::EXPLANATION, page_cache::find),
-    foreseen(&depth_not_reached::EXPLANATION, depth_not_reached::find, depth_not_reached::foretell),
+    with_preflight(&depth_not_reached::EXPLANATION, depth_not_reached::find, depth_not_reached::preflight),
     seen(&writes_in_memory::EXPLANATION, writes_in_memory::find),
     seen(&direct_not_honoured::EXPLANATION, direct_not_honoured::find),
     seen(&fuse_cache::EXPLANATION, fuse_cache::find),
     seen(&above_link_speed::EXPLANATION, above_link_speed::find),
     seen(&nfs_data_cache::EXPLANATION, nfs_data_cache::find),
     seen(&attribute_cache::EXPLANATION, attribute_cache::find),
-    foreseen(&fits_in_memory::EXPLANATION, fits_in_memory::find, fits_in_memory::foretell),
+    with_preflight(&fits_in_memory::EXPLANATION, fits_in_memory::find, fits_in_memory::preflight),
     seen(&host_cache::EXPLANATION, host_cache::find),
     seen(&thin_blocks::EXPLANATION, thin_blocks::find),
     seen(&lazy_blocks::EXPLANATION, lazy_blocks::find),
     seen(&burst::EXPLANATION, burst::find),
     seen(&drift::EXPLANATION, drift::find),
-    foreseen(&compressible_data::EXPLANATION, compressible_data::find, compressible_data::foretell),
-    foreseen(&shared_file::EXPLANATION, shared_file::find, shared_file::foretell),
-    foreseen(&jobs_overlap::EXPLANATION, jobs_overlap::find, jobs_overlap::foretell),
+    with_preflight(&compressible_data::EXPLANATION, compressible_data::find, compressible_data::preflight),
+    with_preflight(&shared_file::EXPLANATION, shared_file::find, shared_file::preflight),
+    with_preflight(&jobs_overlap::EXPLANATION, jobs_overlap::find, jobs_overlap::preflight),
     seen(&generator_bound::EXPLANATION, generator_bound::find),
     seen(&cpu_starved::EXPLANATION, cpu_starved::find),
     seen(&clock::EXPLANATION, clock::find),
@@ -88,7 +88,7 @@ pub(crate) const ALL: &[Trap] = &[
     seen(&too_noisy::EXPLANATION, too_noisy::find),
     seen(&foreign_load::EXPLANATION, foreign_load::find),
     seen(&request_size::EXPLANATION, request_size::find),
-    foreseen(&latency_off::EXPLANATION, latency_off::find, latency_off::find),
+    with_preflight(&latency_off::EXPLANATION, latency_off::find, latency_off::find),
     seen(&directory_lost::EXPLANATION, directory_lost::find),
     seen(&sync_ignored::EXPLANATION, sync_ignored::find),
     seen(&not_visible::EXPLANATION, not_visible::find),

@@ -11,10 +11,10 @@ use crate::process::streams::{columns, complain, print};
 /// Longer lines are hard to read.
 const COLUMNS_MAX: usize = 100;
 
-/// What a finding means, how it was seen and what to do; without an id: all of them.
+/// What a finding means, how it is detected and what to do; without an id: list all.
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// The finding's id, as it stands behind it: page-cache. A trap's number (T2) will do.
+    /// The finding's id, such as page-cache, or its trap number, such as T2.
     id: Option<String>,
 }
 

@@ -128,7 +128,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     }
     let ready = planned.identify_storages();
     let mut objections = Objections::new(settings.findings);
-    objections.before_run(&ready.foretold(), &line.request.warnings);
+    objections.before_run(&ready.preflight(), &line.request.warnings);
     let progress = progress_rules(settings, formats, &output);
     let mut screen = Screen {
         output: &mut output,

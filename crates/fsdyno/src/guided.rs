@@ -12,7 +12,7 @@ use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, complain, print};
 use crate::question;
 
-/// How fast a filesystem really is, whether that is good enough, and whether the number can be trusted.
+/// How fast a filesystem is, whether that is good enough, and whether the numbers can be trusted.
 #[derive(Debug, Parser)]
 #[command(name = "fsdyno", version = VERSION)]
 struct Guided {
@@ -38,7 +38,7 @@ enum Question {
     Clean(question::Clean),
     Explain(crate::explain::Explain),
     Report(crate::report_command::Report),
-    /// What this machine lets a run do: the generator's own cost, clock, engines, limits.
+    /// What this machine allows: fsdyno's own CPU cost, clock, engines, limits.
     Doctor {
         /// One JSON document instead of text.
         #[arg(long)]

@@ -13,7 +13,7 @@ use crate::process::status::UNUSABLE;
 use crate::process::streams::{print, tell};
 use crate::process::supervisor::supervised;
 
-/// What is this storage: filesystem, server, devices, limits; nothing is read from or written to it.
+/// What storage is below a path: filesystem, server, devices, limits; reads and writes no file data.
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
     /// A file, a directory, a mount point or a block device.
@@ -22,7 +22,7 @@ pub(crate) struct Inspect {
     /// One JSON document instead of text.
     #[arg(long)]
     json: bool,
-    /// Fail with status 2 if the path is not on this type of filesystem, such as nfs.
+    /// Exit status 2 if the path is not on this type of filesystem, such as nfs.
     #[arg(long, value_name = "FSTYPE")]
     expect: Option<String>,
 }

@@ -53,17 +53,17 @@ pub(crate) struct Shared {
     /// Show nothing while it runs.
     #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// Tell programs what happens: one JSON object per line, in this file (`-`: on standard output, and the answer on
+    /// Write events for programs: one JSON object per line, to this file (`-`: standard output, with the results on
     /// standard error).
     #[arg(long, value_name = "FILE")]
     pub(crate) live: Option<PathBuf>,
-    /// Keep the record in this directory [default: $XDG_DATA_HOME/fsdyno].
+    /// Save the record in this directory [default: $XDG_DATA_HOME/fsdyno].
     #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
     pub(crate) store: Option<PathBuf>,
-    /// Keep no record.
+    /// Save no record.
     #[arg(long)]
     pub(crate) no_store: bool,
-    /// Save the record so often while a test runs, 0: only when it has ended.
+    /// Save the record at this interval while a test runs; 0: only at its end.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) record_interval: u32,
 }

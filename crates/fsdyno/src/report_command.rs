@@ -22,11 +22,11 @@ pub(crate) struct Report {
     /// Runs: a name or the beginning of one, a baseline's name, a file that `--record` saved, or `last`.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
-    /// Write to this file, whose ending tells the form: .html, .md, .csv, .prom, .json, .txt. A directory takes fio's
+    /// Write to this file; its extension selects the format: .html, .md, .csv, .prom, .json, .txt. A directory takes fio's
     /// JSON of each row.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The form [default: by the ending of FILE; else fio's normal report for its runs, Markdown for others].
+    /// The format [default: by the extension of FILE; else fio's normal report for its runs, Markdown for others].
     #[arg(long = "as", value_enum, value_name = "FORM")]
     form: Option<Form>,
     /// Version of the terse format (2 to 5).
@@ -35,7 +35,7 @@ pub(crate) struct Report {
     /// Title of the sheet.
     #[arg(long)]
     title: Option<String>,
-    /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno].
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }
@@ -49,15 +49,15 @@ enum Form {
     /// fio's JSON with latency bins.
     #[value(name = "json+")]
     JsonPlus,
-    /// fio's semicolons.
+    /// fio's terse format.
     Terse,
-    /// The dyno sheet: one page that needs nothing beside it.
+    /// The dyno sheet: one self-contained HTML page.
     Html,
     /// A table for a ticket.
     Markdown,
-    /// A line for each round.
+    /// CSV, one line per round.
     Csv,
-    /// For node_exporter's textfile collector.
+    /// OpenMetrics, for node_exporter's textfile collector.
     Openmetrics,
 }
 

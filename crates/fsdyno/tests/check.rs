@@ -89,7 +89,8 @@ fn an_undecided_test_is_repeated_until_it_is_decided() {
     assert!(found.reason.starts_with("447 values in 3 runs"), "{}", found.reason);
     let rounds: Vec<u32> = study.rows.iter().map(|row| row.round).collect();
     assert_eq!(rounds, [0, 1, 2]);
-    let written: Vec<u64> = study.rows.iter().map(|row| row.run.as_ref().unwrap().jobs[0].write.ios).collect();
+    let written: Vec<u64> =
+        study.rows.iter().map(|row| row.run.as_ref().unwrap().jobs[0].directions.write.ios).collect();
     assert_eq!(written, [150; 3]);
 }
 

@@ -57,7 +57,7 @@ fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
     // A file that is done is gone over again: a fast place is measured for as long as a slow one.
     for row in &study.rows {
         let job = &row.run.as_ref().unwrap().jobs[0];
-        assert!(job.read.runtime_ms.max(job.write.runtime_ms) >= 1000, "{:?}", row.command);
+        assert!(job.directions.read.runtime_ms.max(job.directions.write.runtime_ms) >= 1000, "{:?}", row.command);
         assert!(row.findings.iter().all(|finding| finding.id != "too-short"), "{:?}", row.findings);
     }
     // What is written is durable within the time that counts.

@@ -146,6 +146,6 @@ fn without_a_home_the_answer_is_printed_and_not_kept() {
     let ran = Running::start(command.env_remove("HOME").env_remove("XDG_DATA_HOME")).finish().good();
     let told = ran.stderr;
     assert!(told.contains("neither XDG_DATA_HOME nor HOME is set; this run is not saved"), "{told}");
-    assert!(!told.contains("kept as") && !ran.stdout.is_empty(), "{told}");
+    assert!(!told.contains("saved as") && !ran.stdout.is_empty(), "{told}");
     assert_eq!(place.names(""), ["data"]);
 }

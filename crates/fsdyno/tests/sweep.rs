@@ -55,7 +55,7 @@ fn a_sweep_has_a_point_per_depth_and_kind_and_leaves_nothing() {
     for row in &study.rows[1..] {
         let job = &row.run.as_ref().unwrap().jobs[0];
         assert_eq!(row.numbered("qd").unwrap().1, job.setup.depth);
-        assert!(job.read.ios > 0 && !job.read.iops_samples.series.is_empty(), "{}", row.pattern);
+        assert!(job.directions.read.ios > 0 && !job.directions.read.iops_samples.series.is_empty(), "{}", row.pattern);
     }
     let rounds: Vec<u32> = study.repeats(0, "randread-4k-qd2").map(|row| row.round).collect();
     assert_eq!(rounds, [0, 1, 2, 3]);
@@ -117,9 +117,14 @@ fn adds_up(question: &str, words: &[&str], lines_min: usize) {
         let job = &row.run.as_ref().unwrap().jobs[0];
         assert_eq!(sum(&lines, step, "operations"), operations, "{}", row.pattern);
         assert_eq!(sum(&lines, step, "bytes"), bytes, "{}", row.pattern);
-        assert_eq!(sum(&lines, step, "read_operations"), job.read.ios, "{}", row.pattern);
-        assert_eq!(sum(&lines, step, "write_bytes"), job.write.bytes, "{}", row.pattern);
-        assert_eq!(sum(&lines, step, "interval_ms"), job.read.runtime_ms.max(job.write.runtime_ms), "{}", row.pattern);
+        assert_eq!(sum(&lines, step, "read_operations"), job.directions.read.ios, "{}", row.pattern);
+        assert_eq!(sum(&lines, step, "write_bytes"), job.directions.write.bytes, "{}", row.pattern);
+        assert_eq!(
+            sum(&lines, step, "interval_ms"),
+            job.directions.read.runtime_ms.max(job.directions.write.runtime_ms),
+            "{}",
+            row.pattern
+        );
         let end = lines.iter().find(|line| line["event"] == "step_end" && line["step"] == step).unwrap();
         assert_eq!((&end["pattern"], &end["total_operations"]), (&row.pattern.clone().into(), &operations.into()));
     }

@@ -10,8 +10,8 @@ use results::statistics::{
 use results::{Figures, Question, Severity, Study};
 use run::StopRule;
 
-use crate::manner::{Manner, memory_for_files};
-use crate::study::{Asking, Place, job_path, planned_row};
+use crate::io_mode::{IoMode, memory_for_files};
+use crate::study::{Place, StudyRun, job_path, planned_row};
 use crate::workplace::{Needs, Workplace, room_bytes};
 use crate::{Problem, Watcher};
 
@@ -71,7 +71,7 @@ const LITERAL_BYTES: u64 = 1 << 30;
 /// A target with its work directory.
 struct Site {
     work: Workplace,
-    manner: Manner,
+    io_mode: IoMode,
     passes: Passes,
 }
 
@@ -88,37 +88,37 @@ pub fn compare(
     watcher: &mut dyn Watcher,
 ) -> Result<Study, Problem> {
     check(places)?;
-    let mut asking = Asking::begin(Question::Compare, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Compare, places, version, command, control, watcher);
     let need = if options.literal { LITERAL_BYTES } else { options.size_bytes.unwrap_or(FIRST_FILE_BYTES) };
     let need = need.saturating_mul(if options.literal { 1 } else { u64::from(options.numjobs) });
     // Before anything is made on one of them: another that never answers would leave it there.
     for place in places {
-        asking.watcher.looks(&place.path);
+        study_run.watcher.looks(&place.path);
         let _ = probe::path_facts(&place.path);
     }
     let mut sites = Vec::new();
     for (target, place) in places.iter().enumerate() {
         let expected = options.expected.iter().find(|(name, _)| *name == place.name).map(|(_, fstype)| fstype.as_str());
-        asking.watcher.looks(&place.path);
-        let work = Workplace::open(&place.path, expected, Needs::bytes(need), &asking.control)?;
-        let manner = crate::manner::of_place(&mut asking, target)?;
-        let passes = Passes::of(asking.study.targets[target].storage.class, manner.direct);
-        sites.push(Site { work, manner, passes });
+        study_run.watcher.looks(&place.path);
+        let work = Workplace::open(&place.path, expected, Needs::bytes(need), &study_run.control)?;
+        let io_mode = crate::io_mode::of_place(&mut study_run, target)?;
+        let passes = Passes::of(study_run.study.targets[target].storage.class, io_mode.direct);
+        sites.push(Site { work, io_mode, passes });
     }
     let size_bytes = match options.size_bytes {
         _ if options.literal => LITERAL_BYTES,
         Some(size_bytes) => size_bytes,
-        None => fitting_size(&mut asking, places, &sites, options)?,
+        None => fitting_size(&mut study_run, places, &sites, options)?,
     };
-    let reason = run_rounds(&mut asking, &sites, options, size_bytes)?;
-    asking.note("rounds", Severity::Info, reason);
-    let ways = sites.iter().map(|site| (&site.manner, site.passes));
-    asking.note("rules", Severity::Info, patterns::rules(places, ways, options));
+    let reason = run_rounds(&mut study_run, &sites, options, size_bytes)?;
+    study_run.note("rounds", Severity::Info, reason);
+    let ways = sites.iter().map(|site| (&site.io_mode, site.passes));
+    study_run.note("rules", Severity::Info, patterns::rules(places, ways, options));
     for site in sites {
-        asking.leave(site.work);
+        study_run.leave(site.work);
     }
-    asking.study.sentences = crate::limits::sentences(&asking.study);
-    Ok(asking.finish())
+    study_run.study.sentences = crate::limits::sentences(&study_run.study);
+    Ok(study_run.finish())
 }
 
 fn check(places: &[Place]) -> Result<(), Problem> {
@@ -136,24 +136,30 @@ fn check(places: &[Place]) -> Result<(), Problem> {
 }
 
 /// Rounds until there are enough; why they ended.
-fn run_rounds(asking: &mut Asking<'_>, sites: &[Site], options: &Options, size_bytes: u64) -> Result<String, Problem> {
+fn run_rounds(
+    study_run: &mut StudyRun<'_>,
+    sites: &[Site],
+    options: &Options,
+    size_bytes: u64,
+) -> Result<String, Problem> {
     let cap = options.rounds.map_or(if options.literal { 1 } else { WINNER_ROUNDS.1 }, even);
     for round in 0..cap {
-        if asking.stopped() {
+        if study_run.stopped() {
             return Ok(format!("stopped by a signal in round {round}"));
         }
         let turns = PATTERNS.len() * sites.len();
-        asking.steps.1 = asking.steps.0 + turns * (cap.min(WINNER_ROUNDS.0).max(even(round + 1)) - round) as usize;
+        study_run.steps.1 =
+            study_run.steps.0 + turns * (cap.min(WINNER_ROUNDS.0).max(even(round + 1)) - round) as usize;
         for pattern in &PATTERNS {
             for target in order_of_round(round, sites.len()) {
-                if asking.stopped() {
+                if study_run.stopped() {
                     break;
                 }
-                take_turn(asking, &sites[target], target, pattern, round, options, size_bytes)?;
+                take_turn(study_run, &sites[target], target, pattern, round, options, size_bytes)?;
             }
         }
         if options.rounds.is_none()
-            && let Some(reason) = enough(&asking.study, round + 1, cap)
+            && let Some(reason) = enough(&study_run.study, round + 1, cap)
         {
             return Ok(reason);
         }
@@ -174,7 +180,7 @@ fn even(rounds: u32) -> u32 {
 
 /// One pattern on one target.
 fn take_turn(
-    asking: &mut Asking<'_>,
+    study_run: &mut StudyRun<'_>,
     site: &Site,
     target: usize,
     pattern: &Pattern,
@@ -189,10 +195,10 @@ fn take_turn(
     let command = if options.literal {
         patterns::literal(pattern, &job_path(&site.work.file("perf.txt"))?)
     } else {
-        patterns::line(pattern, (&site.manner, site.passes), &job_path(directory)?, options, size_bytes)
+        patterns::line(pattern, (&site.io_mode, site.passes), &job_path(directory)?, options, size_bytes)
     };
     let title = pattern.title(options);
-    asking.run_row(planned_row(target, pattern.name, &title, round, command), StopRule::AsWritten, &site.work)?;
+    study_run.run_row(planned_row(target, pattern.name, &title, round, command), StopRule::AsWritten, &site.work)?;
     Ok(())
 }
 
@@ -250,25 +256,30 @@ fn headline_rates(study: &Study, target: usize, pattern: &str) -> Vec<f64> {
 
 /// Bytes of each job's file: what the slowest target writes and makes durable in one turn, within space and memory. A
 /// power of two, so that a later comparison finds the same; and that of an earlier one where it still fits about.
-fn fitting_size(asking: &mut Asking<'_>, places: &[Place], sites: &[Site], options: &Options) -> Result<u64, Problem> {
+fn fitting_size(
+    study_run: &mut StudyRun<'_>,
+    places: &[Place],
+    sites: &[Site],
+    options: &Options,
+) -> Result<u64, Problem> {
     let jobs = u64::from(options.numjobs.max(1));
     let (mut room, mut limit) = (FILE_BYTES_MAX, FILE_BYTES_MAX);
     let mut slowest = String::new();
     for (target, (place, site)) in places.iter().zip(sites).enumerate() {
-        let step = asking.begin_step(target, "measuring which file size fits a turn");
-        let (write, way) = (&PATTERNS[0], (&site.manner, site.passes));
+        let step = study_run.begin_step(target, "measuring which file size fits a turn");
+        let (write, way) = (&PATTERNS[0], (&site.io_mode, site.passes));
         let look = Options { runtime_s: 1, ..options.clone() };
         let command = patterns::line(write, way, &job_path(site.work.directory())?, &look, FIRST_FILE_BYTES);
         let conditions = crate::bench::Conditions {
-            version: asking.version,
-            control: &asking.control,
+            version: study_run.version,
+            control: &study_run.control,
             stop_rule: StopRule::AsWritten,
             work: &site.work,
         };
-        let record = crate::bench::run_line(&command, conditions, &step, asking.watcher)?;
+        let record = crate::bench::run_line(&command, conditions, &step, study_run.watcher)?;
         site.work.empty()?;
         let free = room_bytes(&place.path).map(|bytes| bytes / 2 / jobs);
-        let memory = memory_for_files(&asking.study.targets[target].storage).map(|bytes| bytes / jobs);
+        let memory = memory_for_files(&study_run.study.targets[target].storage).map(|bytes| bytes / jobs);
         room = [free, memory].into_iter().flatten().fold(room, u64::min);
         let by_speed = durable_rate(&record).map(|rate| (rate * f64::from(options.runtime_s)) as u64 / jobs);
         if let Some(bytes) = by_speed.filter(|bytes| *bytes < limit) {
@@ -280,7 +291,7 @@ fn fitting_size(asking: &mut Asking<'_>, places: &[Place], sites: &[Site], optio
     let mib = size_bytes >> 20;
     if before {
         let text = format!("file size {mib} MiB per job, as in the last comparison of these paths");
-        asking.note("size-adapted", Severity::Info, text);
+        study_run.note("size-adapted", Severity::Info, text);
     } else if size_bytes < FILE_BYTES_MAX {
         let why = if room < limit {
             "because there is no more free space".to_string()
@@ -288,7 +299,7 @@ fn fitting_size(asking: &mut Asking<'_>, places: &[Place], sites: &[Site], optio
             format!("so that {slowest} can finish a turn")
         };
         let text = format!("file size reduced to {mib} MiB per job {why}");
-        asking.note("size-adapted", Severity::Info, text);
+        study_run.note("size-adapted", Severity::Info, text);
     }
     Ok(size_bytes)
 }
@@ -344,7 +355,7 @@ mod tests {
         assert!(stop(None, 8, 12).unwrap().contains("all differences from the baseline are clear"));
         let cap = stop(widest(0.3), 12, 12).unwrap();
         assert!(cap.contains("maximum of 12 rounds: read on nfs did not stabilise (±30 %"), "{cap}");
-        assert!(stop(widest(f64::INFINITY), 12, 12).unwrap().contains("no interval"));
+        assert!(stop(widest(f64::INFINITY), 12, 12).unwrap().contains("no confidence interval"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use run::StopRule;
 
 use crate::fill::Filled;
 use crate::requests::{Requests, Timing, duration};
-use crate::study::{Asking, Place, job_path, planned_row};
+use crate::study::{Place, StudyRun, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, closed_loop};
 use crate::workplace::{Needs, Workplace};
 use crate::{Problem, Watcher, fill};
@@ -72,25 +72,25 @@ pub fn curve(
 ) -> Result<Study, Problem> {
     let requests = requests(options)?;
     let places = std::slice::from_ref(place);
-    let mut asking = Asking::begin(Question::Curve, places, version, command, control, watcher);
-    let size_bytes = fill::largest(&mut asking, &place.path, options.size_bytes, FILE_BYTES);
+    let mut study_run = StudyRun::begin(Question::Curve, places, version, command, control, watcher);
+    let size_bytes = fill::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(std::slice::from_ref(&requests), size_bytes)?;
     let need = Needs::bytes(size_bytes);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &asking.control)?;
-    let manner = crate::manner::of_place(&mut asking, 0)?;
-    outline(&mut asking, options);
+    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
+    let io_mode = crate::io_mode::of_place(&mut study_run, 0)?;
+    outline(&mut study_run, options);
     let file = job_path(&work.file("curve.dat"))?;
     // Asked for by size, the file is filled whole; else as far as the time goes, and the loads use what there is.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
-    let filled = fill::fill(&mut asking, fill::row(&manner, &file, size_bytes, fill_s), size_bytes, &work)?;
+    let filled = fill::fill(&mut study_run, fill::row(&io_mode, &file, size_bytes, fill_s), size_bytes, &work)?;
     if filled > 0 {
         check_blocks(std::slice::from_ref(&requests), filled)?;
-        let site = Filled { manner: &manner, file: &file, size_bytes: filled, work: &work };
-        take_loads(&mut asking, options, &requests, site)?;
+        let site = Filled { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
+        take_loads(&mut study_run, options, &requests, site)?;
     }
-    asking.leave(work);
-    asking.study.sentences = sentences::of(&asking.study, &requests);
-    Ok(asking.finish())
+    study_run.leave(work);
+    study_run.study.sentences = sentences::of(&study_run.study, &requests);
+    Ok(study_run.finish())
 }
 
 /// The rate of a mix would be two rates, and their response times two curves.
@@ -110,51 +110,51 @@ fn depths(options: &Options) -> Vec<u32> {
     options.depth.map_or(DEPTHS.to_vec(), |depth| vec![depth])
 }
 
-fn outline(asking: &mut Asking<'_>, options: &Options) {
+fn outline(study_run: &mut StudyRun<'_>, options: &Options) {
     let (looks, loads) = (depths(options).len(), options.loads.len());
-    asking.steps.1 = 1 + looks + loads;
+    study_run.steps.1 = 1 + looks + loads;
     let each = Timing::of_runtime(options.runtime_s);
     let all = duration(Timing::of_runtime(LOOK_S).seconds(looks) + each.seconds(loads));
     let text = format!(
         "{looks} runs find the capacity, then {loads} loads of {} each: up to {all} after the file is written",
         duration(each.seconds(1))
     );
-    asking.watcher.outline(&text);
+    study_run.watcher.outline(&text);
 }
 
 fn take_loads(
-    asking: &mut Asking<'_>,
+    study_run: &mut StudyRun<'_>,
     options: &Options,
     requests: &Requests,
     site: Filled<'_>,
 ) -> Result<(), Problem> {
     let mut looks = Vec::new();
     for depth in depths(options) {
-        if asking.stopped() {
+        if study_run.stopped() {
             return Ok(());
         }
-        let row = closed_loop(asking, requests, depth, site, Timing::of_runtime(LOOK_S))?;
-        looks.extend(rate(&asking.study, row).map(|iops| (depth, iops)));
+        let row = closed_loop(study_run, requests, depth, site, Timing::of_runtime(LOOK_S))?;
+        looks.extend(rate(&study_run.study, row).map(|iops| (depth, iops)));
     }
     // A look that was interrupted has no rate to take shares of.
-    if asking.stopped() {
+    if study_run.stopped() {
         return Ok(());
     }
     let Some(capacity) = Capacity::of(&looks) else { return Ok(()) };
     let timing = Timing::of_runtime(options.runtime_s);
     let enough = |load: u32| timing.at_least(capacity.telling_ms(load, &options.loads));
-    announce_longer(asking, &options.loads, timing, enough);
+    announce_longer(study_run, &options.loads, timing, enough);
     for load in &options.loads {
-        if asking.stopped() {
+        if study_run.stopped() {
             return Ok(());
         }
-        open_loop(asking, requests, site, capacity, *load, enough(*load))?;
+        open_loop(study_run, requests, site, capacity, *load, enough(*load))?;
     }
     Ok(())
 }
 
 /// Says which loads are measured longer than was asked for.
-fn announce_longer(asking: &mut Asking<'_>, loads: &[u32], asked: Timing, enough: impl Fn(u32) -> Timing) {
+fn announce_longer(study_run: &mut StudyRun<'_>, loads: &[u32], asked: Timing, enough: impl Fn(u32) -> Timing) {
     let longer: Vec<String> = loads
         .iter()
         .filter(|load| enough(**load) != asked)
@@ -169,8 +169,8 @@ fn announce_longer(asking: &mut Asking<'_>, loads: &[u32], asked: Timing, enough
         LONGEST_MS / 1000,
         longer.join(", ")
     );
-    asking.watcher.outline(&text);
-    asking.note("time-extended", Severity::Info, text);
+    study_run.watcher.outline(&text);
+    study_run.note("time-extended", Severity::Info, text);
 }
 
 /// IOPS of a row without an error that answers its question.
@@ -219,7 +219,7 @@ impl Capacity {
 }
 
 fn open_loop(
-    asking: &mut Asking<'_>,
+    study_run: &mut StudyRun<'_>,
     requests: &Requests,
     site: Filled<'_>,
     capacity: Capacity,
@@ -228,12 +228,12 @@ fn open_loop(
 ) -> Result<usize, Problem> {
     let pattern = format!("{}-load{load_percent}", requests.pattern());
     let title = format!("{}, {load_percent} % of the capacity", requests.title());
-    let mut command = requests.line(&pattern, site.manner, site.file, site.size_bytes, timing);
+    let mut command = requests.line(&pattern, site.io_mode, site.file, site.size_bytes, timing);
     command.push(format!("--iodepth={}", capacity.open_depth(requests.largest_bytes)));
     command.push(format!("--rate_iops={}", capacity.rate_per_s(load_percent)));
     command.push("--rate_process=poisson".to_string());
     // Arrivals come by chance: a rate that looks settled says nothing about the queue.
-    asking.run_row(planned_row(0, &pattern, &title, 0, command), StopRule::AsWritten, site.work)
+    study_run.run_row(planned_row(0, &pattern, &title, 0, command), StopRule::AsWritten, site.work)
 }
 
 #[cfg(test)]

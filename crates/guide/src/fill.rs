@@ -6,14 +6,14 @@ use results::{Row, Severity};
 use run::StopRule;
 
 use crate::Problem;
-use crate::manner::{Manner, memory_for_files};
-use crate::study::{Asking, planned_row};
+use crate::io_mode::{IoMode, memory_for_files};
+use crate::study::{StudyRun, planned_row};
 use crate::workplace::{Workplace, room_bytes};
 
 /// A file that is there to be read and overwritten.
 #[derive(Clone, Copy)]
 pub(crate) struct Filled<'a> {
-    pub(crate) manner: &'a Manner,
+    pub(crate) io_mode: &'a IoMode,
     /// Its path, as a line of jobs writes it.
     pub(crate) file: &'a str,
     pub(crate) size_bytes: u64,
@@ -26,12 +26,12 @@ const LEAST_BYTES: u64 = 16 << 20;
 
 /// Bytes of the file at most: as asked, or what is wished for, half of the space that may be used, and for a filesystem
 /// in memory a quarter of what is free there.
-pub(crate) fn largest(asking: &mut Asking<'_>, path: &Path, asked_bytes: Option<u64>, wished_bytes: u64) -> u64 {
+pub(crate) fn largest(study_run: &mut StudyRun<'_>, path: &Path, asked_bytes: Option<u64>, wished_bytes: u64) -> u64 {
     if let Some(asked_bytes) = asked_bytes {
         return asked_bytes;
     }
     let room = room_bytes(path).map(|room| room / 2);
-    let memory = memory_for_files(&asking.study.targets[0].storage);
+    let memory = memory_for_files(&study_run.study.targets[0].storage);
     let limits = [Some(wished_bytes), room, memory];
     let size_bytes = limits.into_iter().flatten().min().unwrap_or(wished_bytes);
     // Less than this measures nothing; if even this does not fit, opening the work directory says so.
@@ -39,37 +39,37 @@ pub(crate) fn largest(asking: &mut Asking<'_>, path: &Path, asked_bytes: Option<
     if size_bytes < wished_bytes {
         let (done, wanted) = (size_bytes >> 20, wished_bytes >> 20);
         let text = format!("the file has {done} MiB instead of {wanted} MiB: not enough free space");
-        asking.note("size-adapted", Severity::Caution, text);
+        study_run.note("size-adapted", Severity::Caution, text);
     }
     size_bytes
 }
 
 /// The row of a file that is only filled to be read and overwritten; the filling ends after so many seconds.
-pub(crate) fn row(manner: &Manner, file: &str, size_bytes: u64, limit_s: Option<u32>) -> Row {
+pub(crate) fn row(io_mode: &IoMode, file: &str, size_bytes: u64, limit_s: Option<u32>) -> Row {
     let mut words = vec![
         "--name=fill".to_string(),
         format!("--filename={file}"),
         format!("--size={size_bytes}"),
         "--fallocate=none".to_string(),
     ];
-    words.extend(manner.words());
+    words.extend(io_mode.words());
     words.extend(["--rw=write", "--bs=1m", "--iodepth=16", "--end_fsync=1"].map(str::to_string));
     words.extend(limit_s.map(|seconds| format!("--runtime={seconds}")));
     planned_row(0, "fill", "writes the file: 1m sequential write, depth 16", 0, words)
 }
 
 /// Runs the row that writes the file. Bytes that may be read from now on, 0 if none.
-pub(crate) fn fill(asking: &mut Asking<'_>, row: Row, size_bytes: u64, work: &Workplace) -> Result<u64, Problem> {
-    let row = asking.run_row(row, StopRule::AsWritten, work)?;
-    let record = asking.study.rows[row].run.as_ref();
+pub(crate) fn fill(study_run: &mut StudyRun<'_>, row: Row, size_bytes: u64, work: &Workplace) -> Result<u64, Problem> {
+    let row = study_run.run_row(row, StopRule::AsWritten, work)?;
+    let record = study_run.study.rows[row].run.as_ref();
     let failed = record.is_none_or(|run| run.jobs.iter().any(|job| job.error.is_some()));
-    let written: u64 = record.into_iter().flat_map(|run| &run.jobs).map(|job| job.write.bytes).sum();
+    let written: u64 = record.into_iter().flat_map(|run| &run.jobs).map(|job| job.directions.write.bytes).sum();
     let whole = written >> 20 << 20;
     if !failed && whole < size_bytes && whole > 0 {
         let (done, wanted) = (whole >> 20, size_bytes >> 20);
         let text =
             format!("the file has {done} MiB instead of {wanted} MiB: the storage wrote no more in the first seconds");
-        asking.note("size-adapted", Severity::Info, text);
+        study_run.note("size-adapted", Severity::Info, text);
     }
     Ok(if failed { 0 } else { whole })
 }

@@ -7,7 +7,7 @@ use results::evidence::StorageClass;
 use results::{Question, Severity, Study};
 use run::StopRule;
 
-use crate::study::{Asking, Place, job_path, planned_row};
+use crate::study::{Place, StudyRun, job_path, planned_row};
 use crate::workplace::{Needs, Workplace};
 use crate::{Problem, Watcher};
 
@@ -52,63 +52,63 @@ pub fn measure(
     watcher: &mut dyn Watcher,
 ) -> Result<Study, Problem> {
     let places = std::slice::from_ref(place);
-    let mut asking = Asking::begin(Question::Measure, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Measure, places, version, command, control, watcher);
     let done = match options.effort {
-        Effort::Full => measure_in_full(&mut asking, place, options)?,
-        Effort::Quick => measure_adapted(&mut asking, place, options, Timing::QUICK)?,
-        Effort::Normal => measure_adapted(&mut asking, place, options, Timing::NORMAL)?,
+        Effort::Full => measure_in_full(&mut study_run, place, options)?,
+        Effort::Quick => measure_adapted(&mut study_run, place, options, Timing::QUICK)?,
+        Effort::Normal => measure_adapted(&mut study_run, place, options, Timing::NORMAL)?,
     };
-    asking.study.sentences = sentences::of(&asking.study);
-    asking.study.sentences.push(done);
-    Ok(asking.finish())
+    study_run.study.sentences = sentences::of(&study_run.study);
+    study_run.study.sentences.push(done);
+    Ok(study_run.finish())
 }
 
 /// The published lines as they stand; how it was done.
-fn measure_in_full(asking: &mut Asking<'_>, place: &Place, options: &Options) -> Result<String, Problem> {
+fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Options) -> Result<String, Problem> {
     let file_bytes = options.size_bytes.unwrap_or(lines::FULL_FILE_BYTES);
     let need_bytes = file_bytes.saturating_mul(FULL.iter().map(|test| test.files).max().unwrap_or(1));
     let need = Needs::bytes(need_bytes);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &asking.control)?;
-    asking.steps.1 = FULL.len();
+    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
+    study_run.steps.1 = FULL.len();
     for test in &FULL {
-        if asking.stopped() {
+        if study_run.stopped() {
             break;
         }
         // The page tells its readers to delete the files of one test before the next: they would not fit together.
         work.empty()?;
         work.claim(need)?;
         let command = lines::full(test, &job_path(work.directory())?, options.size_bytes);
-        asking.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten, &work)?;
+        study_run.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten, &work)?;
     }
-    asking.leave(work);
+    study_run.leave(work);
     Ok(sentences::published_lines(file_bytes))
 }
 
 /// Fills a file as far as a few seconds go, then measures on it; how it was done.
 fn measure_adapted(
-    asking: &mut Asking<'_>,
+    study_run: &mut StudyRun<'_>,
     place: &Place,
     options: &Options,
     timing: Timing,
 ) -> Result<String, Problem> {
     let mut budget = Budget::begin(timing);
-    let by_daemon = asking.study.targets[0].storage.class == StorageClass::Fuse;
+    let by_daemon = study_run.study.targets[0].storage.class == StorageClass::Fuse;
     let wished_bytes = if by_daemon { timing.daemon_file_bytes } else { timing.file_bytes };
-    let size_bytes = crate::fill::largest(asking, &place.path, options.size_bytes, wished_bytes);
+    let size_bytes = crate::fill::largest(study_run, &place.path, options.size_bytes, wished_bytes);
     let need = Needs::bytes(size_bytes);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &asking.control)?;
-    let manner = crate::manner::of_place(asking, 0)?;
-    asking.steps.1 = TESTS.len() + 1;
+    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
+    let io_mode = crate::io_mode::of_place(study_run, 0)?;
+    study_run.steps.1 = TESTS.len() + 1;
     let file = job_path(&work.file("measure.dat"))?;
     // Asked for by size, the file is filled whole; else as far as the time goes, and the tests use what there is.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(timing.fill_s) };
     // The first row: it measures the writing, too.
-    let command = lines::fill(&FILL, &manner, &file, size_bytes, fill_s);
+    let command = lines::fill(&FILL, &io_mode, &file, size_bytes, fill_s);
     let row = planned_row(0, FILL.pattern, FILL.title, 0, command);
-    let filled = budget.spend(&FILL, || crate::fill::fill(asking, row, size_bytes, &work))?;
+    let filled = budget.spend(&FILL, || crate::fill::fill(study_run, row, size_bytes, &work))?;
     let mut left_out = Vec::new();
     for test in TESTS.iter().filter(|_| filled > 0) {
-        if asking.stopped() {
+        if study_run.stopped() {
             break;
         }
         // Who names a size wants it measured, however long that takes.
@@ -116,15 +116,15 @@ fn measure_adapted(
             left_out.push(test.title);
             continue;
         }
-        let command = lines::adapted(test, &manner, &file, filled, timing);
+        let command = lines::adapted(test, &io_mode, &file, filled, timing);
         let row = planned_row(0, test.pattern, test.title, 0, command);
-        budget.spend(test, || asking.run_row(row, timing.stop_rule, &work))?;
+        budget.spend(test, || study_run.run_row(row, timing.stop_rule, &work))?;
     }
     if !left_out.is_empty() {
-        asking.note("tests-left-out", Severity::Caution, sentences::left_out(&left_out, timing.total_s));
+        study_run.note("tests-left-out", Severity::Caution, sentences::left_out(&left_out, timing.total_s));
     }
-    asking.leave(work);
-    Ok(sentences::manner(filled, manner, timing))
+    study_run.leave(work);
+    Ok(sentences::io_mode(filled, io_mode, timing))
 }
 
 /// The time that all tests have together.

@@ -3,7 +3,7 @@
 use job::{Job, Outcome};
 use run::MachineSources;
 
-use crate::manner::Manner;
+use crate::io_mode::IoMode;
 
 /// One kind of request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,14 @@ impl Requests {
 
     /// The line that sends them to a file that was filled, by the clock; how many at once and how fast is left to the
     /// caller.
-    pub(crate) fn line(&self, name: &str, manner: &Manner, file: &str, size_bytes: u64, timing: Timing) -> Vec<String> {
+    pub(crate) fn line(
+        &self,
+        name: &str,
+        io_mode: &IoMode,
+        file: &str,
+        size_bytes: u64,
+        timing: Timing,
+    ) -> Vec<String> {
         let mut words = vec![
             format!("--name={name}"),
             format!("--filename={file}"),
@@ -82,7 +89,7 @@ impl Requests {
             // Enough values in a few seconds to see how much the rate varies.
             "--iopsavgtime=100".to_string(),
         ];
-        words.extend(manner.words());
+        words.extend(io_mode.words());
         if self.writes {
             words.push("--end_fsync=1".to_string());
         }

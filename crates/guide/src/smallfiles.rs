@@ -7,7 +7,7 @@ use engine::caches::{SWITCH, may_be_dropped};
 use results::{PhaseRecord, Question, Row, Severity, Study};
 use run::Control;
 
-use crate::study::{Asking, Place, planned_row};
+use crate::study::{Place, StudyRun, planned_row};
 use crate::workplace::{Needs, Workplace, reason};
 use crate::{Problem, Watcher};
 
@@ -105,29 +105,29 @@ pub fn smallfiles(
         check_drop()?;
     }
     let places = std::slice::from_ref(place);
-    let mut asking = Asking::begin(Question::SmallFiles, places, version, command, control, watcher);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), options.needs(), &asking.control)?;
-    let mut suite = Suite::new(work.held(), 0, &mut asking, options.clone())?;
+    let mut study_run = StudyRun::begin(Question::SmallFiles, places, version, command, control, watcher);
+    let work = Workplace::open(&place.path, options.expected.as_deref(), options.needs(), &study_run.control)?;
+    let mut suite = Suite::new(work.held(), 0, &mut study_run, options.clone())?;
     let loops = if options.literal { 2 } else { 0 };
-    asking.steps.1 = 2 + loops + phases::METADATA.len();
-    let mut rows = vec![suite.run(&mut asking, &phases::WRITE)?, suite.run(&mut asking, &phases::READ)?];
+    study_run.steps.1 = 2 + loops + phases::METADATA.len();
+    let mut rows = vec![suite.run(&mut study_run, &phases::WRITE)?, suite.run(&mut study_run, &phases::READ)?];
     if options.literal {
-        rows.extend(run_loops(&mut asking, &work)?);
+        rows.extend(run_loops(&mut study_run, &work)?);
     }
     for phase in &phases::METADATA {
-        if asking.stopped() {
+        if study_run.stopped() {
             break;
         }
         work.check()?;
-        suite.run(&mut asking, phase)?;
+        suite.run(&mut study_run, phase)?;
     }
     work.check()?;
-    suite.tell_cuts(&mut asking);
-    rule::judge(&mut asking.study, &rows, options.is_published());
-    let shell_ns = if options.is_published() { shell_cost(&mut asking) } else { None };
-    asking.study.sentences = sentences::of(&asking.study, suite.mount(), shell_ns);
-    asking.leave(work);
-    Ok(asking.finish())
+    suite.tell_cuts(&mut study_run);
+    rule::judge(&mut study_run.study, &rows, options.is_published());
+    let shell_ns = if options.is_published() { shell_cost(&mut study_run) } else { None };
+    study_run.study.sentences = sentences::of(&study_run.study, suite.mount(), shell_ns);
+    study_run.leave(work);
+    Ok(study_run.finish())
 }
 
 /// Whether the caches may be dropped at all.
@@ -145,55 +145,55 @@ fn check_drop() -> Result<(), Problem> {
 ///
 /// # Errors
 /// When the files' directory cannot be made.
-pub fn write_and_read(asking: &mut Asking<'_>, target: usize, work: &Workplace) -> Result<[usize; 2], Problem> {
+pub fn write_and_read(study_run: &mut StudyRun<'_>, target: usize, work: &Workplace) -> Result<[usize; 2], Problem> {
     let options = Options::default();
-    let mut suite = Suite::new(work.held(), target, asking, options)?;
-    let rows = [suite.run(asking, &phases::WRITE)?, suite.run(asking, &phases::READ)?];
+    let mut suite = Suite::new(work.held(), target, study_run, options)?;
+    let rows = [suite.run(study_run, &phases::WRITE)?, suite.run(study_run, &phases::READ)?];
     work.check()?;
     Ok(rows)
 }
 
 /// The page's shell loops as they stand, in a directory of their own: their rows.
-fn run_loops(asking: &mut Asking<'_>, work: &Workplace) -> Result<Vec<usize>, Problem> {
-    asking.watcher.looks(&work.file("shell"));
+fn run_loops(study_run: &mut StudyRun<'_>, work: &Workplace) -> Result<Vec<usize>, Problem> {
+    study_run.watcher.looks(&work.file("shell"));
     let directory = work.held().make("shell").map_err(|error| Problem::new(error.to_string()))?;
     let mut rows = Vec::new();
     let loops =
         [("shell-write", "write, shell loop", shell::WRITE_LOOP), ("shell-read", "read, shell loop", shell::READ_LOOP)];
     for (index, (pattern, title, script)) in loops.into_iter().enumerate() {
-        if asking.stopped() {
+        if study_run.stopped() {
             break;
         }
         let mut row = planned_row(0, pattern, title, 0, shell::words(script));
-        let step = asking.begin_step(0, title);
-        match shell::run(script, Some(&directory), &asking.control) {
+        let step = study_run.begin_step(0, title);
+        match shell::run(script, Some(&directory), &study_run.control) {
             Ok(looped) => {
-                asking.watcher.looks(directory.path());
+                study_run.watcher.looks(directory.path());
                 let (missing, cache) = if index == 0 { (shell::missing(&directory), None) } else { (0, Some("hot")) };
-                asking.watcher.looked();
+                study_run.watcher.looked();
                 row.phase = Some(shell::record(pattern, looped, missing, cache));
             }
             // Ended by a signal: there is no time to show.
-            Err(_) if asking.stopped() => {}
+            Err(_) if study_run.stopped() => {}
             Err(problem) => return Err(problem),
         }
-        asking.end_step(&step, row);
-        rows.push(asking.study.rows.len() - 1);
+        study_run.end_step(&step, row);
+        rows.push(study_run.study.rows.len() - 1);
     }
     Ok(rows)
 }
 
 /// What the page's loops cost without any storage, ns; without bash the study says so.
-fn shell_cost(asking: &mut Asking<'_>) -> Option<[u64; 2]> {
-    if asking.stopped() {
+fn shell_cost(study_run: &mut StudyRun<'_>) -> Option<[u64; 2]> {
+    if study_run.stopped() {
         return None;
     }
-    match shell::cost_ns(&asking.control) {
+    match shell::cost_ns(&study_run.control) {
         Ok(cost_ns) => Some(cost_ns),
-        Err(_) if asking.stopped() => None,
+        Err(_) if study_run.stopped() => None,
         Err(problem) => {
             let text = format!("the cost of the published shell loops could not be measured: {}", problem.what);
-            asking.note("shell-cost", Severity::Caution, text);
+            study_run.note("shell-cost", Severity::Caution, text);
             None
         }
     }

@@ -228,7 +228,7 @@ mod tests {
             assert_eq!(store.find(word).unwrap().id, "20261101-a", "{word}");
         }
         assert_eq!(store.find("last").unwrap().id, "20261102-b");
-        assert!(store.find("202611").unwrap_err().what.contains("could be 20261101-a, 20261102-b"));
+        assert!(store.find("202611").unwrap_err().what.contains("matches several runs: 20261101-a, 20261102-b"));
         assert!(store.find("x").unwrap_err().what.contains("no saved run x"));
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!([mode(store.directory()), mode(&folder.path().join("new")), mode(&path)], [0o700, 0o700, 0o600]);

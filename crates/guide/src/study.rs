@@ -1,4 +1,4 @@
-//! What every question needs: who asks, who watches, and the study that grows.
+//! What every guided command needs: its caller, its watcher, and the study that grows.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::watch::Step;
 use crate::workplace::Workplace;
 use crate::{Problem, Watcher, bench};
 
-/// The asking of one question.
-pub struct Asking<'a> {
+/// One guided command while it runs.
+pub struct StudyRun<'a> {
     /// Version line for the records.
     pub version: &'a str,
     /// The words of the command line.
@@ -54,7 +54,7 @@ impl Place {
     }
 }
 
-impl<'a> Asking<'a> {
+impl<'a> StudyRun<'a> {
     /// Begins a study of these places; looks at what they are.
     pub fn begin(
         question: Question,
@@ -63,7 +63,7 @@ impl<'a> Asking<'a> {
         command: Vec<String>,
         control: Arc<Control>,
         watcher: &'a mut dyn Watcher,
-    ) -> Asking<'a> {
+    ) -> StudyRun<'a> {
         let started_ms = run::now_ms();
         // The look ends when the first step begins.
         let target = |place: &Place| {
@@ -89,7 +89,7 @@ impl<'a> Asking<'a> {
             sentences: Vec::new(),
             notes: Vec::new(),
         };
-        Asking { version, command, control, watcher, study, steps: (0, 0) }
+        StudyRun { version, command, control, watcher, study, steps: (0, 0) }
     }
 
     /// Whether a signal ended the study.
@@ -139,7 +139,7 @@ impl<'a> Asking<'a> {
 
     /// Something that the reader must know about how it was done.
     pub fn note(&mut self, id: &str, severity: Severity, text: impl Into<String>) {
-        self.study.notes.push(Note { id: id.to_string(), severity, job: None, text: text.into() });
+        self.study.notes.push(Note { id: id.to_string(), severity, node: None, job: None, text: text.into() });
     }
 
     /// Removes a work directory. What cannot be removed is told and noted: the figures stand all the same.

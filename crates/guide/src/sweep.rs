@@ -10,7 +10,7 @@ use run::StopRule;
 
 use crate::fill::Filled;
 use crate::requests::{Requests, Timing, duration};
-use crate::study::{Asking, Place, job_path, planned_row};
+use crate::study::{Place, StudyRun, job_path, planned_row};
 use crate::workplace::{Needs, Workplace};
 use crate::{Problem, Watcher, fill};
 
@@ -54,26 +54,26 @@ pub fn sweep(
 ) -> Result<Study, Problem> {
     let groups = groups(options)?;
     let places = std::slice::from_ref(place);
-    let mut asking = Asking::begin(Question::Sweep, places, version, command, control, watcher);
-    let size_bytes = fill::largest(&mut asking, &place.path, options.size_bytes, FILE_BYTES);
+    let mut study_run = StudyRun::begin(Question::Sweep, places, version, command, control, watcher);
+    let size_bytes = fill::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(&groups, size_bytes)?;
     let need = Needs::bytes(size_bytes);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &asking.control)?;
-    let manner = crate::manner::of_place(&mut asking, 0)?;
+    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
+    let io_mode = crate::io_mode::of_place(&mut study_run, 0)?;
     let points = groups.len() * options.depths.list().len();
-    announce(&mut asking, options, points);
+    announce(&mut study_run, options, points);
     let file = job_path(&work.file("sweep.dat"))?;
     // Asked for by size, the file is filled whole; else as far as the time goes, and the points use what there is.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
-    let filled = fill::fill(&mut asking, fill::row(&manner, &file, size_bytes, fill_s), size_bytes, &work)?;
+    let filled = fill::fill(&mut study_run, fill::row(&io_mode, &file, size_bytes, fill_s), size_bytes, &work)?;
     if filled > 0 {
         check_blocks(&groups, filled)?;
-        let site = Filled { manner: &manner, file: &file, size_bytes: filled, work: &work };
-        take_points(&mut asking, options, &groups, site)?;
+        let site = Filled { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
+        take_points(&mut study_run, options, &groups, site)?;
     }
-    asking.leave(work);
-    asking.study.sentences = groups.iter().map(|group| knee::sentence(&asking.study, group)).collect();
-    Ok(asking.finish())
+    study_run.leave(work);
+    study_run.study.sentences = groups.iter().map(|group| knee::sentence(&study_run.study, group)).collect();
+    Ok(study_run.finish())
 }
 
 /// Every `rw` with every block size, each once.
@@ -121,26 +121,26 @@ fn turns(runtime_s: u32) -> u32 {
 }
 
 /// How long it takes, and how the points are repeated.
-fn announce(asking: &mut Asking<'_>, options: &Options, points: usize) {
+fn announce(study_run: &mut StudyRun<'_>, options: &Options, points: usize) {
     let (whole, turns) = (Timing::of_runtime(options.runtime_s), turns(options.runtime_s));
-    asking.steps.1 = points * turns as usize + 1;
+    study_run.steps.1 = points * turns as usize + 1;
     let each = f64::from(whole.turn(turns).runtime_ms) / 1e3;
     let all = duration(whole.seconds(points));
     let outline = format!(
         "{points} points, each {turns} times for {} s, alternating: up to {all} after the file is written",
         number(each)
     );
-    asking.watcher.outline(&outline);
+    study_run.watcher.outline(&outline);
     let text = format!(
         "each point ran {turns} times for {} s, every second round in reverse order. 95 % intervals over these \
          {turns} runs (Student), or over tenths of a second within them where those vary more",
         number(each)
     );
-    asking.note("turns", Severity::Info, text);
+    study_run.note("turns", Severity::Info, text);
 }
 
 fn take_points(
-    asking: &mut Asking<'_>,
+    study_run: &mut StudyRun<'_>,
     options: &Options,
     groups: &[Requests],
     site: Filled<'_>,
@@ -151,11 +151,11 @@ fn take_points(
     for group in groups {
         for round in 0..turns {
             for depth in order_of_round(round, depths.len()) {
-                if asking.stopped() {
+                if study_run.stopped() {
                     return Ok(());
                 }
                 let row = closed_loop_row(group, depths[depth], site, timing, round);
-                asking.run_row(row, StopRule::AsWritten, site.work)?;
+                study_run.run_row(row, StopRule::AsWritten, site.work)?;
             }
         }
     }
@@ -166,21 +166,21 @@ fn take_points(
 fn closed_loop_row(requests: &Requests, depth: u32, site: Filled<'_>, timing: Timing, round: u32) -> Row {
     let pattern = format!("{}-qd{depth}", requests.pattern());
     let title = format!("{}, depth {depth}", requests.title());
-    let mut command = requests.line(&pattern, site.manner, site.file, site.size_bytes, timing);
+    let mut command = requests.line(&pattern, site.io_mode, site.file, site.size_bytes, timing);
     command.push(format!("--iodepth={depth}"));
     planned_row(0, &pattern, &title, round, command)
 }
 
 /// Keeps so many requests in flight until the rate has settled; the index of its row.
 pub(crate) fn closed_loop(
-    asking: &mut Asking<'_>,
+    study_run: &mut StudyRun<'_>,
     requests: &Requests,
     depth: u32,
     site: Filled<'_>,
     timing: Timing,
 ) -> Result<usize, Problem> {
     let rule = StopRule::Settled { least_s: 2.0, windows: 4, tolerance: 0.05 };
-    asking.run_row(closed_loop_row(requests, depth, site, timing, 0), rule, site.work)
+    study_run.run_row(closed_loop_row(requests, depth, site, timing, 0), rule, site.work)
 }
 
 #[cfg(test)]

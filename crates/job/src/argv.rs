@@ -246,10 +246,10 @@ impl Reader<'_> {
         let letter = name.chars().next().unwrap_or_default();
         if dashes == "-" && name.len() > 1 && table::SHORT_OPTIONS.iter().any(|(short, _)| *short == letter) {
             let rest = &word[1 + letter.len_utf8()..];
-            return error.help(format!("fio would take it as -{letter} with the value {rest}; that is not done here"));
+            return error.help(format!("fio would read it as -{letter} with the value {rest}; fsdyno does not"));
         }
         match name.contains('-') {
-            true => error.help("names of options have underscores, not dashes"),
+            true => error.help("option names have underscores, not dashes"),
             false => error.help("--cmdhelp=all lists all options"),
         }
     }

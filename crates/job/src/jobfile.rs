@@ -157,7 +157,7 @@ impl Reader<'_> {
 
 fn outside(line: &str, origin: Origin) -> Diagnostic {
     Diagnostic::new(Some(origin), format!("fio: option <{line}> outside of [] job section"))
-        .help("begin with [global] for defaults, or with [NAME] for a job")
+        .help("start with [global] for defaults, or with [NAME] for a job")
 }
 
 /// `include FILE`.
@@ -191,8 +191,8 @@ fn find_rows(
         for line in section.lines {
             match table::job_row(&line.name, engine) {
                 Some(row) if row.name == "name" => errors.push(
-                    Diagnostic::new(Some(line.origin), "fio: a section's name stands in its brackets")
-                        .help("write description= for a text of its own"),
+                    Diagnostic::new(Some(line.origin), "fio: the name of a section is in its brackets")
+                        .help("use description= for other text"),
                 ),
                 Some(row) => job.assignments.push(Assignment { row, text: line.text, origin: line.origin }),
                 None => errors.push(bad_option(&line, engine)),
@@ -239,7 +239,7 @@ fn bad_option(line: &Line, engine: EngineName) -> Diagnostic {
         ));
     }
     if table::PROGRAM.iter().any(|row| row.name == line.name) {
-        return error.help(format!("--{} stands on the command line, not in a job file", line.name));
+        return error.help(format!("--{} belongs on the command line, not in a job file", line.name));
     }
     let names = table::rows_for(engine.name()).flat_map(|row| row.names());
     error.did_you_mean(lookup::nearest(&line.name, names))

@@ -183,7 +183,7 @@ fn errors_show_their_line() {
         ("size=1m\n[x]\n", "fio: option <size=1m> outside of [] job section"),
         ("[x\n", "no closing bracket"),
         ("[x]\ndirect\n", "Option direct requires an argument"),
-        ("[x]\noutput=f\n", "--output stands on the command line"),
+        ("[x]\noutput=f\n", "--output belongs on the command line"),
         ("[x]\nsize=\n", "the value is empty"),
         ("[x]\nname=y\n", "in its brackets"),
     ] {

@@ -162,7 +162,7 @@ fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
         rules.refuse(
             "filename",
             "fio: filename was written both before and after directory",
-            "write directory first, or whole paths",
+            "write directory first, or use whole paths",
         );
     } else if written.named_without_directory && !job.files.directories.is_empty() {
         job.files.directories.clear();
@@ -176,7 +176,7 @@ fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
     if rules.settings.read_only && job.pattern.access.modifies() {
         let message = format!("fio: job <{}> has write or trim bit set, but fio is in read-only mode", rules.job);
         let mut error =
-            Diagnostic::new(rules.origin("rw"), message).help("write rw=read or rw=randread, or leave --readonly out");
+            Diagnostic::new(rules.origin("rw"), message).help("use rw=read or rw=randread, or leave --readonly out");
         error.closing = Some(format!("fio: failed parsing rw={}", job.pattern.access.name()));
         rules.resolved.errors.push(error);
     }
@@ -242,8 +242,8 @@ fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
     submission.batch_complete_max = submission.batch_complete_max.max(submission.batch_complete_min);
     submission.depth_low = submission.depth_low.filter(|low| *low < depth);
     if !(submission.memory_align == 0 || submission.memory_align.is_power_of_two()) {
-        let text = format!("fio: iomem_align={} is no power of two", submission.memory_align);
-        rules.refuse("iomem_align", text, "write a power of two such as 4096");
+        let text = format!("fio: iomem_align={} is not a power of two", submission.memory_align);
+        rules.refuse("iomem_align", text, "use a power of two such as 4096");
     }
     if submission.engine.is_synchronous() && depth > 1 {
         rules.warn(
@@ -280,7 +280,7 @@ fn check_rates(job: &Job, rules: &mut Rules<'_>) {
         rules.refuse(
             "rate_iops",
             "fio: rate and rate_iops are mutually exclusive",
-            "keep the one that your storage is limited by",
+            "keep the one that limits your storage",
         );
     }
     for direction in Direction::ALL {
@@ -322,7 +322,7 @@ fn check_verify(job: &Job, rules: &mut Rules<'_>) {
         rules.refuse(
             "verify",
             "fio: verify=pattern without verify_pattern",
-            "say the bytes, such as verify_pattern=0xa5",
+            "set the bytes, such as verify_pattern=0xa5",
         );
     }
     let direction = if access.writes { Direction::Write } else { Direction::Read };

@@ -10,8 +10,8 @@ use std::time::Duration;
 use engine::clock::{Clock, ClockWatch, RealClock};
 use engine::errno::{EAGAIN, EFAULT};
 use probe::{DiskWatch, Look};
-use results::evidence::{MachineEvidence, Storage};
-use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_VERSION, Severity};
+use results::evidence::MachineEvidence;
+use results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_VERSION, Severity};
 
 use crate::account::blank_record;
 use crate::control::{Control, WorkerCell, WorkerState};
@@ -87,12 +87,10 @@ pub(crate) struct Heading {
     pub(crate) command: Vec<String>,
     /// Options given for all jobs.
     pub(crate) global_options: Vec<(String, String)>,
-    /// Machine facts.
-    pub(crate) host: Host,
+    /// This machine, and the storages that the files are on.
+    pub(crate) node: Node,
     /// Notes made before the run.
     pub(crate) notes: Vec<Note>,
-    /// The storages that the files are on.
-    pub(crate) storages: Vec<Storage>,
     /// When the run ends.
     pub(crate) stop_rule: StopRule,
     /// The look at the machine that the plan was made with.
@@ -209,9 +207,9 @@ impl<'run> Conductor<'run> {
 
     fn run(self) -> RunRecord {
         // Most of the program has done its part: options are read and the plan is made. So has, at the end, what worked.
-        engine::process::let_go_of_code();
+        engine::process::release_code_pages();
         let record = self.carry_out();
-        engine::process::let_go_of_code();
+        engine::process::release_code_pages();
         record
     }
 
@@ -266,7 +264,7 @@ impl<'run> Conductor<'run> {
         for text in self.logs.take().map(|logs| logs.end(bounds)).unwrap_or_default() {
             self.observer.message(&text);
             let severity = Severity::Caution;
-            self.heading.notes.push(Note { id: LOGS_INCOMPLETE.to_owned(), severity, job: None, text });
+            self.heading.notes.push(Note { id: LOGS_INCOMPLETE.to_owned(), severity, node: None, job: None, text });
         }
     }
 
@@ -366,13 +364,14 @@ impl<'run> Conductor<'run> {
         match Sampler::begin(
             &self.shared,
             &self.heading.look,
-            &self.heading.storages,
+            &self.heading.node.storages,
             std::mem::take(&mut self.machine),
         ) {
             Ok(sampler) => self.sampler = Some(sampler),
             Err(error) => self.heading.notes.push(Note {
                 id: "no-ledger".to_owned(),
                 severity: Severity::Caution,
+                node: None,
                 job: None,
                 text: format!("nobody watched the layers below the run: cannot start a thread: {error}"),
             }),
@@ -463,7 +462,7 @@ impl<'run> Conductor<'run> {
         if self.shared.control.stopped() || !cells.iter().any(measures) {
             return;
         }
-        let operations = cells.iter().flat_map(|cell| cell.published().ios).sum();
+        let operations = cells.iter().flat_map(|cell| cell.published().ios.into_values()).sum();
         if self.stability.settled(self.elapsed_ns(), operations) {
             self.shared.control.stop();
             self.heading.notes.extend(self.heading.stop_rule.note());
@@ -510,19 +509,25 @@ impl<'run> Conductor<'run> {
             complete,
             command: self.heading.command.clone(),
             global_options: self.heading.global_options.clone(),
-            host: Host { clock: Some(self.clock_facts()), ..self.heading.host.clone() },
+            nodes: vec![self.node(elapsed_ns)],
             jobs,
-            disks: self.disks(elapsed_ns),
             notes: self.heading.notes.iter().chain(&self.shared.plan.notes).cloned().collect(),
             signal: self.shared.control.signal(),
-            storages: self.heading.storages.clone(),
-            ledger: self.sampler.as_ref().map(Sampler::so_far),
             findings: Vec::new(),
         }
     }
 
-    fn disks(&self, elapsed_ns: u64) -> Vec<DiskRecord> {
-        self.disks.as_ref().map(|watch| watch.finish(Duration::from_nanos(elapsed_ns))).unwrap_or_default()
+    /// This machine, and what it has seen so far.
+    fn node(&self, elapsed_ns: u64) -> Node {
+        let Node { name, host, storages, .. } = self.heading.node.clone();
+        let disks = self.disks.as_ref().map(|watch| watch.finish(Duration::from_nanos(elapsed_ns)));
+        Node {
+            name,
+            host: Host { clock: Some(self.clock_facts()), ..host },
+            storages,
+            disks: disks.unwrap_or_default(),
+            ledger: self.sampler.as_ref().map(Sampler::so_far),
+        }
     }
 
     fn clock_facts(&self) -> ClockFacts {

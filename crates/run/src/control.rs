@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use job::{Direction, PerDirection};
 use results::JobRecord;
 
 use crate::bounds::Bounds;
@@ -147,9 +148,9 @@ impl Control {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Published {
     /// Bytes by direction, since the worker began (the ramp included).
-    pub bytes: [u64; 3],
+    pub bytes: PerDirection<u64>,
     /// I/Os by direction.
-    pub ios: [u64; 3],
+    pub ios: PerDirection<u64>,
     /// Files open.
     pub open_files: u32,
 }
@@ -160,8 +161,8 @@ pub struct Published {
 pub struct WorkerCell {
     state: AtomicU8,
     stop: AtomicBool,
-    bytes: [AtomicU64; 3],
-    ios: [AtomicU64; 3],
+    bytes: PerDirection<AtomicU64>,
+    ios: PerDirection<AtomicU64>,
     open_files: AtomicU32,
     /// The kernel's number of its thread; 0: it has none yet.
     thread: AtomicU32,
@@ -268,14 +269,14 @@ impl WorkerCell {
     /// The totals last published.
     pub fn published(&self) -> Published {
         Published {
-            bytes: self.bytes.each_ref().map(|counter| counter.load(Ordering::Relaxed)),
-            ios: self.ios.each_ref().map(|counter| counter.load(Ordering::Relaxed)),
+            bytes: self.bytes.as_ref().map(|counter| counter.load(Ordering::Relaxed)),
+            ios: self.ios.as_ref().map(|counter| counter.load(Ordering::Relaxed)),
             open_files: self.open_files.load(Ordering::Relaxed),
         }
     }
 
     pub(crate) fn publish(&self, totals: Published) {
-        for direction in 0..3 {
+        for direction in Direction::ALL {
             self.bytes[direction].store(totals.bytes[direction], Ordering::Relaxed);
             self.ios[direction].store(totals.ios[direction], Ordering::Relaxed);
         }

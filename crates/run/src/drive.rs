@@ -21,7 +21,7 @@ pub(crate) use governor::Governor;
 
 use crate::control::{Control, Published, WorkerCell, WorkerState};
 use crate::ledger::latency::LatencySeries;
-use crate::logs::Keeper;
+use crate::logs::LogBuffer;
 use crate::phase::{Phase, Turn};
 use crate::plan::{PlannedFile, Queueing};
 use crate::recorder::Recorder;
@@ -145,7 +145,7 @@ pub(crate) struct Parts<'run, E, A> {
     /// Pacing, think time and latency limits; `None` for plain jobs.
     pub(crate) governor: Option<Governor>,
     /// Rows of the log files; present only beside a governor.
-    pub(crate) log: Option<Box<Keeper>>,
+    pub(crate) log: Option<Box<LogBuffer>>,
     /// Time every I/O (false: one in 64; a governed job needs the clock each time anyway).
     pub(crate) time_all: bool,
     /// Drop the cache when a pass begins again.
@@ -294,9 +294,9 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         self.parts.engine.clock().now_ns()
     }
 
-    /// Looks up from the loop: windows, totals, orders, the end of the runtime.
+    /// Polls what is due besides I/O: windows, totals, stop orders, the end of the runtime.
     #[cold]
-    fn look_up(&mut self, now_ns: u64) -> Result<(), Ended> {
+    fn poll_events(&mut self, now_ns: u64) -> Result<(), Ended> {
         if E::SYNCHRONOUS {
             self.count_calls();
         }
@@ -340,8 +340,8 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
     fn totals(&self) -> Published {
         let mut totals = self.before_measuring;
         for direction in Direction::ALL {
-            totals.bytes[direction as usize] += self.parts.recorder.bytes(direction);
-            totals.ios[direction as usize] += self.parts.recorder.completed(direction);
+            totals.bytes[direction] += self.parts.recorder.bytes(direction);
+            totals.ios[direction] += self.parts.recorder.completed(direction);
         }
         // The files of the engines that touch none count as open, as with fio.
         totals.open_files = self.parts.used.len() as u32;

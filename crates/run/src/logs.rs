@@ -5,15 +5,15 @@
 //! constant memory: each worker has at most [`CHUNKS_MAX`] chunks under way. One whose I/O is faster than its log waits,
 //! and says so afterwards: nothing is left out. What was handed over is in the file, however the process ends.
 
+mod buffer;
 mod files;
-mod keeper;
 mod lines;
 mod windows;
 mod writer;
 
 use job::Direction;
 
-pub(crate) use keeper::Keeper;
+pub(crate) use buffer::LogBuffer;
 pub(crate) use writer::{LogSender, LogWriter};
 
 use crate::plan::Plan;

@@ -247,7 +247,7 @@ impl Phase<'_> {
 
     fn progress(&self, elapsed_ns: u64) -> Progress {
         let Shared { task, cells, .. } = &*self.shared;
-        let operations: u64 = cells.iter().map(|cell| cell.published().ios[0]).sum();
+        let operations: u64 = cells.iter().map(|cell| cell.published().ios.read).sum();
         let left = (task.items.len() as u64).saturating_sub(operations);
         let by_count_ns = (operations > 0).then(|| (elapsed_ns as f64 * left as f64 / operations as f64) as u64);
         let by_time_ns = task.limit_ns.map(|limit_ns| limit_ns.saturating_sub(elapsed_ns));
@@ -262,7 +262,7 @@ impl Phase<'_> {
 
 /// The outcome of a worker that is left behind: as far as it had come. Its latencies stay with it.
 fn so_far(shared: &Shared, number: usize, error: JobError, span_ns: (u64, u64)) -> Outcome {
-    let operations = usize::try_from(shared.cells[number].published().ios[0]).unwrap_or(usize::MAX);
+    let operations = usize::try_from(shared.cells[number].published().ios.read).unwrap_or(usize::MAX);
     Outcome {
         // No phase follows that would ask which of them it were.
         done: shared.share(number).take(operations).map(|item| item.index).collect(),

@@ -16,8 +16,8 @@ use crate::drive::{Account, Drive, Ended, Failure, Governor, WITHOUT_NUMBER};
 use crate::phase::Phase;
 use crate::plan::{PlannedFile, WorkerPlan};
 
-/// Mismatches of one worker that are told in full.
-const TOLD_MAX: u64 = 100;
+/// Mismatches of one worker that are listed in full.
+const LISTED_MAX: u64 = 100;
 
 /// What fio prints as flags of a read of its own list, and of another one.
 const FLAGS_READ_BACK: u32 = 88;
@@ -34,8 +34,8 @@ pub(crate) struct Verification {
     /// Whatever the job survives: the first mismatch is the last.
     pub(crate) fatal: bool,
     /// What was found, in fio's words.
-    told: Vec<String>,
-    untold: u64,
+    messages: Vec<String>,
+    unlisted: u64,
     /// The run that wrote the first block seen of each file, and how many blocks of the file other runs wrote.
     runs: BTreeMap<u32, (u64, u64)>,
 }
@@ -60,8 +60,8 @@ impl Verification {
             reads_back,
             fresh,
             fatal: verify.fatal,
-            told: Vec::new(),
-            untold: 0,
+            messages: Vec::new(),
+            unlisted: 0,
             runs: BTreeMap::new(),
         })
     }
@@ -83,28 +83,28 @@ impl Verification {
 
     /// Keeps what there is to say about a mismatch.
     pub(crate) fn note(&mut self, mismatch: &Mismatch, op: &Op, used: &[PlannedFile]) {
-        if self.told.len() as u64 >= TOLD_MAX {
-            self.untold += 1;
+        if self.messages.len() as u64 >= LISTED_MAX {
+            self.unlisted += 1;
             return;
         }
         let file = used.get(op.file as usize).map_or("-".into(), |file| file.path.to_string_lossy());
         let flags = if self.reads_back { FLAGS_READ_BACK } else { FLAGS_READ };
-        self.told.push(mismatch.sentences(&file, op, flags));
+        self.messages.push(mismatch.sentences(&file, op, flags));
     }
 
     /// What was found.
     pub(crate) fn into_messages(mut self, used: &[PlannedFile]) -> Vec<String> {
         for (file, (_, others)) in self.runs.into_iter().filter(|(_, (_, others))| *others > 0) {
             let file = used.get(file as usize).map_or("-".into(), |file| file.path.to_string_lossy());
-            self.told.push(format!(
+            self.messages.push(format!(
                 "fio: verify: {file} has blocks of several runs: {others} are not of the run that wrote the first \
                  block. Each block is intact, but may be outdated"
             ));
         }
-        if self.untold > 0 {
-            self.told.push(format!("fio: verify: {} further blocks are wrong", self.untold));
+        if self.unlisted > 0 {
+            self.messages.push(format!("fio: verify: {} further blocks are wrong", self.unlisted));
         }
-        self.told
+        self.messages
     }
 }
 

@@ -17,7 +17,7 @@ use crate::conduct::{Event, Shared};
 use crate::control::{Control, WorkerCell, WorkerState};
 use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Parts, Survival};
 use crate::ledger::latency::{LatencySeries, slices_max};
-use crate::logs::Keeper;
+use crate::logs::LogBuffer;
 use crate::phase::Phase;
 use crate::plan::{PlannedFile, WorkerPlan};
 use crate::recorder::{Kept, Recorder};
@@ -301,14 +301,14 @@ fn content(plan: &WorkerPlan) -> Content {
 }
 
 /// What the worker keeps for its log files.
-fn log(index: usize, shared: &Shared, began_ns: u64) -> Option<Box<Keeper>> {
+fn log(index: usize, shared: &Shared, began_ns: u64) -> Option<Box<LogBuffer>> {
     let plan = &shared.plan.workers[index];
     let sender = shared.logs.clone().filter(|_| plan.job.reporting.logs.any())?;
-    let mut keeper = Box::new(Keeper::new(index, plan, sender, Arc::clone(&shared.control)));
+    let mut buffer = Box::new(LogBuffer::new(index, plan, sender, Arc::clone(&shared.control)));
     if plan.job.extent.ramp_ns == 0 {
-        keeper.begin(began_ns);
+        buffer.begin(began_ns);
     }
-    Some(keeper)
+    Some(buffer)
 }
 
 fn time_all(plan: &WorkerPlan) -> bool {

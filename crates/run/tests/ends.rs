@@ -60,7 +60,7 @@ fn a_worker_that_opens_after_it_was_left_behind_is_counted_once_and_does_nothing
     let opener = observer.opener.expect("the first was left behind");
     drop(opener.join().expect("its open returned"));
     let ended: Vec<_> =
-        record.jobs.iter().map(|job| (job.error.as_ref().map(|error| error.code), job.read.ios)).collect();
+        record.jobs.iter().map(|job| (job.error.as_ref().map(|error| error.code), job.directions.read.ios)).collect();
     assert_eq!(ended, [(Some(110), 0); 3]);
     let stuck = |number: u32| {
         observer.messages.iter().filter(|text| text.contains(&format!("worker {number} is stuck"))).count()
@@ -81,7 +81,7 @@ fn a_run_whose_rate_has_settled_ends_early_and_its_record_says_so() {
     // One window agrees with itself.
     let stop_rule = StopRule::Settled { least_s: 0.0, windows: 1, tolerance: 0.05 };
     let record = ready.run(Conditions { version: "", control: Arc::default(), stop_rule }, &mut Silent);
-    assert!(record.jobs[0].read.ios > 0 && record.jobs[0].job_runtime_ms < 600_000, "{:?}", record.jobs[0]);
+    assert!(record.jobs[0].directions.read.ios > 0 && record.jobs[0].job_runtime_ms < 600_000, "{:?}", record.jobs[0]);
     let notes: Vec<&str> = record.notes.iter().map(|note| note.id.as_str()).collect();
     assert_eq!((notes, record.signal), (vec!["settled"], None));
 }

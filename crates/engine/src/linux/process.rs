@@ -91,7 +91,7 @@ pub fn let_go_of_standard_streams() {
 /// Takes the pages of the program's code, and of its libraries', off this process's memory. The system keeps them, and
 /// maps those that are needed again one by one. What the start needed is most of it, for the kernel maps fifteen
 /// neighbours with each page. Gives the number of ranges.
-pub fn let_go_of_code() -> usize {
+pub fn release_code_pages() -> usize {
     // Memory is all that is won: where the system tells nothing, nothing is lost.
     let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
     code_ranges(&maps).filter(|(start, end)| let_go(*start, *end)).count()
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn the_program_goes_on_without_its_code() {
-        assert!(let_go_of_code() >= 2, "the program and a library");
+        assert!(release_code_pages() >= 2, "the program and a library");
         assert_eq!(std::hint::black_box(usage_of_much()), 499_500);
     }
 

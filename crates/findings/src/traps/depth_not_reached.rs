@@ -40,12 +40,12 @@ const DELIVERED: f64 = 0.9;
 /// A submission that waits for a device; one that only queues takes a few us.
 const BLOCKED_SLAT_NS: f64 = 10_000.0;
 
-pub(crate) fn foretell(evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(|(_, row)| conflict(row)).collect()
 }
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let mut found = foretell(evidence);
+    let mut found = preflight(evidence);
     // A control group's limit holds requests above the device: then the limit is the cause, and is said.
     let held = |stage: &Stage<'_>, row: &Row<'_>| row.direct() == Some(true) && limited(stage, row).is_some();
     let flows = evidence.flows().filter(|(stage, row, _)| !held(stage, row));
@@ -126,8 +126,7 @@ fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
 /// and what the device did was the run's.
 fn unclocked(row: &Row<'_>, flow: &Flow<'_>, asked: f64, seen: f64) -> Option<Finding> {
     let device = flow.device.as_ref()?;
-    let sum = |bytes: [u64; 2]| bytes[0].saturating_add(bytes[1]) as f64;
-    if !row.buffered() || sum(device.done.bytes) < sum(flow.application.bytes) * DELIVERED {
+    if !row.buffered() || (device.done.bytes.sum() as f64) < flow.application.bytes.sum() as f64 * DELIVERED {
         return None;
     }
     let cause = format!(

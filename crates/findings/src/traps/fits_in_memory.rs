@@ -33,7 +33,7 @@ const SERVER_MEMORY_BYTES: u64 = 64 << 30;
 /// A smaller file is no test of a storage anyway, and says so by its time.
 const SPAN_MIN: u64 = 1 << 20;
 
-pub(crate) fn foretell(evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(|(_, row)| conflict(evidence, row)).collect()
 }
 

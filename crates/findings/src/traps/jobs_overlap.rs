@@ -24,7 +24,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 /// The share of the shorter job's time in which the other ran too.
 const OVERLAP: f64 = 0.5;
 
-pub(crate) fn foretell(evidence: &Evidence<'_>) -> Vec<Finding> {
+pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
     each(evidence, |_, _| true)
 }
 

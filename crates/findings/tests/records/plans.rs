@@ -9,11 +9,11 @@ use crate::scene::*;
 fn a_depth_that_cannot_be() {
     let mut sync = reader("job");
     sync.setup.depth = 32;
-    assert_eq!(foretold(&on_disk(vec![sync])), caution("depth-not-reached"));
+    assert_eq!(preflight(&on_disk(vec![sync])), caution("depth-not-reached"));
     let buffered = queued(reader("job"), "libaio", 32);
-    assert_eq!(foretold(&on_disk(vec![buffered])), caution("depth-not-reached"));
+    assert_eq!(preflight(&on_disk(vec![buffered])), caution("depth-not-reached"));
     let in_memory = on(StorageClass::Memory, vec![queued(reader("job"), "libaio", 32)]);
-    assert_eq!(foretold(&in_memory), []);
+    assert_eq!(preflight(&in_memory), []);
     assert_eq!(one(&in_memory, "depth-not-reached").severity, Severity::Info);
     for honest in [direct(queued(reader("job"), "libaio", 32)), queued(reader("job"), "io_uring", 32), reader("job")] {
         assert_eq!(findings::of_plan(&on_disk(vec![honest])), []);
@@ -23,7 +23,7 @@ fn a_depth_that_cannot_be() {
 #[test]
 fn the_run_shows_the_depth() {
     let mut job = latencies(queued(reader("job"), "libaio", 32), 39_900, 1_285_000);
-    job.read.ios = 250_000;
+    job.directions.read.ios = 250_000;
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     vda(&mut record).weighted_ms = 10_000;
@@ -34,12 +34,12 @@ fn the_run_shows_the_depth() {
 
     // Without latencies the queue tells it, unless a cache answered: then nobody waited for the device.
     let mut unclocked = record.clone();
-    unclocked.jobs[0].read.slat = Default::default();
-    unclocked.jobs[0].read.clat = Default::default();
+    unclocked.jobs[0].directions.read.slat = Default::default();
+    unclocked.jobs[0].directions.read.clat = Default::default();
     assert_eq!(found(&unclocked), invalid("depth-not-reached"));
-    vda(&mut unclocked).done.bytes = [2 * GIB, 0];
+    vda(&mut unclocked).done.bytes = [2 * GIB, 0].into();
     assert_eq!(one(&unclocked, "depth-not-reached").severity, Severity::Caution);
-    vda(&mut unclocked).done.bytes = [4 * GIB, 0];
+    vda(&mut unclocked).done.bytes = [4 * GIB, 0].into();
     unclocked.jobs[0].plan.direct = Some(true);
     assert_eq!(found(&unclocked), [], "direct, and nobody knows what submitting took");
 
@@ -47,7 +47,7 @@ fn the_run_shows_the_depth() {
     record.jobs[0].plan.direct = Some(true);
     assert_eq!(found(&record), caution("depth-not-reached"));
     // All of it at the limit of the control group: that is the cause.
-    record.storages[0].cgroup.io = Seen::Value(vec!["254:0 rbps=430000000".into()]);
+    record.nodes[0].storages[0].cgroup.io = Seen::Value(vec!["254:0 rbps=430000000".into()]);
     assert_eq!(found(&record), caution("throttled"));
 
     let job = direct(latencies(queued(reader("job"), "libaio", 32), 2_000, 358_000));
@@ -61,17 +61,17 @@ fn the_run_shows_the_depth() {
 fn files_that_fit_in_memory() {
     let mut again = reader("job");
     again.plan.time_based = true;
-    assert_eq!(foretold(&on_disk(vec![again.clone()])), caution("fits-in-memory"));
-    assert_eq!(foretold(&on_disk(vec![writer("job")])), caution("fits-in-memory"));
+    assert_eq!(preflight(&on_disk(vec![again.clone()])), caution("fits-in-memory"));
+    assert_eq!(preflight(&on_disk(vec![writer("job")])), caution("fits-in-memory"));
 
     let mut large = again.clone();
     large.plan.span_bytes = Some(60 * GIB);
     let mut synced = writer("job");
     synced.plan.end_sync = true;
     for honest in [reader("read once"), direct(again.clone()), large, synced, direct(writer("job"))] {
-        assert_eq!(foretold(&on_disk(vec![honest])), []);
+        assert_eq!(preflight(&on_disk(vec![honest])), []);
     }
-    assert_eq!(foretold(&on(StorageClass::Memory, vec![again.clone()])), []);
+    assert_eq!(preflight(&on(StorageClass::Memory, vec![again.clone()])), []);
 
     // After the run the ledger knows: memory did not answer, or it did.
     let mut record = on_disk(vec![again.clone()]);
@@ -89,8 +89,8 @@ fn a_control_group_can_have_less_memory() {
     let mut again = reader("job");
     again.plan.time_based = true;
     let mut record = on_disk(vec![again]);
-    record.storages[0].cgroup.memory_bytes = Seen::Value(Some(GIB));
-    assert_eq!(foretold(&record), []);
+    record.nodes[0].storages[0].cgroup.memory_bytes = Seen::Value(Some(GIB));
+    assert_eq!(preflight(&record), []);
 }
 
 #[test]
@@ -100,12 +100,12 @@ fn uniform_buffers() {
     let mut half = direct(writer("job"));
     half.plan.compressible_percent = Some(50);
     for job in [zeros, half] {
-        assert_eq!(foretold(&on_disk(vec![job.clone()])), caution("compressible-data"));
-        assert_eq!(foretold(&on(StorageClass::Memory, vec![job])), []);
+        assert_eq!(preflight(&on_disk(vec![job.clone()])), caution("compressible-data"));
+        assert_eq!(preflight(&on(StorageClass::Memory, vec![job])), []);
     }
     let mut reads = direct(reader("job"));
     reads.plan.uniform_data = true;
-    assert_eq!(foretold(&on_disk(vec![reads,])), []);
+    assert_eq!(preflight(&on_disk(vec![reads,])), []);
 }
 
 #[test]
@@ -113,28 +113,28 @@ fn several_jobs_on_one_file_or_beside_each_other() {
     let mut shared = reader("job");
     shared.setup.access.random = false;
     let record = on_disk(vec![shared.clone(), shared.clone()]);
-    assert_eq!(foretold(&record), caution("shared-file"), "once per job, not per clone");
+    assert_eq!(preflight(&record), caution("shared-file"), "once per job, not per clone");
     let random = direct(reader("job"));
     assert_eq!(findings::of_plan(&on_disk(vec![random.clone(), random])), [], "as databases do");
     let direct_ones = on_disk(vec![direct(shared.clone()), direct(shared.clone())]);
-    assert_eq!(foretold(&direct_ones), []);
+    assert_eq!(preflight(&direct_ones), []);
     assert_eq!(findings::of_plan(&direct_ones)[0].severity, Severity::Info);
     let network = on(StorageClass::Network, vec![direct(shared.clone()), direct(shared)]);
-    assert_eq!(foretold(&network), caution("shared-file"));
+    assert_eq!(preflight(&network), caution("shared-file"));
 }
 
 #[test]
 fn sections_without_stonewall() {
     let (one_job, other) = (direct(reader("read_iops")), direct(writer("write_iops")));
     let record = on_disk(vec![one_job.clone(), other.clone()]);
-    let both = foretold(&record);
+    let both = preflight(&record);
     assert_eq!(both, [caution("jobs-overlap"), caution("jobs-overlap")].concat());
     assert!(findings::of_plan(&record)[0].cause.starts_with("read_iops and write_iops run at the same time on /data"));
     assert_eq!(found(&record), both);
 
     let mut in_turn = other.clone();
     in_turn.plan.stage = 1;
-    assert_eq!(foretold(&on_disk(vec![one_job.clone(), in_turn])), []);
+    assert_eq!(preflight(&on_disk(vec![one_job.clone(), in_turn])), []);
 
     // Kept apart by a delay.
     let mut later = other.clone();
@@ -150,8 +150,8 @@ fn sections_without_stonewall() {
         mount.mount_point = "/other".into();
         mount.device = "8:1".into();
     }
-    record.storages.push(storage);
-    assert_eq!(foretold(&record), []);
+    record.nodes[0].storages.push(storage);
+    assert_eq!(preflight(&record), []);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn latency_switched_off() {
     let mut job = direct(reader("job"));
     job.timed_one_in = 64;
     let record = on_disk(vec![job]);
-    assert_eq!(foretold(&record), [], "the rates stand");
+    assert_eq!(preflight(&record), [], "the rates stand");
     assert_eq!(findings::of_plan(&record)[0].id, "latency-off");
     assert_eq!(one(&record, "latency-off").severity, Severity::Info);
 }

@@ -111,8 +111,8 @@ fn the_verdict_names_the_rate_of_one_core() {
     let verdict = judgement::verdict(&healthy());
     assert!(
         verdict.starts_with(
-            "At iodepth 64 fsdyno itself needs about 35 ns of CPU per I/O: one core can drive about 29 million I/Os \
-             per second; the storage is the limit unless it is faster than that."
+            "At iodepth 64 fsdyno itself needs about 35 ns of CPU per I/O: one CPU can drive about 29 million I/Os \
+             per second. A slower storage is the limit of a run."
         ),
         "{verdict}"
     );

@@ -20,34 +20,34 @@ pub(crate) struct Compare {
     /// NAME=PATH of each storage; the first is the baseline. Or two kept runs, the older first.
     #[arg(required = true, value_name = "NAME=PATH")]
     places: Vec<String>,
-    /// So many rounds, an even number [default: 8 to 12, until every pattern differs or its 99 % interval is narrow].
+    /// Number of rounds, even [default: 8 to 12, until every pattern differs or its 99 % interval is narrow].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// Bytes of each job's file, such as 1g [default: what the slowest writes in one turn].
+    /// Bytes of each job's file, such as 1g [default: what the slowest path writes in one turn].
     #[arg(long, value_parser = size)]
     size: Option<u64>,
-    /// Block size of all patterns [default: 1m in sequence, 4k at random].
+    /// Block size of all patterns [default: 1m sequential, 4k random].
     #[arg(long)]
     bs: Option<String>,
     /// Requests in flight per job.
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..))]
     iodepth: u32,
-    /// Jobs at once, each with a file of its own.
+    /// Number of jobs, each with its own file.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     numjobs: u32,
-    /// Length of a turn, s: a file that is done is gone over again.
+    /// Length of a turn, s; a job starts its file again at the end.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runtime: u32,
-    /// The published lines as they stand: one file, 8 jobs, 4k, 30 s by the clock; one round unless told otherwise.
+    /// The published command lines unchanged: one file, 8 jobs, 4k, 30 s; one round by default.
     #[arg(long, conflicts_with_all = ["size", "bs", "iodepth", "numjobs", "runtime"])]
     literal: bool,
-    /// Refuse a place that is not this type of filesystem: NAME=FSTYPE, such as nfs=nfs.
+    /// Refuse a path that is not on this type of filesystem: NAME=FSTYPE, such as nfs=nfs.
     #[arg(long, value_name = "NAME=FSTYPE", value_parser = expectation)]
     expect: Vec<(String, String)>,
-    /// Of two kept runs: end with status 1 if this holds, such as `randread.iops < -5%`.
+    /// For two saved runs: exit status 1 if this is true, such as `randread.iops < -5%`.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<String>,
-    /// Of two kept runs: compare although plan, version or machine differ; the output says so.
+    /// For two saved runs: compare even if plan, version or machine differ; the output says so.
     #[arg(long)]
     force: bool,
     #[command(flatten)]

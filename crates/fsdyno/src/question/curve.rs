@@ -11,10 +11,10 @@ use guide::study::Place;
 use super::{Shared, answer, size};
 use crate::process::VERSION;
 
-/// How long do requests take under load: response time at shares of the capacity, however the storage keeps up.
+/// Response time under load: requests arrive at a share of the capacity, whether the storage keeps up or not.
 #[derive(Debug, Args)]
 pub(crate) struct Curve {
-    /// A directory on the storage in question.
+    /// A directory on the storage to be measured.
     #[arg(default_value = ".")]
     path: PathBuf,
     /// Kind of access: read, write, randread, randwrite.
@@ -23,20 +23,20 @@ pub(crate) struct Curve {
     /// Block size.
     #[arg(long, value_name = "SIZE", default_value = "4k", value_parser = block_size)]
     bs: String,
-    /// Requests in flight with which the capacity is found [default: the best of 1, 4, 16 and 64].
+    /// Queue depth for the capacity runs [default: the best of 1, 4, 16 and 64].
     #[arg(long, value_name = "DEPTH", value_parser = value_parser!(u32).range(1..=65_536))]
     iodepth: Option<u32>,
-    /// Loads, percent of the capacity, with a comma between them.
+    /// Loads in percent of the capacity, separated by commas.
     #[arg(long, value_name = "PERCENTS", default_values_t = LOADS, value_delimiter = ',',
         value_parser = value_parser!(u32).range(1..=1000))]
     loads: Vec<u32>,
-    /// Measuring of each load, s; near the capacity of a slow storage it takes up to 30.
+    /// Time per load, s; up to 30 near the capacity of a slow storage.
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = value_parser!(u32).range(1..=86_400))]
     runtime: u32,
     /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].
     #[arg(long, value_parser = size)]
     size: Option<u64>,
-    /// Refuse to measure anything but this type of filesystem, such as nfs.
+    /// Refuse any other type of filesystem, such as nfs.
     #[arg(long, value_name = "FSTYPE")]
     expect: Option<String>,
     #[command(flatten)]

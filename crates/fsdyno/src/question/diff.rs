@@ -11,54 +11,54 @@ use results::{Change, Measure, Shown, Study, changes, earlier, is_repeat, obstac
 use super::stored::{ended, printed};
 use crate::process::streams::{columns, complain};
 
-/// What changed from one kept run to another, and whether the rounds can show it.
+/// What changed between two saved runs, and whether the change is larger than the noise.
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
     /// The earlier run: a name, the beginning of one, a baseline's name, a file, or `last`.
     base: String,
     /// The later run.
     new: String,
-    /// End with status 1 if this holds: `randread.iops < -5%`, `write.p99 > 10%`, `any.rate < -5%`. Only a change that
+    /// Exit status 1 if this is true: `randread.iops < -5%`, `write.p99 > 10%`, `any.rate < -5%`. Only a change that
     /// the rounds confirm counts, with its whole interval beyond the limit; it takes four rounds on each side, and no
     /// round that is invalid. The interval holds what runs differ by: as the runs of the same plan kept before BASE show,
     /// or ±3 % where there are fewer than three of them.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<String>,
-    /// Compare although plan, version or machine differ; the output says so.
+    /// Compare even if plan, version or machine differ; the output says so.
     #[arg(long)]
     force: bool,
     /// One JSON document.
     #[arg(long)]
     json: bool,
-    /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno].
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }
 
-/// The course of a plan's figures over all kept runs of it.
+/// The figures of a plan over all its saved runs.
 #[derive(Debug, Args)]
 pub(crate) struct History {
     /// A run of the plan: a name, the beginning of one, a file, or `last`.
     #[arg(default_value = "last")]
     run: String,
-    /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno].
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }
 
-/// Names for kept runs.
+/// Names for saved runs.
 #[derive(Debug, Args)]
 pub(crate) struct Baseline {
     #[command(subcommand)]
     what: BaselineWhat,
-    /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno].
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
     #[arg(long, value_name = "DIR", global = true)]
     store: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 enum BaselineWhat {
-    /// Call a run by this name from now on.
+    /// Give a run this name.
     Set {
         /// The name.
         name: String,

@@ -10,25 +10,25 @@ use guide::study::Place;
 use super::{Shared, answer, size};
 use crate::process::VERSION;
 
-/// How fast is it: latency, IOPS, throughput.
+/// How fast is the storage: latency, IOPS, throughput.
 ///
-/// Reads and writes at depth 1 (latency), at depth 32 (IOPS) and in sequence (throughput), in about a minute; then what
-/// these figures have to do with each other.
+/// Reads and writes at depth 1 (latency), at depth 32 (IOPS) and in sequence (throughput), in about a minute; then
+/// explains how these figures are related.
 #[derive(Debug, Args)]
 pub(crate) struct Measure {
-    /// A directory on the storage in question.
+    /// A directory on the storage to be measured.
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// Be done within 20 s.
+    /// Finish within 20 s.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
-    /// The published lines as they stand: 60 s each, files of 10 GiB (160 GiB in all for the last of them).
+    /// The published command lines unchanged: 60 s each, files of 10 GiB (160 GiB in all for the last of them).
     #[arg(long)]
     full: bool,
     /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].
     #[arg(long, value_parser = size)]
     size: Option<u64>,
-    /// Refuse to measure anything but this type of filesystem, such as nfs.
+    /// Refuse any other type of filesystem, such as nfs.
     #[arg(long, value_name = "FSTYPE")]
     expect: Option<String>,
     #[command(flatten)]

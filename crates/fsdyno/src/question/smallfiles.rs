@@ -10,38 +10,38 @@ use guide::study::Place;
 use super::{Shared, answer, size};
 use crate::process::VERSION;
 
-/// How does it do with names and small files: the 10 s rule, create, stat, rename, fsync.
+/// How fast are metadata and small files: the 10 s rule, create, stat, rename, fsync.
 ///
-/// First 1,001 files are written and read, held against the published rule of 10 s. Then come the operations that decide
+/// First 1,001 files are written and read, and compared with the published 10 s rule. Then come the operations that decide
 /// how a git server, a mail store or a build feels: create, stat, open and read, readdir, rename, fsync of files and
 /// directories, mkdir, rmdir, symlink, readlink and unlink, each with its rate and latency.
 #[derive(Debug, Args)]
 pub(crate) struct SmallFiles {
-    /// A directory on the storage in question.
+    /// A directory on the storage to be measured.
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// Files.
+    /// Number of files.
     #[arg(long, default_value_t = 1001, value_parser = value_parser!(u32).range(1..=i64::from(FILES_MAX)))]
     files: u32,
-    /// Bytes of each, such as 5 or 64k.
+    /// Size of each file, such as 5 or 64k.
     #[arg(long, default_value = "5", value_parser = file_size)]
     size: u64,
-    /// Levels of directories that the files are spread in, two directories in each.
+    /// Levels of directories for the files, with two directories in each level.
     #[arg(long, default_value_t = 0, value_parser = value_parser!(u32).range(0..=i64::from(DEPTH_MAX)))]
     depth: u32,
-    /// Workers at once, all in the same directories.
+    /// Number of threads, all in the same directories.
     #[arg(long, default_value_t = 1, value_parser = value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
     threads: u32,
-    /// Longest time of each phase after the first write and read, which always run to their end.
+    /// Time limit of each phase; the first write and read have none.
     #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = value_parser!(u32).range(1..=3600))]
     limit: u32,
-    /// Run the published shell loops, too, and show both times.
+    /// Also run the published shell loops, and show both times.
     #[arg(long)]
     literal: bool,
-    /// Drop the caches of the whole machine where a phase wants them cold (root only; slows everyone for a while).
+    /// Drop the caches of the whole machine before phases with cold caches (root only; slows other programs for a while).
     #[arg(long)]
     drop_caches: bool,
-    /// Refuse to measure anything but this type of filesystem, such as nfs.
+    /// Refuse any other type of filesystem, such as nfs.
     #[arg(long, value_name = "FSTYPE")]
     expect: Option<String>,
     #[command(flatten)]

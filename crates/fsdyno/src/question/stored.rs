@@ -18,18 +18,18 @@ use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, complain, print, tell};
 use crate::process::supervisor::supervised;
 
-/// List the runs that were kept.
+/// List saved runs.
 #[derive(Debug, Args)]
 pub(crate) struct Runs {
     /// One JSON document.
     #[arg(long)]
     json: bool,
-    /// Where they are kept [default: $XDG_DATA_HOME/fsdyno].
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }
 
-/// Print a kept run again.
+/// Print a saved run again.
 #[derive(Debug, Args)]
 pub(crate) struct Show {
     /// A run's name or the beginning of it, a baseline's name, a file, or `last`.
@@ -40,23 +40,23 @@ pub(crate) struct Show {
     /// Print Markdown, for a ticket.
     #[arg(long)]
     markdown: bool,
-    /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno].
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }
 
-/// Remove what a killed run left in a directory, and only that.
+/// Remove the files that killed runs left in a directory, and only those.
 #[derive(Debug, Args)]
 pub(crate) struct Clean {
     /// The directory that was measured.
     path: PathBuf,
-    /// Only say what would be removed.
+    /// Only list what would be removed.
     #[arg(long)]
     dry_run: bool,
-    /// Also what another machine made there, which might still be using it.
+    /// Also remove what another machine made, which may still use it.
     #[arg(long)]
     others: bool,
-    /// Also what belongs to other users.
+    /// Also remove what belongs to other users.
     #[arg(long)]
     any_owner: bool,
 }

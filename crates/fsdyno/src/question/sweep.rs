@@ -11,28 +11,28 @@ use guide::sweep::{Depths, Options, sweep};
 use super::{Shared, answer, size};
 use crate::process::VERSION;
 
-/// Which depth and block size suit it: a point per depth, and the knee after which only latency grows.
+/// Best queue depth and block size: one point per depth, and the knee beyond which only latency grows.
 #[derive(Debug, Args)]
 pub(crate) struct Sweep {
-    /// A directory on the storage in question.
+    /// A directory on the storage to be measured.
     #[arg(default_value = ".")]
     path: PathBuf,
     /// Requests in flight: 1..64 is each power of two from 1 to 64, 1,4,24 a list.
     #[arg(long, value_name = "DEPTHS", default_value = "1..64")]
     iodepth: Depths,
-    /// Block sizes, with a comma between them.
+    /// Block sizes, separated by commas.
     #[arg(long, value_name = "SIZES", default_value = "4k", value_delimiter = ',', value_parser = block_size)]
     bs: Vec<String>,
-    /// Kinds of access, with a comma between them: read, write, rw, randread, randwrite, randrw.
+    /// Kinds of access, separated by commas: read, write, rw, randread, randwrite, randrw.
     #[arg(long, value_name = "WORDS", default_value = "randread", value_delimiter = ',', value_parser = access)]
     rw: Vec<String>,
-    /// Measuring of each point, s: 4 to 12 short runs, in turns with the other points.
+    /// Time per point, s: 4 to 12 short runs, alternating with the other points.
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = value_parser!(u32).range(1..=86_400))]
     runtime: u32,
     /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].
     #[arg(long, value_parser = size)]
     size: Option<u64>,
-    /// Refuse to measure anything but this type of filesystem, such as nfs.
+    /// Refuse any other type of filesystem, such as nfs.
     #[arg(long, value_name = "FSTYPE")]
     expect: Option<String>,
     #[command(flatten)]

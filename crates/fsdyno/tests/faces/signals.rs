@@ -156,7 +156,10 @@ fn without_a_reader_a_run_that_keeps_a_record_goes_on_to_its_end() {
     running.wait_until("the end", |running| running.stderr().contains("cannot write the report"));
     assert_eq!(running.finish().status, Some(1));
     let record: serde_json::Value = serde_json::from_str(&place.read("kept")).unwrap();
-    assert!(record["jobs"][0]["read"]["runtime_ms"].as_u64().unwrap() >= 1000, "it ran as long as it was to");
+    assert!(
+        record["jobs"][0]["directions"]["read"]["runtime_ms"].as_u64().unwrap() >= 1000,
+        "it ran as long as it was to"
+    );
 }
 
 #[test]
@@ -228,6 +231,9 @@ fn a_run_that_does_not_hear_of_its_terminal_goes_on_without_it() {
     let words = "--name=a --size=64k --rw=write --time_based --runtime=2 --record-interval=0";
     if let Some(record) = until_its_terminal_is_closed(&Place::new(), "trap '' HUP; exec", words) {
         assert_eq!((&record["signal"], &record["complete"]), (&serde_json::Value::Null, &true.into()));
-        assert!(record["jobs"][0]["write"]["runtime_ms"].as_u64().unwrap() >= 2000, "as long as it was to");
+        assert!(
+            record["jobs"][0]["directions"]["write"]["runtime_ms"].as_u64().unwrap() >= 2000,
+            "as long as it was to"
+        );
     }
 }

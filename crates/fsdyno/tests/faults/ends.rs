@@ -476,7 +476,7 @@ fn a_shortened_file() {
     assert_eq!(ran.status, 1, "{said}");
     let jobs = ran.record.as_ref().expect("a record is kept")["jobs"].as_array().expect("jobs").clone();
     assert_eq!(jobs[0]["error"]["code"], 5, "{said}");
-    assert!(jobs[1]["error"].is_null() && jobs[1]["read"]["ios"].as_u64() > Some(0), "{said}");
+    assert!(jobs[1]["error"].is_null() && jobs[1]["directions"]["read"]["ios"].as_u64() > Some(0), "{said}");
     let told = [EIO, "another program shortened it"].map(|words| moment(&ran.told(words)));
     document::hold(
         "ends::a_shortened_file",

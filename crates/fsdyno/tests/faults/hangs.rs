@@ -30,7 +30,7 @@ fn moment(told: &str) -> String {
     let in_a_test = told.contains("measure.dat");
     let told = if in_a_test { replace_after(&told, "fio: ", "TEST", |letter| letter != ':') } else { told };
     replace_after(&told, "measure.dat at offset N, ", "N", |letter| letter.is_ascii_digit())
-        .replace("the oldest is the write", "the oldest is the read")
+        .replace("the oldest: write", "the oldest: read")
 }
 
 fn row(fault: &str, asked: &str, ran: &Ran, told: &str, left: String) -> Row {

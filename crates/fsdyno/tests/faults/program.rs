@@ -169,7 +169,7 @@ impl Ran {
         };
         let jobs: Vec<&Value> = runs.iter().filter_map(|run| run["jobs"].as_array()).flatten().collect();
         let job = jobs.iter().find(|job| !job["error"].is_null()).or(jobs.first())?;
-        let ios = ["read", "write"].map(|direction| job[direction]["ios"].as_u64().unwrap_or_default());
+        let ios = ["read", "write"].map(|direction| job["directions"][direction]["ios"].as_u64().unwrap_or_default());
         Some((job["error"]["code"].as_i64(), ios[0] + ios[1]))
     }
 

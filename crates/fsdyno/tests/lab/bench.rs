@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use results::evidence::{LedgerSample, Moment, WireCounters};
-use results::{Finding, RunRecord, Severity, Study};
+use results::{Finding, ReadWrite, RunRecord, Severity, Study};
 use serde_json::Value;
 
 use testkit::stack::tell;
@@ -116,11 +116,11 @@ impl Run {
 
     /// What the jobs moved between the first and the last look at the layers, and what the wire did.
     #[track_caller]
-    pub(crate) fn moved(&self) -> ([u64; 2], WireCounters) {
-        let ledger = self.record.ledger.as_ref().expect("a ledger");
+    pub(crate) fn moved(&self) -> (ReadWrite<u64>, WireCounters) {
+        let ledger = self.record.only_node().unwrap().ledger.as_ref().expect("a ledger");
         let sample = |moment| ledger.samples.iter().find(|sample| sample.moment == moment).expect("both ends");
         let (begin, end): (&LedgerSample, &LedgerSample) = (sample(Moment::Begin), sample(Moment::End));
-        assert_eq!(begin.application.bytes, [0, 0]);
+        assert_eq!(begin.application.bytes, ReadWrite::default());
         (end.application.bytes, end.wire.value().cloned().unwrap_or_else(|| panic!("{:?}", end.wire.reason())))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use results::ReadWrite;
 use testkit::stack::place;
 
 /// Long tests run only when somebody asks for them.
@@ -10,10 +11,11 @@ pub(crate) fn long_ones_are_wanted() -> bool {
 }
 
 /// Bytes that the mount's interface has received and sent.
-pub(crate) fn carried() -> [u64; 2] {
+pub(crate) fn carried() -> ReadWrite<u64> {
     let card = place("LAB_WIRE");
-    ["rx_bytes", "tx_bytes"].map(|name| {
+    let counter = |name: &str| {
         let file = Path::new("/sys/class/net").join(&card).join("statistics").join(name);
         std::fs::read_to_string(&file).expect("the interface counts").trim().parse().expect("a number")
-    })
+    };
+    ReadWrite { read: counter("rx_bytes"), write: counter("tx_bytes") }
 }

@@ -44,11 +44,11 @@ impl Bench {
         if let Some(error) = &ran.record.jobs[0].error {
             return Some(format!("no direct I/O in the build directory: {}", error.text));
         }
-        match ran.record.storages.first() {
+        match ran.record.storages().next() {
             Some(storage) if storage.class == StorageClass::Block => {}
             other => return Some(format!("the build directory is no block filesystem: {other:?}")),
         }
-        match &ran.record.ledger.as_ref()?.samples.last()?.devices {
+        match &ran.record.only_node().unwrap().ledger.as_ref()?.samples.last()?.devices {
             Seen::Value(devices) if devices.is_empty() => Some("no device behind the build directory".to_owned()),
             Seen::Value(_) => None,
             Seen::NotVisible(reason) => Some(reason.clone()),

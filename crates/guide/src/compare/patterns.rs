@@ -4,7 +4,7 @@ use job::value::{Reading, size};
 use results::evidence::StorageClass;
 
 use super::Options;
-use crate::manner::Manner;
+use crate::io_mode::IoMode;
 use crate::study::Place;
 
 /// One pattern.
@@ -77,7 +77,7 @@ impl Passes {
 /// counts.
 pub(super) fn line(
     pattern: &Pattern,
-    (manner, passes): (&Manner, Passes),
+    (io_mode, passes): (&IoMode, Passes),
     directory: &str,
     options: &Options,
     size_bytes: u64,
@@ -99,7 +99,7 @@ pub(super) fn line(
         "--fallocate=none".to_string(),
         "--group_reporting=1".to_string(),
     ];
-    words.extend(manner.words());
+    words.extend(io_mode.words());
     if pattern.writes {
         words.push("--end_fsync=1".to_string());
     }
@@ -126,7 +126,7 @@ fn window_ms(runtime_s: u32) -> u32 {
 /// What a reader must know of files, caches and durability.
 pub(super) fn rules<'a>(
     places: &[Place],
-    ways: impl Iterator<Item = (&'a Manner, Passes)>,
+    ways: impl Iterator<Item = (&'a IoMode, Passes)>,
     options: &Options,
 ) -> String {
     if options.literal {
@@ -135,9 +135,9 @@ pub(super) fn rules<'a>(
             .to_string();
     }
     let (mut direct, mut cached, mut once) = (Vec::new(), Vec::new(), Vec::new());
-    for (place, (manner, passes)) in places.iter().zip(ways) {
+    for (place, (io_mode, passes)) in places.iter().zip(ways) {
         let name = place.name.as_str();
-        if manner.direct {
+        if io_mode.direct {
             direct.push(name)
         } else {
             cached.push(name)
@@ -189,8 +189,8 @@ mod tests {
     fn a_turn_lasts_its_time_unless_a_second_pass_would_be_of_memory() {
         let of = |name: &str, passes: Passes| {
             let pattern = PATTERNS.iter().find(|pattern| pattern.name == name).unwrap();
-            let manner = Manner { engine: "libaio", direct: passes == Passes::Alike };
-            let words = line(pattern, (&manner, passes), "/data", &Options::default(), 64 << 20);
+            let io_mode = IoMode { engine: "libaio", direct: passes == Passes::Alike };
+            let words = line(pattern, (&io_mode, passes), "/data", &Options::default(), 64 << 20);
             let has = |word: &str| words.iter().any(|other| other == word);
             (has("--time_based=1"), has("--runtime=3"), words.into_iter().find(|word| word.starts_with("--fsync=")))
         };

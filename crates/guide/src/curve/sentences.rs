@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(
             floor(&loads).unwrap(),
             "Response time, from the intended start of a request: the median is 120 µs at 10 % load, and more than 2 \
-             times that from 90 % on (310 µs); p99 is 300 µs at 10 % and more than 2 times that from 75 % on (900 µs)."
+             times that from 90 % on (310 µs); p99 is 300 µs at 10 % load, and more than 2 times that from 75 % on (900 µs)."
         );
         assert_eq!(
             saturation(&loads).unwrap(),

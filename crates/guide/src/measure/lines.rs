@@ -2,7 +2,7 @@
 
 use run::StopRule;
 
-use crate::manner::Manner;
+use crate::io_mode::IoMode;
 
 /// One thing to measure.
 pub(super) struct Test {
@@ -102,29 +102,29 @@ impl Timing {
 }
 
 /// Writes the file, until it has its size or the time is over.
-pub(super) fn fill(test: &Test, manner: &Manner, file: &str, size_bytes: u64, limit_s: Option<u32>) -> Vec<String> {
-    let mut words = common(test, manner, file, size_bytes);
+pub(super) fn fill(test: &Test, io_mode: &IoMode, file: &str, size_bytes: u64, limit_s: Option<u32>) -> Vec<String> {
+    let mut words = common(test, io_mode, file, size_bytes);
     words.extend(limit_s.map(|seconds| format!("--runtime={seconds}")));
     words
 }
 
 /// Measures on the file that was written.
-pub(super) fn adapted(test: &Test, manner: &Manner, file: &str, size_bytes: u64, timing: Timing) -> Vec<String> {
-    let mut words = common(test, manner, file, size_bytes);
+pub(super) fn adapted(test: &Test, io_mode: &IoMode, file: &str, size_bytes: u64, timing: Timing) -> Vec<String> {
+    let mut words = common(test, io_mode, file, size_bytes);
     words.push("--time_based=1".to_string());
     words.push(format!("--runtime={}ms", timing.runtime_ms));
     words.push(format!("--ramp_time={}ms", timing.ramp_ms));
     words
 }
 
-fn common(test: &Test, manner: &Manner, file: &str, size_bytes: u64) -> Vec<String> {
+fn common(test: &Test, io_mode: &IoMode, file: &str, size_bytes: u64) -> Vec<String> {
     let mut words = vec![
         format!("--name={}", test.pattern),
         format!("--filename={file}"),
         format!("--size={size_bytes}"),
         "--fallocate=none".to_string(),
     ];
-    words.extend(manner.words());
+    words.extend(io_mode.words());
     words.extend(test.words.iter().map(|word| word.to_string()));
     words
 }

@@ -2,11 +2,11 @@
 
 use results::evidence::{ServerIdentity, StorageClass};
 use results::quantity::{count, latency, number, published};
-use results::{JobRecord, Row, Study, Target};
+use results::{Direction, JobRecord, Row, Study, Target};
 use run::StopRule;
 
 use super::lines::Timing;
-use crate::manner::Manner;
+use crate::io_mode::IoMode;
 
 /// The sentences that the rows allow.
 pub(super) fn of(study: &Study) -> Vec<String> {
@@ -28,10 +28,10 @@ struct Measured {
 fn measured(study: &Study, pattern: &str) -> Option<Measured> {
     let row = study.rows.iter().find(|row| row.pattern == pattern)?;
     let job = only_job(row)?;
-    let reads = job.read.ios > 0;
-    let direction = if reads { &job.read } else { &job.write };
+    let direction = if job.directions.read.ios > 0 { Direction::Read } else { Direction::Write };
+    let block_bytes = job.setup.block_sizes[direction].0;
+    let direction = &job.directions[direction];
     let mean_ns = direction.lat.moments.mean()?;
-    let block_bytes = job.setup.block_sizes[usize::from(!reads)].0;
     (direction.ios > 0).then(|| Measured {
         iops: direction.iops(),
         bytes_per_s: direction.bandwidth() as f64,
@@ -139,8 +139,8 @@ fn without_server(target: &Target, mean_ns: f64) -> String {
 }
 
 /// On what, and how, in a sentence.
-pub(super) fn manner(file_bytes: u64, manner: Manner, timing: Timing) -> String {
-    let path = if manner.direct { "direct I/O" } else { "the page cache" };
+pub(super) fn io_mode(file_bytes: u64, io_mode: IoMode, timing: Timing) -> String {
+    let path = if io_mode.direct { "direct I/O" } else { "the page cache" };
     let seconds = |ms: u32| published(f64::from(ms) / 1e3);
     let length = match timing.stop_rule {
         StopRule::AsWritten => format!("{} s", seconds(timing.runtime_ms)),
@@ -151,7 +151,7 @@ pub(super) fn manner(file_bytes: u64, manner: Manner, timing: Timing) -> String 
     format!(
         "Measured with {} and {path} on a file of {} MiB, written first; each other test ran {length} after {} s of \
          warm-up.",
-        manner.engine,
+        io_mode.engine,
         count(file_bytes >> 20),
         seconds(timing.ramp_ms)
     )

@@ -16,7 +16,7 @@ use super::phases::{Acts, Phase, READ, WRITE};
 use super::relay::Relay;
 use super::{Options, shell};
 use crate::Problem;
-use crate::study::{Asking, planned_row};
+use crate::study::{StudyRun, planned_row};
 use crate::watch::Step;
 use crate::workplace::reason;
 
@@ -40,14 +40,14 @@ impl Suite {
     pub(super) fn new(
         place: &Directory,
         target: usize,
-        asking: &mut Asking<'_>,
+        study_run: &mut StudyRun<'_>,
         options: Options,
     ) -> Result<Suite, Problem> {
         let tree = Tree::new(options.depth, options.files);
         let root = place.path().join("files");
-        asking.watcher.looks(&root);
+        study_run.watcher.looks(&root);
         let directory = place.make("files").map_err(|error| Problem::new(error.to_string()))?;
-        tree.make(&directory, &mut |path| asking.watcher.looks(path))
+        tree.make(&directory, &mut |path| study_run.watcher.looks(path))
             .map_err(|error| Problem::new(error.to_string()))?;
         let caches = Caches { mount: probe::mount_of(&root).ok(), may_drop: options.drop_caches };
         let ground = Arc::new(Ground::new(directory, options.size_bytes));
@@ -59,7 +59,7 @@ impl Suite {
     }
 
     /// Runs a phase and keeps its row, and one for the part of it that is timed by itself: the index of the first.
-    pub(super) fn run(&mut self, asking: &mut Asking<'_>, phase: &Phase) -> Result<usize, Problem> {
+    pub(super) fn run(&mut self, study_run: &mut StudyRun<'_>, phase: &Phase) -> Result<usize, Problem> {
         let items = self.items(phase.acts);
         let title = match phase.acts {
             // They differ, if at all, by one or two of each family.
@@ -69,18 +69,18 @@ impl Suite {
             _ => phase.title.to_string(),
         };
         let mut row = planned_row(self.target, phase.pattern, &title, 0, self.command(phase));
-        let step = asking.begin_step(self.target, &title);
+        let step = study_run.begin_step(self.target, &title);
         let mut part = None;
-        if items.is_empty() && !asking.stopped() {
+        if items.is_empty() && !study_run.stopped() {
             let text = format!("{} did not run: the files or directories that it needs could not be made", phase.title);
-            asking.note("phase-without-files", Severity::Caution, text);
-        } else if !asking.stopped() {
-            part = self.run_on(items, asking, phase, &step, &mut row)?;
+            study_run.note("phase-without-files", Severity::Caution, text);
+        } else if !study_run.stopped() {
+            part = self.run_on(items, study_run, phase, &step, &mut row)?;
         }
-        asking.end_step(&step, row);
-        let index = asking.study.rows.len() - 1;
+        study_run.end_step(&step, row);
+        let index = study_run.study.rows.len() - 1;
         // It ran with the other: it is no step of its own.
-        asking.study.rows.extend(part);
+        study_run.study.rows.extend(part);
         Ok(index)
     }
 
@@ -88,17 +88,17 @@ impl Suite {
     fn run_on(
         &mut self,
         mut items: Vec<Item>,
-        asking: &mut Asking<'_>,
+        study_run: &mut StudyRun<'_>,
         phase: &Phase,
         step: &Step,
         row: &mut Row,
     ) -> Result<Option<Row>, Problem> {
         let limit_ns = phase.limited.then_some(u64::from(self.options.limit_s) * 1_000_000_000);
         let planned = items.len();
-        let (control, watcher) = (&asking.control, &mut *asking.watcher);
+        let (control, watcher) = (&study_run.control, &mut *study_run.watcher);
         let next = &mut |path: &Path| watcher.looks(path);
         let arranged = self.caches.arrange(phase.cache, &self.ground.root, &mut items, limit_ns, control, next);
-        asking.watcher.looked();
+        study_run.watcher.looked();
         let cache = match arranged {
             Arranged::Ready(cache) => cache,
             Arranged::Impossible(reason) => {
@@ -116,16 +116,16 @@ impl Suite {
             more_ns: self.more_ns(phase, &items),
             items,
             limit_ns,
-            control: asking.control.clone(),
+            control: study_run.control.clone(),
         };
         let before = self.wire();
         let prepared = task.items.len();
-        let outcome = perform(task, &mut Relay { step, watcher: &mut *asking.watcher }).map_err(|error| {
+        let outcome = perform(task, &mut Relay { step, watcher: &mut *study_run.watcher }).map_err(|error| {
             Problem::new(format!("cannot start a thread: {}", reason(&error)))
                 .with_next("ask for fewer with --threads, or raise the limit of processes (ulimit -u)")
         })?;
         // There may have been no time to make all of them cold.
-        if outcome.cut || (prepared < planned && !asking.stopped()) {
+        if outcome.cut || (prepared < planned && !study_run.stopped()) {
             let attempted = outcome.done.len() as u64 + outcome.failures;
             self.cuts.push(format!("{} after {} of {}", phase.title, count(attempted), count(planned as u64)));
         }
@@ -254,11 +254,11 @@ impl Suite {
     }
 
     /// Notes which phases were cut short.
-    pub(super) fn tell_cuts(&self, asking: &mut Asking<'_>) {
+    pub(super) fn tell_cuts(&self, study_run: &mut StudyRun<'_>) {
         if !self.cuts.is_empty() {
             let list = self.cuts.join(", ");
             let text = format!("stopped at the time limit of {} s each (--limit): {list}", self.options.limit_s);
-            asking.note("phase-cut", Severity::Caution, text);
+            study_run.note("phase-cut", Severity::Caution, text);
         }
     }
 }

@@ -20,7 +20,7 @@ fn few() -> Options {
 /// Runs phases in a directory, one at a time.
 struct Run<'a> {
     suite: Suite,
-    asking: Asking<'a>,
+    study_run: StudyRun<'a>,
 }
 
 impl<'a> Run<'a> {
@@ -28,14 +28,14 @@ impl<'a> Run<'a> {
         let control = Arc::new(Control::default());
         let place = Place { name: "here".into(), path: place.to_path_buf() };
         let places = std::slice::from_ref(&place);
-        let mut asking = Asking::begin(Question::SmallFiles, places, "v", Vec::new(), control, watcher);
-        let suite = Suite::new(&Directory::open(&place.path).unwrap(), 0, &mut asking, options).unwrap();
-        Run { suite, asking }
+        let mut study_run = StudyRun::begin(Question::SmallFiles, places, "v", Vec::new(), control, watcher);
+        let suite = Suite::new(&Directory::open(&place.path).unwrap(), 0, &mut study_run, options).unwrap();
+        Run { suite, study_run }
     }
 
     fn phase(&mut self, phase: &Phase) -> Row {
-        let index = self.suite.run(&mut self.asking, phase).unwrap();
-        self.asking.study.rows[index].clone()
+        let index = self.suite.run(&mut self.study_run, phase).unwrap();
+        self.study_run.study.rows[index].clone()
     }
 
     fn named(&mut self, pattern: &str) -> Row {
@@ -90,7 +90,7 @@ fn the_rules_files_are_written_and_read() {
     let phase = write.phase.unwrap();
     assert_eq!((phase.bytes, phase.threads, phase.latency.moments.count), (Some(250), 3, 50));
     assert_eq!(phase.latency.histogram.unwrap().count(), 50);
-    let close = &run.asking.study.rows[1];
+    let close = &run.study_run.study.rows[1];
     assert_eq!((close.pattern.as_str(), counts(close)), ("write-close", (50, 0)));
     let read = run.phase(&READ).phase.unwrap();
     assert_eq!((read.operations, read.bytes, read.failures), (50, Some(250), 0));
@@ -140,7 +140,7 @@ fn each_phase_does_what_its_name_says() {
     // 50 names of each of four families in four directories.
     assert_eq!(listing.title, "readdir, 52 names");
     let parts: Vec<&str> =
-        run.asking.study.rows.iter().map(|row| row.pattern.as_str()).filter(|name| name.contains("only")).collect();
+        run.study_run.study.rows.iter().map(|row| row.pattern.as_str()).filter(|name| name.contains("only")).collect();
     assert_eq!(parts, ["fsync-file-only", "fsync-directory-only"]);
 }
 
@@ -176,7 +176,7 @@ fn a_phase_without_anything_to_work_on_says_so() {
     let link = run.named("symlink");
     assert_eq!((counts(&link), error(&link)), ((0, 50), "symlink: No such file or directory".to_string()));
     assert_eq!(run.named("readlink").phase, None);
-    let note = &run.asking.study.notes[0];
+    let note = &run.study_run.study.notes[0];
     assert!(note.text.contains("readlink did not run"), "{note:?}");
 }
 

@@ -219,7 +219,7 @@ mod tests {
         let inodes = judge(needs(0, 201), Needs::default()).unwrap_err();
         assert!(inodes.contains("needs 201 inodes, but only 200"), "{inodes}");
         let beside = judge(needs(400, 0), needs(1, 0)).unwrap_err();
-        assert!(beside.contains("only 399 MiB") && beside.contains("with 1 MiB that other runs"), "{beside}");
+        assert!(beside.contains("only 399 MiB") && beside.contains("other runs there have reserved 1 MiB"), "{beside}");
         assert!(
             super::judge(space(1 << 40, 1 << 39, 0, 0), needs(1, 1 << 40), Needs::default(), Path::new("/")).is_ok()
         );

@@ -329,7 +329,7 @@ fn a_place_that_cannot_be_used_is_refused_in_words() {
     let file = open(&parent.path().join("file"), None, 0);
     assert!(file.what.ends_with("is not a directory"), "{}", file.what);
     let full = open(parent.path(), None, 1 << 60);
-    assert!(full.what.contains("beyond 90 %"), "{}", full.what);
+    assert!(full.what.contains("below the limit of 90 %"), "{}", full.what);
     let other = open(parent.path(), Some("nfs"), 0);
     assert!(other.what.contains("should be nfs, but it is"), "{}", other.what);
     assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1, "a refusal writes nothing");

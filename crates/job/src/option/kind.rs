@@ -203,7 +203,7 @@ impl<T> Kind<T> {
             (Kind::Word { set, .. }, Value::Word(word)) => return set(target, word),
             (Kind::Floats { set, .. }, Value::Floats(floats)) => set(target, floats),
             (Kind::Text(set), Value::Text(text)) => return set(target, text),
-            _ => return Err(Refusal::new("a value of another kind (a defect of the option table)")),
+            _ => return Err(Refusal::new("internal error: a value of another type in the option table")),
         }
         Ok(())
     }

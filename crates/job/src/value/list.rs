@@ -112,10 +112,10 @@ pub fn cpu_list(text: &str) -> Result<Vec<u32>, Refusal> {
     let mut processors = Vec::new();
     for item in text.split([',', ':']).map(str::trim) {
         let (first, last) = range(item, true, |number| {
-            number.trim().parse::<u32>().map_err(|_| Refusal::new(format!("{item} is no processor number")))
+            number.trim().parse::<u32>().map_err(|_| Refusal::new(format!("{item} is not a CPU number")))
         })?;
         if last >= MOST {
-            return Err(Refusal::new(format!("processor {last} is out of range (below {MOST})")));
+            return Err(Refusal::new(format!("CPU {last} is out of range (below {MOST})")));
         }
         processors.extend(first..=last);
     }
@@ -142,7 +142,7 @@ pub fn error_lists(text: &str) -> Result<[Vec<i32>; 3], Refusal> {
 fn error_number(item: &str) -> Result<i32, Refusal> {
     let number = item.parse::<i32>().ok().filter(|number| *number > 0).or_else(|| errno::number(item));
     number.ok_or_else(|| {
-        let refusal = Refusal::new(format!("{item} is no error number and no error name such as ENOSPC"));
+        let refusal = Refusal::new(format!("{item} is not an error number or error name such as ENOSPC"));
         match crate::lookup::nearest(item, errno::names()) {
             Some(near) => refusal.advise(format!("did you mean {near}?")),
             None => refusal,
@@ -169,7 +169,7 @@ pub fn zones<T>(
                     u32::try_from(number)
                         .ok()
                         .filter(|percent| *percent <= 100)
-                        .ok_or_else(|| Refusal::new(format!("{text} is no percentage (0 to 100)")))?,
+                        .ok_or_else(|| Refusal::new(format!("{text} is not a percentage (0 to 100)")))?,
                 )
             }
         };
@@ -183,8 +183,8 @@ pub fn sim_faults(text: &str) -> Result<Vec<SimFault>, Refusal> {
     let mut faults = Vec::new();
     for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
         let form = || {
-            Refusal::new(format!("{item} is no fault"))
-                .advise("write error:EIO@3, short:512@5, stall:1s@7 or eof@9: kind, how much, @ number of the request")
+            Refusal::new(format!("{item} is not a fault"))
+                .advise("write error:EIO@3, short:512@5, stall:1s@7 or eof@9: kind, value, @ number of the request")
         };
         let (what, request) = item.rsplit_once('@').ok_or_else(form)?;
         let number = request.parse::<u64>().ok().filter(|number| *number > 0).ok_or_else(form)?;

@@ -38,7 +38,7 @@ pub fn amount(text: &str, reading: &mut Reading) -> Result<Amount, Refusal> {
         let percent = size(number, reading)?;
         return match u32::try_from(percent) {
             Ok(percent) if percent <= 100 => Ok(Amount::Percent(percent)),
-            _ => Err(Refusal::new(format!("{percent}% is more than there is")).advise("give 0% to 100%")),
+            _ => Err(Refusal::new(format!("{percent}% is more than 100 %")).advise("give 0% to 100%")),
         };
     }
     if trimmed.ends_with(['z', 'Z']) && trimmed[..trimmed.len() - 1].bytes().all(|b| b.is_ascii_digit()) {
@@ -60,7 +60,7 @@ fn split_digits(text: &str) -> Result<(&str, &str), Refusal> {
     }
     let (digits, suffix) = text.split_at(end);
     if hexadecimal && !suffix.is_empty() {
-        return Err(Refusal::new(format!("a unit does not go with a hexadecimal number: fio drops the {suffix}"))
+        return Err(Refusal::new(format!("a hexadecimal number takes no unit: fio drops the {suffix}"))
             .advise("write the number without a unit, or in decimal"));
     }
     Ok((digits, suffix))
@@ -117,7 +117,7 @@ fn factor(text: &str, digits: &str, suffix: &str, reading: &mut Reading) -> Resu
 
 fn unknown_unit(digits: &str, suffix: &str) -> Refusal {
     Refusal::new(format!("unknown unit {suffix}, which fio would drop and read {digits}"))
-        .advise("units are k, m, g, t, p, or none for plain numbers and bytes")
+        .advise("units are k, m, g, t, p; plain numbers are bytes")
 }
 
 /// `1.5g` is 1 to fio. Says what to write instead, in the next smaller unit where that is exact.

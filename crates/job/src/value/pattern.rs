@@ -25,7 +25,7 @@ pub fn buffer_pattern(text: &str) -> Result<Vec<u8>, Refusal> {
             }
             b'-' | b'0'..=b'9' => decimal(rest, &mut bytes)?,
             _ => {
-                return Err(Refusal::new(format!("no pattern begins with {rest}"))
+                return Err(Refusal::new(format!("a pattern cannot begin with {rest}"))
                     .advise("a pattern is \"text\" in double quotes (kept from the shell), 0xhex or a number"));
             }
         };

@@ -34,13 +34,13 @@ pub fn time(text: &str, unit: TimeUnit) -> Result<u64, Refusal> {
     if digits.is_empty() {
         return Err(Refusal::new("not a time"));
     }
-    let number: u64 = digits.parse().map_err(|_| Refusal::new("too long a time"))?;
+    let number: u64 = digits.parse().map_err(|_| Refusal::new("the time is too long"))?;
     let factor = factor(trimmed, number, suffix, unit)?;
     if blank && !suffix.is_empty() {
         return Err(Refusal::new(format!("a blank before {trimmed} makes fio misread its unit"))
             .advise(format!("write {trimmed} right after the =")));
     }
-    number.checked_mul(factor).ok_or_else(|| Refusal::new("too long a time"))
+    number.checked_mul(factor).ok_or_else(|| Refusal::new("the time is too long"))
 }
 
 fn factor(text: &str, number: u64, suffix: &str, unit: TimeUnit) -> Result<u64, Refusal> {

@@ -143,7 +143,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         loop {
             let now_ns = self.now_ns();
             if now_ns >= self.parts.phase.next_ns {
-                self.look_up(now_ns)?;
+                self.poll_events(now_ns)?;
             }
             let due_ns = due(self);
             if now_ns >= due_ns {

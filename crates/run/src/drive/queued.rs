@@ -27,7 +27,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                         self.sample = self.sample_position();
                         let now_ns = self.now_ns();
                         if now_ns >= self.parts.phase.next_ns {
-                            self.look_up(now_ns)?;
+                            self.poll_events(now_ns)?;
                         }
                     }
                 }
@@ -83,7 +83,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if self.parts.phase.in_ramp() {
             self.complete_all::<TIMED, GOVERNED>()?;
         }
-        self.look_up(reaped_ns)
+        self.poll_events(reaped_ns)
     }
 
     /// Queues the block's next request, and submits when a batch is full.
@@ -255,7 +255,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         self.complete_all::<TIMED, GOVERNED>()?;
         self.reap_more::<TIMED, GOVERNED>(min, patience)?;
         self.complete_all::<TIMED, GOVERNED>()?;
-        if self.is_due::<TIMED, GOVERNED>() { self.look_up(self.reaped_ns) } else { Ok(()) }
+        if self.is_due::<TIMED, GOVERNED>() { self.poll_events(self.reaped_ns) } else { Ok(()) }
     }
 
     fn complete_all<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {

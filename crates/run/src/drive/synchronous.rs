@@ -27,7 +27,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 slot = self.block_part::<false, GOVERNED>(slot, self.block.len)?;
                 let now_ns = self.now_ns();
                 if now_ns >= self.parts.phase.next_ns {
-                    self.look_up(now_ns)?;
+                    self.poll_events(now_ns)?;
                 }
             }
         }
@@ -95,7 +95,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                     self.governed(&slot, &op, direction, clat_ns, intended_ns, end_ns)?;
                 }
                 if end_ns >= self.parts.phase.next_ns {
-                    self.look_up(end_ns)?;
+                    self.poll_events(end_ns)?;
                 }
             }
         }
@@ -135,7 +135,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
         self.write_down(from);
         if now_ns >= self.parts.phase.next_ns {
-            self.look_up(now_ns)?;
+            self.poll_events(now_ns)?;
         }
         Ok(slot)
     }
@@ -164,7 +164,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             self.parts.recorder.timed_sync(direction, now_ns.saturating_sub(start_ns));
         }
         if now_ns >= self.parts.phase.next_ns {
-            self.look_up(now_ns)?;
+            self.poll_events(now_ns)?;
         }
         Ok(completion.slot)
     }
@@ -215,7 +215,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             self.parts.recorder.synced(end_ns.saturating_sub(start_ns));
         }
         if end_ns >= self.parts.phase.next_ns {
-            self.look_up(end_ns)?;
+            self.poll_events(end_ns)?;
         }
         Ok(completion.slot)
     }

@@ -20,7 +20,7 @@ const FLUSHED_BYTES_MAX: u64 = 64 << 20;
 
 /// How a file may be looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manner {
+enum OpenMode {
     /// Held open through the stage.
     Held,
     /// Opened for the moment: a block device.
@@ -36,7 +36,7 @@ struct Looked {
     reach: Reach,
     /// Stages that use it.
     stages: Vec<u32>,
-    manner: Manner,
+    open_mode: OpenMode,
     open: Result<OpenFile, String>,
     before: Option<Seen<FileState>>,
     before_later: BTreeMap<u32, Seen<FileState>>,
@@ -83,7 +83,7 @@ impl Files {
     /// nothing.
     pub(super) fn begin_stage(&mut self, stage: u32, first: bool, fstype_of: impl Fn(&Path) -> Option<String>) {
         for file in self.looked.iter_mut().filter(|file| file.stages.contains(&stage)) {
-            file.manner = manner(file, fstype_of(&file.path).as_deref());
+            file.open_mode = open_mode(file, fstype_of(&file.path).as_deref());
             let state = file.begin(first).into();
             match file.before {
                 None => file.before = Some(state),
@@ -140,13 +140,13 @@ fn uses_files(worker: &WorkerPlan) -> bool {
     worker.refused.is_none() && !worker.job.submission.engine.is_diskless()
 }
 
-fn manner(file: &Looked, fstype: Option<&str>) -> Manner {
+fn open_mode(file: &Looked, fstype: Option<&str>) -> OpenMode {
     let opening_matters = |fstype: &str| probe::is_fuse(fstype) || fstype == "virtiofs";
     let is_device = file.reach.look(&file.path).is_ok_and(|looked| looked.kind == Some(FileKind::BlockDevice));
     match fstype {
-        _ if is_device => Manner::Briefly,
-        Some(fstype) if opening_matters(fstype) => Manner::Unopened,
-        _ => Manner::Held,
+        _ if is_device => OpenMode::Briefly,
+        Some(fstype) if opening_matters(fstype) => OpenMode::Unopened,
+        _ => OpenMode::Held,
     }
 }
 
@@ -156,7 +156,7 @@ impl Looked {
             path: path.to_owned(),
             reach: worker.reach.clone(),
             stages: vec![worker.stage],
-            manner: Manner::Unopened,
+            open_mode: OpenMode::Unopened,
             open: Err("no stage runs".to_owned()),
             before: None,
             before_later: BTreeMap::new(),
@@ -165,12 +165,12 @@ impl Looked {
     }
 
     fn begin(&mut self, first: bool) -> Result<FileState, String> {
-        self.open = match self.manner {
-            Manner::Held => self.open(),
-            Manner::Briefly => {
+        self.open = match self.open_mode {
+            OpenMode::Held => self.open(),
+            OpenMode::Briefly => {
                 Err("another open descriptor would delay what the last close of a device does".to_owned())
             }
-            Manner::Unopened => Err("FUSE: another open descriptor would change what the daemon caches".to_owned()),
+            OpenMode::Unopened => Err("FUSE: another open descriptor would change what the daemon caches".to_owned()),
         };
         self.state(first)
     }
@@ -178,10 +178,10 @@ impl Looked {
     /// Through the descriptor that is held, if one is: the name may be gone. `flush`: dirty pages may be written back
     /// for the sake of the look, if they are few.
     fn state(&self, flush: bool) -> Result<FileState, String> {
-        match (&self.open, self.manner) {
+        match (&self.open, self.open_mode) {
             (Ok(file), _) => state(file, flush),
-            (Err(_), Manner::Unopened) => self.unopened_state(),
-            (Err(_), Manner::Held | Manner::Briefly) => state(&self.open()?, flush),
+            (Err(_), OpenMode::Unopened) => self.unopened_state(),
+            (Err(_), OpenMode::Held | OpenMode::Briefly) => state(&self.open()?, flush),
         }
     }
 

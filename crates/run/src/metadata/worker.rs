@@ -2,6 +2,7 @@
 
 use engine::clock::{Clock, RealClock};
 use engine::thread::{thread_id, usage};
+use job::PerDirection;
 use results::Latency;
 
 use super::operations::{Item, Scratch};
@@ -49,7 +50,8 @@ pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
                 if task.has_part {
                     part.add(scratch.part_ns);
                 }
-                cell.publish(Published { ios: [outcome.done.len() as u64, 0, 0], ..Published::default() });
+                let ios = PerDirection { read: outcome.done.len() as u64, ..PerDirection::default() };
+                cell.publish(Published { ios, ..Published::default() });
                 if ended_ns >= next_p99_ns {
                     next_p99_ns = ended_ns + P99_NS;
                     cell.publish_p99(latency.latency().histogram.and_then(|counted| counted.percentile(99.0)));

@@ -7,7 +7,7 @@ use results::evidence::Seen;
 
 use super::super::lines::{TESTS, Timing};
 use super::*;
-use crate::study::{Asking, Place, planned_row};
+use crate::study::{Place, StudyRun, planned_row};
 use crate::watch::Unwatched;
 use crate::workplace::{Needs, Workplace};
 
@@ -16,16 +16,16 @@ fn simulated() -> Study {
     let place = Place { name: "/data".into(), path: "/".into() };
     let mut unwatched = Unwatched;
     let control = Arc::new(run::Control::default());
-    let mut asking = Asking::begin(Question::Measure, &[place], "test", Vec::new(), control, &mut unwatched);
+    let mut study_run = StudyRun::begin(Question::Measure, &[place], "test", Vec::new(), control, &mut unwatched);
     let folder = tempfile::tempdir().unwrap();
-    let work = Workplace::open(folder.path(), None, Needs::default(), &asking.control).unwrap();
+    let work = Workplace::open(folder.path(), None, Needs::default(), &study_run.control).unwrap();
     for test in TESTS.iter().filter(|test| test.pattern.ends_with("-read")) {
         let words = ["--name=a", "--ioengine=sim", "--sim_service=100us", "--size=16m", "--lat_percentiles=1"];
         let mut command: Vec<String> = words.map(str::to_string).to_vec();
         command.extend(test.words.iter().map(|word| word.to_string()));
-        asking.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten, &work).unwrap();
+        study_run.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten, &work).unwrap();
     }
-    asking.finish()
+    study_run.finish()
 }
 
 /// One sentence a line.
@@ -59,10 +59,10 @@ fn of_the_round_trip() {
 
 #[test]
 fn of_how_it_was_done() {
-    let direct = Manner { engine: "libaio", direct: true };
+    let direct = IoMode { engine: "libaio", direct: true };
     let lines = [
-        manner(256 << 20, direct, Timing::QUICK),
-        manner(2 << 30, Manner { direct: false, ..direct }, Timing::NORMAL),
+        io_mode(256 << 20, direct, Timing::QUICK),
+        io_mode(2 << 30, IoMode { direct: false, ..direct }, Timing::NORMAL),
         published_lines(10 << 30),
         left_out(&["4k random write, depth 32", "1m sequential read, depth 16"], 19),
     ];

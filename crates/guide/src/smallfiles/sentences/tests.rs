@@ -7,7 +7,7 @@ use results::{Histogram, Latency, Moments, Question};
 
 use super::super::rule;
 use super::*;
-use crate::study::{Asking, planned_row};
+use crate::study::{StudyRun, planned_row};
 use crate::watch::Unwatched;
 
 /// A phase in which each operation took so long.
@@ -32,7 +32,7 @@ fn study(phases: &[(&str, u64, u64)], published: bool) -> Study {
     };
     let mut unwatched = Unwatched;
     let control = Arc::new(run::Control::default());
-    let mut study = Asking::begin(Question::SmallFiles, &[], "test", Vec::new(), control, &mut unwatched).finish();
+    let mut study = StudyRun::begin(Question::SmallFiles, &[], "test", Vec::new(), control, &mut unwatched).finish();
     study.rows = phases.iter().map(row).collect();
     rule::judge(&mut study, &[0, 1], published);
     study

@@ -1,4 +1,6 @@
-use results::{DirectionRecord, Finding, Interval, JobRecord, JobSetup, Latency, LatencyFigures, RunRecord, Severity};
+use results::{
+    DirectionRecord, Finding, Interval, JobRecord, JobSetup, Latency, LatencyFigures, PerDirection, RunRecord, Severity,
+};
 
 use super::*;
 
@@ -54,7 +56,7 @@ fn a_sweep_that_still_rises_has_none() {
 fn runs_that_differ_hide_the_knee() {
     let text = said(&points(8.0, 0.2, 64));
     assert!(text.contains("the knee is anywhere from depth 8 to depth 64 or beyond"), "{text}");
-    assert!(text.contains("The 8 runs of each depth") && text.contains("known to ±20.0 %"), "{text}");
+    assert!(text.contains("The 8 runs per depth") && text.contains("known to ±20.0 %"), "{text}");
     let mut gentle = points(8.0, 0.02, 64);
     // Depth 4 is 9 % below the rest: that they gain more cannot be excluded.
     gentle[2].found.runs.iter_mut().for_each(|(_, iops)| *iops *= 1.82);
@@ -84,14 +86,25 @@ fn rows(depth: u32, servers: u32) -> Vec<Row> {
         let read = DirectionRecord { ios, bytes, runtime_ms: 3000, lat, ..DirectionRecord::default() };
         let pattern = format!("randread-4k-qd{depth}");
         let mut run = RunRecord::new("fsdyno", 0);
-        run.jobs.push(JobRecord { read, ..JobRecord::new(&pattern, 1, JobSetup::default()) });
+        run.jobs.push(JobRecord {
+            directions: PerDirection { read, ..PerDirection::default() },
+            ..JobRecord::new(&pattern, 1, JobSetup::default())
+        });
         Row { pattern, round, ..Study::of_run(run).rows.remove(0) }
     };
     (0..4).map(run).collect()
 }
 
 fn finding(id: &str, severity: Severity) -> Finding {
-    Finding { id: id.into(), severity, job: None, numbers: Vec::new(), cause: String::new(), next: String::new() }
+    Finding {
+        id: id.into(),
+        severity,
+        node: None,
+        job: None,
+        numbers: Vec::new(),
+        cause: String::new(),
+        next: String::new(),
+    }
 }
 
 #[test]
@@ -100,7 +113,7 @@ fn a_study_is_read_from_its_rows() {
     let mut study = Study::of_run(RunRecord::new("fsdyno", 0));
     study.rows = [64, 1, 2, 4, 8, 16, 32].iter().flat_map(|depth| rows(*depth, 8)).collect();
     let text = sentence(&study, &requests);
-    assert!(text.starts_with("4k random read: the knee is at depth 8: 80,120 IOPS at a mean of"), "{text}");
+    assert!(text.starts_with("4k random read: the knee is at depth 8: 80,120 IOPS at a mean latency of"), "{text}");
     // What answers another question does not count, and neither do other kinds of requests.
     study.rows[..4].iter_mut().for_each(|row| row.findings.push(finding("page-cache", Severity::Invalid)));
     study.rows.extend(rows(128, 1000).into_iter().map(|row| Row { pattern: "randread-64k-qd128".into(), ..row }));

@@ -122,11 +122,6 @@ fn growth(before: u64, after: u64) -> u64 {
     after.saturating_sub(before)
 }
 
-/// Growth of a pair of counters.
-fn growth_of_pair(before: [u64; 2], after: [u64; 2]) -> [u64; 2] {
-    [growth(before[0], after[0]), growth(before[1], after[1])]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,7 +152,7 @@ mod tests {
         let first = meters.read();
         let text = std::fs::read("/proc/self/stat").unwrap();
         let second = meters.read();
-        let bytes = |reading: &Reading| reading.process.value().map(|process| process.call_bytes[0]);
+        let bytes = |reading: &Reading| reading.process.value().map(|process| process.call_bytes.read);
         match (bytes(&first), bytes(&second)) {
             (Some(before), Some(after)) => assert!(before == 0 && after >= text.len() as u64, "{before} {after}"),
             _ => eprintln!("skipped: {:?}", first.process.reason()),

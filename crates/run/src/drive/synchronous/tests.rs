@@ -165,7 +165,7 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
     let mut drive = Drive::new(parts);
     assert!(matches!(drive.run(), Ended::Finished));
     let shown = crate::recorder::Shown { clat: true, slat: false, lat: true, bandwidth: false, sampled: false };
-    let [read, write, _] = drive.into_parts().recorder.counted(1, shown).directions;
+    let PerDirection { read, write, .. } = drive.into_parts().recorder.counted(1, shown).directions;
     (if writes { write } else { read }.clat.moments, clock.readings.get())
 }
 

@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const WAITS_AFTER_STOP: u32 = 100;
 
 /// The logs of one worker.
-pub(crate) struct Keeper {
+pub(crate) struct LogBuffer {
     worker: usize,
     /// Rows not handed over yet.
     rows: Vec<Row>,
@@ -48,13 +48,13 @@ pub(crate) struct Keeper {
     given_up: u64,
 }
 
-impl Keeper {
+impl LogBuffer {
     /// For a worker whose job has logs, counted from 0.
-    pub(crate) fn new(worker: usize, plan: &WorkerPlan, sender: LogSender, control: Arc<Control>) -> Keeper {
+    pub(crate) fn new(worker: usize, plan: &WorkerPlan, sender: LogSender, control: Arc<Control>) -> LogBuffer {
         let logs = &plan.job.reporting.logs;
         let (back, returned) = channel();
         let chunk_rows = if logs.window_ms > 0 { WINDOW_CHUNK_ROWS } else { CHUNK_ROWS };
-        Keeper {
+        LogBuffer {
             worker,
             rows: Vec::with_capacity(chunk_rows),
             chunk_rows,
@@ -139,7 +139,7 @@ impl Keeper {
 
     #[cold]
     fn close_latencies(&mut self, direction: Direction, at_ns: u64) {
-        let Keeper { windows: Some(windows), epoch_ms, .. } = self else { return };
+        let LogBuffer { windows: Some(windows), epoch_ms, .. } = self else { return };
         let mut closed = Vec::with_capacity(3);
         let epoch_ms = *epoch_ms;
         windows.close_latencies(direction, at_ns, |row| closed.push(later(row, epoch_ms)));
@@ -148,7 +148,7 @@ impl Keeper {
 
     #[cold]
     fn close_rates(&mut self, now_ns: u64, recorder: &Recorder) {
-        let Keeper { windows: Some(windows), origin_ns: Some(origin_ns), epoch_ms, .. } = self else { return };
+        let LogBuffer { windows: Some(windows), origin_ns: Some(origin_ns), epoch_ms, .. } = self else { return };
         let (at_ns, epoch_ms) = (now_ns.saturating_sub(*origin_ns), *epoch_ms);
         let mut closed = Vec::with_capacity(6);
         windows.close_rates(at_ns, recorder, |row| closed.push(later(row, epoch_ms)));

@@ -1,4 +1,4 @@
-//! In which manner a place can be asked: which engine, and with direct I/O or without. What differs from the usual
+//! How the files of a path are opened: which engine, and with direct I/O or without. What differs from the usual
 //! (libaio, direct) is noted.
 
 use job::EngineName;
@@ -6,18 +6,18 @@ use results::Severity;
 use results::evidence::{DirectIoIdentity, Storage, StorageClass};
 
 use crate::Problem;
-use crate::study::Asking;
+use crate::study::StudyRun;
 
-/// The manner of the runs on one place.
+/// Engine and direct I/O of the runs on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manner {
+pub struct IoMode {
     /// The engine.
     pub engine: &'static str,
     /// O_DIRECT.
     pub direct: bool,
 }
 
-impl Manner {
+impl IoMode {
     /// The words for a command line.
     pub fn words(&self) -> [String; 3] {
         // The time from start to reap is what a program would wait: handing a request over is a part of it.
@@ -26,24 +26,24 @@ impl Manner {
     }
 }
 
-/// The manner for a target of the study.
+/// The I/O mode for a target of the study.
 ///
 /// # Errors
 /// When no engine that keeps several requests in flight can be used.
-pub fn of_place(asking: &mut Asking<'_>, target: usize) -> Result<Manner, Problem> {
+pub fn of_place(study_run: &mut StudyRun<'_>, target: usize) -> Result<IoMode, Problem> {
     let (engine, why_not) = engine()?;
     if let Some(reason) = why_not {
-        asking.note("engine-chosen", Severity::Caution, format!("{engine} is used instead of libaio: {reason}"));
+        study_run.note("engine-chosen", Severity::Caution, format!("{engine} is used instead of libaio: {reason}"));
     }
-    let target = &asking.study.targets[target];
+    let target = &study_run.study.targets[target];
     let (name, class) = (target.name.clone(), target.storage.class);
     let refused = target.storage.direct_io.value() == Some(&DirectIoIdentity::Refused);
     let direct = !refused && class != StorageClass::Memory;
     if refused && class != StorageClass::Memory {
         let text = format!("{name} refuses direct I/O: all figures include this machine's page cache");
-        asking.note("direct-refused", Severity::Caution, text);
+        study_run.note("direct-refused", Severity::Caution, text);
     }
-    Ok(Manner { engine, direct })
+    Ok(IoMode { engine, direct })
 }
 
 /// The engine, and why it is not libaio.
