@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::program::{BINARY, Place};
+use testkit::Place;
 
 /// How often each of these files is opened while the words run; the reason, if strace cannot be had.
 fn opened(place: &Place, words: &[&str], files: [&str; 2]) -> Result<[usize; 2], String> {
@@ -11,7 +11,7 @@ fn opened(place: &Place, words: &[&str], files: [&str; 2]) -> Result<[usize; 2],
     let traced = Command::new("strace")
         .args(["-f", "-e", "trace=openat", "-o"])
         .arg(&trace)
-        .arg(BINARY)
+        .arg(testkit::program())
         .args(words)
         .current_dir(place.path("."))
         .output()
@@ -34,7 +34,7 @@ fn mounts_and_control_groups_are_read_once_per_run() {
     for words in [&many[..], &inspected[..]] {
         match opened(&place, words, files) {
             Ok(counts) => assert_eq!(counts, [1, 1], "{words:?}"),
-            Err(reason) => return eprintln!("skipped: {reason}"),
+            Err(reason) => return testkit::skip(&reason),
         }
     }
 }

@@ -224,7 +224,7 @@ fn a_disk_that_never_answers() {
             vec![row("the disk stops answering", &format!("fio {words}"), &ran, "is stuck", "its file".into())];
         std::fs::remove_file(place.join("data")).expect("the disk answers again");
 
-        let mut running = ask_hurried(&place, MEASURE);
+        let mut running = measure(&place);
         running.wait_until("the second test", |running| running.said().contains("[1/8]"));
         // Some I/Os first: they must not be lost with the one that hangs.
         lab::tell("sleep", "1");
