@@ -16,6 +16,17 @@ pub(crate) fn cargo(words: &[&str]) -> Result<bool, String> {
     Ok(status.success())
 }
 
+/// The folder of the workspace that this program was built in.
+pub(crate) fn folder() -> PathBuf {
+    let xtask = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().map_or(xtask.clone(), PathBuf::from)
+}
+
+/// Where cargo puts what it builds; the benchmark's files lie below it too, on the same disk.
+pub(crate) fn target_directory() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| folder().join("target"), PathBuf::from)
+}
+
 /// One crate of `cargo metadata`.
 #[derive(Debug, Default)]
 pub(crate) struct Package {

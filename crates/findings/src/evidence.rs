@@ -5,16 +5,11 @@ mod row;
 
 use std::collections::BTreeSet;
 
-use results::evidence::{FileEvidence, Ledger, Storage, StorageClass};
+use results::evidence::{FileEvidence, Ledger, StorageClass};
 use results::{JobRecord, RunRecord};
 
 pub(crate) use flow::{Flow, connected};
-pub(crate) use row::{Done, Row, Served, diskless};
-
-/// Index of reads in pairs.
-pub(crate) const READ: usize = 0;
-/// Index of writes in pairs.
-pub(crate) const WRITE: usize = 1;
+pub(crate) use row::{Done, READ, Row, Served, WRITE, diskless};
 
 /// A record, arranged.
 pub(crate) struct Evidence<'r> {
@@ -128,25 +123,5 @@ impl<'r> Stage<'r> {
     pub(crate) fn class(&self) -> Option<StorageClass> {
         let class = self.rows.first()?.class();
         self.rows.iter().all(|row| row.class() == class).then_some(class)
-    }
-}
-
-/// Whether `path` lies in the folder `mount`.
-fn lies_below(path: &str, mount: &str) -> bool {
-    let mount = mount.trim_end_matches('/');
-    path.strip_prefix(mount).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// The storage that a path is on: the longest mount point above it.
-fn storage_of<'r>(record: &'r RunRecord, path: &str) -> Option<&'r Storage> {
-    let mounted_at = |storage: &&'r Storage| storage.mount.value().map(|mount| mount.mount_point.as_str());
-    let above = |storage: &&'r Storage| {
-        storage.asked_path == path || mounted_at(storage).is_some_and(|mount| lies_below(path, mount))
-    };
-    let closeness = |storage: &&'r Storage| (storage.asked_path == path, mounted_at(storage).map_or(0, str::len));
-    let found = record.storages.iter().filter(above).max_by_key(closeness);
-    match (found, &record.storages[..]) {
-        (None, [only]) => Some(only),
-        (found, _) => found,
     }
 }

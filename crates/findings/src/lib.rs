@@ -15,7 +15,8 @@ use results::evidence::WireCounters;
 use results::{Finding, PhaseRecord, RunRecord};
 
 pub use document::markdown;
-pub use story::{Story, catalogue, story};
+pub use story::Story;
+pub use traps::{catalogue, story};
 
 use evidence::Evidence;
 

@@ -1,7 +1,5 @@
 //! The story of a trap, for a person who meets it for the first time.
 
-use crate::traps;
-
 /// What `explain` tells about a kind of finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Story {
@@ -19,14 +17,4 @@ pub struct Story {
     pub advice: &'static str,
     /// Where it is documented: page titles, manual pages, issue numbers.
     pub documented: &'static str,
-}
-
-/// All stories, by trap number.
-pub fn catalogue() -> impl Iterator<Item = &'static Story> {
-    traps::ALL.iter().map(|trap| trap.story)
-}
-
-/// The story of a finding's id (`page-cache`) or of a trap's number (`T2`), in any letter case.
-pub fn story(name: &str) -> Option<&'static Story> {
-    catalogue().find(|story| story.id.eq_ignore_ascii_case(name) || story.trap.eq_ignore_ascii_case(name))
 }

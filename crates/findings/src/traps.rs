@@ -94,3 +94,13 @@ pub(crate) const ALL: &[Trap] = &[
     seen(&not_visible::STORY, not_visible::find),
     seen(&stalled::STORY, stalled::find),
 ];
+
+/// All stories, by trap number.
+pub fn catalogue() -> impl Iterator<Item = &'static Story> {
+    ALL.iter().map(|trap| trap.story)
+}
+
+/// The story of a finding's id (`page-cache`) or of a trap's number (`T2`), in any letter case.
+pub fn story(name: &str) -> Option<&'static Story> {
+    catalogue().find(|story| story.id.eq_ignore_ascii_case(name) || story.trap.eq_ignore_ascii_case(name))
+}

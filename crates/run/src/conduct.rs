@@ -1,10 +1,12 @@
 //! Runs a plan: layouts first, then stage after stage, watching, collecting, ending in one record.
 
 mod clock_watch;
+mod observer;
 mod patience;
 mod roll;
+mod shared;
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,12 +19,13 @@ use crate::account::blank_record;
 use crate::control::{Control, WorkerCell, WorkerState};
 use crate::ledger::Sampler;
 use crate::ledger::foreign::ForeignLook;
-use crate::logs::{LogSender, LogWriter};
+use crate::logs::LogWriter;
 use crate::overdue::Watched;
 use crate::plan::{Plan, WorkerPlan};
 use crate::worker::{self, Refused, WorkerEnd};
-pub(crate) use roll::Gate;
-use roll::Roll;
+pub use observer::{Observer, View};
+use roll::{Gate, Roll};
+pub(crate) use shared::{Event, Shared};
 
 /// A worker's stack: the loop keeps its state on the heap.
 const STACK_BYTES: usize = 256 * 1024;
@@ -36,40 +39,6 @@ const SNAPSHOTS_NS: u64 = 250_000_000;
 
 /// The note of a run whose log files lack something.
 pub const LOGS_INCOMPLETE: &str = "logs-incomplete";
-
-/// The watcher of a run: what happens reaches it as it happens, on the conductor's thread.
-pub trait Observer {
-    /// A file is about to be made.
-    fn layout(&mut self, _line: &str) {}
-    /// How far a long layout is: bytes done, bytes in all, seconds left if known.
-    fn layout_progress(&mut self, _done: u64, _total: u64, _seconds_left: Option<u64>) {}
-    /// Called some times a second while files are made and workers get ready: orders from outside can be passed on.
-    fn idle(&mut self) {}
-    /// Something that the user must read at once, in fio's words where fio has any.
-    fn message(&mut self, _text: &str) {}
-    /// A job ended with an error.
-    fn job_failed(&mut self, _record: &JobRecord) {}
-    /// Called some times a second while workers run.
-    fn watch(&mut self, _view: &View<'_>) {}
-    /// Whether an interim record is wanted now.
-    fn wants_interim(&mut self, _view: &View<'_>) -> bool {
-        false
-    }
-    /// The interim record.
-    fn interim(&mut self, _record: &RunRecord) {}
-}
-
-/// What can be seen of a run in progress.
-pub struct View<'run> {
-    /// The plan.
-    pub plan: &'run Plan,
-    /// One cell per worker.
-    pub cells: &'run [WorkerCell],
-    /// ns since the conductor began the first stage.
-    pub elapsed_ns: u64,
-    /// ns since that began when each worker left its gate; `None`: it has not.
-    pub started_ns: &'run [Option<u64>],
-}
 
 /// What the caller knows and the record must hold.
 #[derive(Clone, Debug, Default)]
@@ -88,32 +57,6 @@ pub struct Heading {
     pub storages: Vec<Storage>,
     /// Look so long at what others do on the devices before anything is measured; zero: only while files are laid out.
     pub foreign_look: Duration,
-}
-
-/// News from the workers.
-pub(crate) enum Event {
-    /// This worker can begin.
-    Ready(usize),
-    /// This one is over.
-    Ended(usize, Box<WorkerEnd>),
-}
-
-/// What all workers of a run share.
-pub(crate) struct Shared {
-    pub(crate) plan: Plan,
-    pub(crate) cells: Vec<WorkerCell>,
-    pub(crate) control: Arc<Control>,
-    pub(crate) gate: Gate,
-    /// Where rows of log files go; `None`: there are no logs.
-    pub(crate) logs: Option<LogSender>,
-    events: Mutex<Sender<Event>>,
-}
-
-impl Shared {
-    pub(crate) fn send(&self, event: Event) {
-        // The conductor outlives the workers; were it gone, nobody would be there to tell.
-        let _ = self.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).send(event);
-    }
 }
 
 /// Runs the plan to its end.

@@ -44,7 +44,7 @@ fn check_file(file: &File) -> Vec<Finding> {
 }
 
 /// The code with blanks in place of what is compiled for tests only.
-fn without_tests(code: &str) -> String {
+pub(super) fn without_tests(code: &str) -> String {
     const MARK: &str = "#[cfg(test)]";
     let mark: Vec<char> = MARK.chars().collect();
     let mut code: Vec<char> = code.chars().collect();

@@ -4,7 +4,10 @@ use job::EngineName;
 use results::evidence::{Storage, StorageClass};
 use results::{Access, DirectionRecord, JobRecord, Latency, RunRecord};
 
-use super::{READ, storage_of};
+/// Index of reads in pairs.
+pub(crate) const READ: usize = 0;
+/// Index of writes in pairs.
+pub(crate) const WRITE: usize = 1;
 
 /// A run shorter than this cannot be judged by its counters: a sampler's look is some ms off.
 const JUDGEABLE_MS: u64 = 200;
@@ -295,5 +298,25 @@ fn whole_seconds(series: &[(u64, u64)]) -> Vec<f64> {
         }
         seconds.push(now.iter().map(|(_, value)| *value as f64).sum::<f64>() / now.len() as f64);
         rest = later;
+    }
+}
+
+/// Whether `path` lies in the folder `mount`.
+fn lies_below(path: &str, mount: &str) -> bool {
+    let mount = mount.trim_end_matches('/');
+    path.strip_prefix(mount).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The storage that a path is on: the longest mount point above it.
+fn storage_of<'r>(record: &'r RunRecord, path: &str) -> Option<&'r Storage> {
+    let mounted_at = |storage: &&'r Storage| storage.mount.value().map(|mount| mount.mount_point.as_str());
+    let above = |storage: &&'r Storage| {
+        storage.asked_path == path || mounted_at(storage).is_some_and(|mount| lies_below(path, mount))
+    };
+    let closeness = |storage: &&'r Storage| (storage.asked_path == path, mounted_at(storage).map_or(0, str::len));
+    let found = record.storages.iter().filter(above).max_by_key(closeness);
+    match (found, &record.storages[..]) {
+        (None, [only]) => Some(only),
+        (found, _) => found,
     }
 }

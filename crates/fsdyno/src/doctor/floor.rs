@@ -6,7 +6,7 @@ use job::{Outcome, parse_command_line};
 use probe::{Fact, HostFacts, NotVisible};
 use run::{Control, Heading, Observer};
 
-use super::Floor;
+use super::findings::Floor;
 use run::MachineSources;
 
 /// Each case is measured so often, in turn, so that a disturbance does not hit all rounds of one case.

@@ -6,6 +6,7 @@ mod counters;
 mod identity;
 mod ledger;
 mod limits;
+mod look;
 mod machine;
 pub(crate) use machine::{host_name, user};
 mod mounts;
@@ -16,38 +17,17 @@ mod waiting;
 
 pub use counters::DiskWatch;
 pub use ledger::{Meters, Reading, wait_of_this_thread_ns};
+pub(crate) use look::Look;
+use look::{read_number, read_text};
 pub use waiting::Waiting;
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use results::evidence::{Storage, WireCounters};
 
-use crate::{BlockDevice, DeviceNumber, Fact, FuseDaemon, Kernel, Limits, Mount, NotVisible, PathFacts};
-
-/// One look at the machine through the kernel's two views. Mounts and disks are read once per look, so that ten
-/// thousand files cost little more than one. Tests bring trees of their own.
-#[derive(Debug)]
-pub(crate) struct Look {
-    proc: PathBuf,
-    sys: PathBuf,
-    /// Where the device mapper is asked.
-    mapper: PathBuf,
-    mounts: OnceCell<Fact<Vec<Mount>>>,
-    devices: RefCell<HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>>,
-}
+use crate::{BlockDevice, Fact, FuseDaemon, Kernel, Limits, Mount, PathFacts};
 
 impl Look {
-    pub(crate) fn new() -> Look {
-        Look { mapper: "/dev/mapper/control".into(), ..Look::at("/proc".into(), "/sys".into()) }
-    }
-
-    /// Without a device mapper.
-    fn at(proc: PathBuf, sys: PathBuf) -> Look {
-        Look { proc, sys, mapper: PathBuf::new(), mounts: OnceCell::new(), devices: RefCell::default() }
-    }
-
     pub(crate) fn mount_of(&self, path: &Path) -> Fact<Mount> {
         mounts::mount_of(self, path)
     }
@@ -111,18 +91,4 @@ impl Look {
     pub(crate) fn page_bytes(&self) -> u64 {
         rustix::param::page_size() as u64
     }
-}
-
-/// Text of a small file of the kernel, without the newline at its end.
-fn read_text(path: &Path) -> Fact<String> {
-    match std::fs::read(path) {
-        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).trim_end().to_string()),
-        Err(error) => Err(NotVisible::new(path.display(), error)),
-    }
-}
-
-/// A number in a small file of the kernel.
-fn read_number<T: std::str::FromStr>(path: &Path) -> Fact<T> {
-    let text = read_text(path)?;
-    text.trim().parse().map_err(|_| NotVisible::new(path.display(), format!("`{text}` is no number")))
 }

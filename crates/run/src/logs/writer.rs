@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::files::{LogFile, LogFiles, Targets};
 use super::lines::write_line;
-use super::{Row, Subject};
+use super::rows::{Row, Subject};
 use crate::plan::Plan;
 
 /// Longest wait for the last rows: storage that answers takes them in far less.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use results::evidence::{DeviceCounters, DevicePlace, LayerCounters};
 
+use super::growth::growth;
 use crate::linux::counters::delta;
 use crate::linux::{Look, paths, read_text};
 use crate::{BlockDevice, Fact, NotVisible};
@@ -86,15 +87,15 @@ impl Metered {
         let last = self.last.replace(now).unwrap_or(now);
         let grown = &mut self.grown;
         for direction in 0..2 {
-            let sectors = super::growth(last.sectors[direction], now.sectors[direction]);
+            let sectors = growth(last.sectors[direction], now.sectors[direction]);
             let LayerCounters { bytes, operations } = &mut grown.done;
             bytes[direction] += sectors.saturating_mul(SECTOR_BYTES);
-            operations[direction] += super::growth(last.ios[direction], now.ios[direction]);
+            operations[direction] += growth(last.ios[direction], now.ios[direction]);
             grown.request_ms[direction] += delta(last.request_ms[direction], now.request_ms[direction]);
         }
         grown.busy_ms += delta(last.busy_ms, now.busy_ms);
         grown.weighted_ms += delta(last.weighted_ms, now.weighted_ms);
-        let flushes = last.flushes.zip(now.flushes).map(|(last, now)| super::growth(last, now));
+        let flushes = last.flushes.zip(now.flushes).map(|(last, now)| growth(last, now));
         grown.flushes = flushes.map(|flushes| grown.flushes.unwrap_or(0) + flushes);
         Ok(grown.clone())
     }

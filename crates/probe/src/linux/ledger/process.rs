@@ -4,7 +4,7 @@ use results::evidence::ProcessCounters;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::thread::ClockId;
 
-use super::{growth, growth_of_pair};
+use super::growth::{growth, growth_of_pair};
 use crate::linux::{Look, read_text};
 use crate::{Fact, NotVisible};
 

@@ -16,7 +16,7 @@ use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
-use super::{growth, growth_of_pair};
+use super::growth::{growth, growth_of_pair};
 use crate::linux::{Look, processes};
 use crate::{Fact, NotVisible};
 
