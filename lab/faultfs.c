@@ -17,6 +17,7 @@
  *                 the N-th such request from now is never answered
  *   hang-look     no question for attributes or names is answered (1), until this is taken away
  *   direct-io     files opened from now on bypass the kernel's page cache (1): without it, short reads stay unseen
+ *   uncached      files opened from now on are moved past the page cache of the folder (1), in whole blocks
  */
 #define FUSE_USE_VERSION 31
 #define _GNU_SOURCE
@@ -35,13 +36,13 @@
 
 enum fault {
     DELAY_US, READ_EIO, WRITE_EIO, FSYNC_EIO, CLOSE_EIO, SHORT_READ, SHORT_WRITE, ENOSPC_AFTER, HANG_MS, HANG_FOREVER,
-    HANG_FSYNC, HANG_OPEN, HANG_CLOSE, HANG_LOOK, DIRECT_IO, READ_EIO_ALL,
+    HANG_FSYNC, HANG_OPEN, HANG_CLOSE, HANG_LOOK, DIRECT_IO, READ_EIO_ALL, UNCACHED,
     FAULTS
 };
 static const char *const FAULT_NAMES[FAULTS] = {
     "delay-us", "read-eio", "write-eio", "fsync-eio", "close-eio", "short-read", "short-write", "enospc-after", "hang-ms",
     "hang-forever", "hang-fsync", "hang-open", "hang-close", "hang-look", "direct-io",
-    "read-eio-all",
+    "read-eio-all", "uncached",
 };
 enum request { READS, WRITES, FSYNCS, CLOSES, LOOKS, REQUESTS };
 static const char *const REQUEST_NAMES[REQUESTS] = {"reads", "writes", "fsyncs", "closes", "looks"};
@@ -170,6 +171,24 @@ static int tell_counts(char *buffer, size_t size, off_t offset) {
     return (int)told;
 }
 
+/* Moves the bytes, past the page cache of the folder behind if so told: these must be whole blocks then. */
+static long move(struct fuse_file_info *file, char *into, const char *from, size_t size, off_t offset) {
+    int fd = (int)file->fh;
+    if (!atomic_load(&scopes[0].faults[UNCACHED]))
+        return into ? pread(fd, into, size, offset) : pwrite(fd, from, size, offset);
+    void *aligned;
+    if (posix_memalign(&aligned, 4096, size) != 0)
+        return errno = ENOMEM, -1;
+    if (from)
+        memcpy(aligned, from, size);
+    long moved = into ? pread(fd, aligned, size, offset) : pwrite(fd, aligned, size, offset);
+    int error = errno;
+    if (into && moved > 0)
+        memcpy(into, aligned, (size_t)moved);
+    free(aligned);
+    return errno = error, moved;
+}
+
 static int do_read(const char *path, char *buffer, size_t size, off_t offset, struct fuse_file_info *file) {
     if (is_control(path))
         return tell_counts(buffer, size, offset);
@@ -179,7 +198,7 @@ static int do_read(const char *path, char *buffer, size_t size, off_t offset, st
         return -EIO;
     if (is_due(path, SHORT_READ))
         size /= 2;
-    return outcome(pread((int)file->fh, buffer, size, offset));
+    return outcome(move(file, buffer, NULL, size, offset));
 }
 
 static int do_write(const char *path, const char *buffer, size_t size, off_t offset, struct fuse_file_info *file) {
@@ -193,7 +212,7 @@ static int do_write(const char *path, const char *buffer, size_t size, off_t off
         return -ENOSPC;
     if (is_due(path, SHORT_WRITE))
         size /= 2;
-    return outcome(pwrite((int)file->fh, buffer, size, offset));
+    return outcome(move(file, NULL, buffer, size, offset));
 }
 
 static int do_fsync(const char *path, int data_only, struct fuse_file_info *file) {
@@ -227,6 +246,11 @@ static int keep(int opened, struct fuse_file_info *file) {
 }
 
 /* The folder behind sees no O_DIRECT: this program's buffers are not aligned. */
+/* Direct I/O of the program is between it and the kernel; this one's own is what `uncached` says. */
+static int own_flags(const struct fuse_file_info *file) {
+    return (file->flags & ~O_DIRECT) | (atomic_load(&scopes[0].faults[UNCACHED]) ? O_DIRECT : 0);
+}
+
 static int do_open(const char *path, struct fuse_file_info *file) {
     if (is_control(path)) {
         file->direct_io = 1;
@@ -234,11 +258,11 @@ static int do_open(const char *path, struct fuse_file_info *file) {
     }
     if (is_due(path, HANG_OPEN))
         hang(path);
-    return keep(openat(root, below(path), file->flags & ~O_DIRECT), file);
+    return keep(openat(root, below(path), own_flags(file)), file);
 }
 
 static int do_create(const char *path, mode_t mode, struct fuse_file_info *file) {
-    return keep(openat(root, below(path), file->flags & ~O_DIRECT, mode), file);
+    return keep(openat(root, below(path), own_flags(file), mode), file);
 }
 
 static int do_release(const char *path, struct fuse_file_info *file) {

@@ -119,8 +119,8 @@ mod tests {
 
     #[test]
     fn winners_are_read_from_the_report() {
-        let report = "read: first is ahead, 1.20 times as fast as second.\n\
-                      write: no difference between first and second that the rounds could show.\n";
+        let report = "read: first is ahead, 1.20 times as fast as second.\nwrite: no clear difference between first \
+                      and second.\n";
         assert_eq!(winners(report), ["read: first is ahead, 1.20 times as fast as second."]);
     }
 }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use guide::Problem;
-use guide::bench::StopRule;
 use guide::study::Asking;
 use guide::workplace::Workplace;
 use results::{Severity, Verdict, VerdictRow};
+use run::StopRule;
 
 use crate::gate::{self, Condition, Outcome};
 use crate::judge::{self, Asked, Factors};

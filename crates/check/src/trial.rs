@@ -2,10 +2,10 @@
 
 use engine::files::FileCause;
 use guide::Problem;
-use guide::bench::StopRule;
 use guide::study::{Asking, planned_row};
 use guide::workplace::{Workplace, reason};
 use results::Row;
+use run::StopRule;
 
 use crate::estimate::measured_s;
 use crate::judge::Ran;

@@ -17,7 +17,7 @@ pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
             Some(file.explain_refused_transfer(op.offset, op.length, align))
         }
         errno::EOPNOTSUPP if options.hipri && setup.name == EngineName::IoUring => Some(
-            "the device has no queues to poll: give the driver some (nvme: poll_queues=N as a module parameter), or \
+            "the device has no poll queues: add some to its driver (nvme: poll_queues=N as a module parameter), or \
              leave hipri out"
                 .to_owned(),
         ),
@@ -25,7 +25,7 @@ pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
             Some("this kernel (before 6.14) or file system has no uncached buffered I/O: leave uncached out".to_owned())
         }
         errno::EOPNOTSUPP if options.nowait => {
-            Some("this file system cannot tell whether a transfer would wait: leave nowait out".to_owned())
+            Some("this file system cannot report whether a transfer would wait: leave nowait out".to_owned())
         }
         errno::EOPNOTSUPP if op.kind == OpKind::Trim => {
             Some("the file system punches no holes, or the device discards nothing: leave trims out".to_owned())
@@ -39,10 +39,11 @@ pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
             let end = op.offset + u64::from(op.length);
             Some(match file.size() {
                 Ok(size) if size < end => format!(
-                    "{} has {size} bytes now: somebody shortened it while it was mapped; leave it alone during the run",
+                    "{} has {size} bytes now: another program shortened it while it was mapped; do not change it \
+                     during the run",
                     file.path().display()
                 ),
-                _ => "a page of the mapped file could not be had: its storage failed (dmesg may say more)".to_owned(),
+                _ => "a page of the mapped file could not be read: its storage failed (dmesg may say more)".to_owned(),
             })
         }
         errno::EFBIG if setup.name == EngineName::Mmap => Some(

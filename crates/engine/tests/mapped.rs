@@ -70,5 +70,5 @@ fn a_page_that_is_gone_is_an_error_of_its_transfer() {
     });
     file.truncate(PAGE).unwrap();
     let told = explain(&setup(&files), &op(OpKind::Read, 5), EIO as i32).unwrap();
-    assert!(told.contains("has 4096 bytes now: somebody shortened it"), "{told}");
+    assert!(told.contains("has 4096 bytes now: another program shortened it"), "{told}");
 }

@@ -17,21 +17,22 @@ pub fn markdown() -> String {
          Made from `crates/findings` by `cargo xtask docs --write`; do not edit.\n\n",
     );
     text.push_str("| id | trap | in short |\n| --- | --- | --- |\n");
-    for story in catalogue() {
-        let _ = writeln!(text, "| [`{id}`](#{id}) | {} | {} |", story.trap, story.title, id = story.id);
+    for explanation in catalogue() {
+        let _ =
+            writeln!(text, "| [`{id}`](#{id}) | {} | {} |", explanation.trap, explanation.title, id = explanation.id);
     }
-    for story in catalogue() {
+    for explanation in catalogue() {
         let _ = write!(
             text,
             "\n## {id}\n\n{title} ({trap}).\n\n**What happens.** {happens}\n\n**How it is seen.** {seen}\n\n\
              **What to do.** {advice}\n\n**Documented.** {documented}\n",
-            id = story.id,
-            title = story.title,
-            trap = story.trap,
-            happens = story.happens,
-            seen = story.seen,
-            advice = story.advice,
-            documented = story.documented,
+            id = explanation.id,
+            title = explanation.title,
+            trap = explanation.trap,
+            happens = explanation.happens,
+            seen = explanation.seen,
+            advice = explanation.advice,
+            documented = explanation.documented,
         );
     }
     text

@@ -109,7 +109,7 @@ impl<'r> Stage<'r> {
             [_] | [] => String::new(),
             rows => {
                 let names: Vec<&str> = rows.iter().map(|row| row.name).collect();
-                format!(" (figures of {} together, which ran at the same time)", names.join(", "))
+                format!(" (figures of {} together, because they ran at the same time)", names.join(", "))
             }
         }
     }

@@ -4,10 +4,10 @@
 
 mod document;
 mod evidence;
+mod explanation;
 pub mod limits;
 mod report;
 mod settle;
-mod story;
 mod traps;
 mod units;
 
@@ -15,8 +15,8 @@ use results::evidence::WireCounters;
 use results::{Finding, PhaseRecord, RunRecord};
 
 pub use document::markdown;
-pub use story::Story;
-pub use traps::{catalogue, story};
+pub use explanation::Explanation;
+pub use traps::{catalogue, explanation};
 
 use evidence::Evidence;
 

@@ -49,9 +49,9 @@ impl Limiter {
             Limiter::Server => "the server",
             Limiter::ServerOrLink => "the server or the link's rate",
             Limiter::ClientQueue => "the client's request queue",
-            Limiter::ClientProcessor => "this machine's processors",
+            Limiter::ClientProcessor => "this machine's CPUs",
             Limiter::Device => "the device",
-            Limiter::Memory => "memory and processors",
+            Limiter::Memory => "memory and CPUs",
         }
     }
 }
@@ -98,7 +98,7 @@ pub fn of_run(record: &RunRecord) -> Result<Limit, &'static str> {
     let stage = evidence.stages.first().ok_or(UNWATCHED)?;
     let row = stage.rows.first().ok_or(UNWATCHED)?;
     if row.paced() {
-        return Err("it went at a pace of its own");
+        return Err("the job's own rate limit or think time set the pace");
     }
     if let Some(finding) = record
         .findings
@@ -110,7 +110,7 @@ pub fn of_run(record: &RunRecord) -> Result<Limit, &'static str> {
     let flow = stage.flow.as_ref().ok_or(UNWATCHED)?;
     if !row.judgeable() {
         // The mount times each of its requests: a few slow ones are enough.
-        return network::requests(row, flow).filter(|_| row.ended_well()).ok_or("too little was done to tell");
+        return network::requests(row, flow).filter(|_| row.ended_well()).ok_or("the run did too little I/O");
     }
     let limit = match row.class() {
         StorageClass::Network | StorageClass::Fuse => network::link(row, flow)
@@ -122,14 +122,14 @@ pub fn of_run(record: &RunRecord) -> Result<Limit, &'static str> {
         _ => device(row, flow).or_else(|| processors(stage, row, flow)),
     };
     limit.ok_or(match row.class() {
-        StorageClass::Fuse => "a daemon does not tell what its requests wait for",
+        StorageClass::Fuse => "a FUSE daemon does not report what its requests wait for",
         _ if flow.device.is_none() && flow.wire.is_none() => UNWATCHED,
-        _ => "none of the layers that can be watched was at its limit",
+        _ => "no visible layer reached its limit",
     })
 }
 
 /// There is no witness.
-const UNWATCHED: &str = "no layer below can be watched";
+const UNWATCHED: &str = "no layer below the job is visible";
 
 /// What the reads or the writes of the run's first job, whichever are more, took on an NFS mount by its own counters.
 pub fn nfs_times(record: &RunRecord) -> Option<NfsTimes> {
@@ -149,13 +149,13 @@ fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit
     // Others may keep them busy while this run waits for something else.
     let wanted = ((cpu_s + waited_s) / wall_s).max(daemon_s / flow.seconds);
     if busy >= BUSY && wanted >= WANTED {
-        let evidence = Shown::new("they were busy for {} of the time", [percent(busy)]);
+        let evidence = Shown::new("CPUs were busy {} of the time", [percent(busy)]);
         return Some(Limit { limiter: Limiter::ClientProcessor, evidence });
     }
     let workers = stage.rows.iter().map(|row| row.workers.len()).sum::<usize>().max(1);
     (cpu_s / wall_s >= BUSY).then(|| Limit {
         limiter: Limiter::ClientProcessor,
-        evidence: Shown::new(&format!("{workers} workers used {{}} of a processor each"), [percent(cpu_s / wall_s)]),
+        evidence: Shown::new(&format!("{workers} I/O threads used {{}} of a CPU each"), [percent(cpu_s / wall_s)]),
     })
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn machine_busy(flow: &Flow<'_>) -> Option<f64> {
 }
 
 fn memory(flow: &Flow<'_>) -> Limit {
-    Limit { limiter: Limiter::Memory, evidence: Shown::new("{} and no device below", [rate(moved_per_s(flow))]) }
+    Limit { limiter: Limiter::Memory, evidence: Shown::new("{} with no device below", [rate(moved_per_s(flow))]) }
 }
 
 /// Bytes per second of the application during the stage.
@@ -194,11 +194,11 @@ fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let name = &device.name;
     let words = if depth > MORE_THAN_ASKED * asked as f64 {
         format!(
-            "{name} had {{}} requests in its queue, more than the {{}} of this run, as large ones are split or others \
-             use it, and took {{}} for each"
+            "{{}} requests were in the queue of {name} ({{}} from this run; large ones are split, or others use it \
+             too), {{}} for each"
         )
     } else {
-        format!("{name} had {{}} of the {{}} requests in its queue and took {{}} for each")
+        format!("{{}} of {{}} requests were in the queue of {name}, {{}} for each")
     };
     let evidence = Shown::new(&words, [number(depth), shown::count(asked), latency(each_ns)]);
     Some(Limit { limiter: Limiter::Device, evidence })

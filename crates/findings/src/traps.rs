@@ -1,4 +1,4 @@
-//! One file per trap: its story, its gates, and how it is found.
+//! One file per trap: its explanation, its gates, and how it is found.
 
 pub(crate) mod above_link_speed;
 pub(crate) mod attribute_cache;
@@ -36,7 +36,7 @@ pub(crate) mod writes_in_memory;
 use results::Finding;
 
 use crate::evidence::Evidence;
-use crate::story::Story;
+use crate::explanation::Explanation;
 
 /// Looks for one trap.
 pub(crate) type Find = fn(&Evidence<'_>) -> Vec<Finding>;
@@ -44,63 +44,64 @@ pub(crate) type Find = fn(&Evidence<'_>) -> Vec<Finding>;
 /// How a trap is found.
 pub(crate) struct Trap {
     /// What `explain` tells of it.
-    pub(crate) story: &'static Story,
+    pub(crate) explanation: &'static Explanation,
     /// In a finished run.
     pub(crate) find: Find,
     /// In a plan; `None`: only a run shows it.
     pub(crate) foretell: Option<Find>,
 }
 
-const fn seen(story: &'static Story, find: Find) -> Trap {
-    Trap { story, find, foretell: None }
+const fn seen(explanation: &'static Explanation, find: Find) -> Trap {
+    Trap { explanation, find, foretell: None }
 }
 
-const fn foreseen(story: &'static Story, find: Find, foretell: Find) -> Trap {
-    Trap { story, find, foretell: Some(foretell) }
+const fn foreseen(explanation: &'static Explanation, find: Find, foretell: Find) -> Trap {
+    Trap { explanation, find, foretell: Some(foretell) }
 }
 
 /// All traps, by number.
 pub(crate) const ALL: &[Trap] = &[
-    seen(&unwritten_data::STORY, unwritten_data::find),
-    seen(&page_cache::STORY, page_cache::find),
-    foreseen(&depth_not_reached::STORY, depth_not_reached::find, depth_not_reached::foretell),
-    seen(&writes_in_memory::STORY, writes_in_memory::find),
-    seen(&direct_not_honoured::STORY, direct_not_honoured::find),
-    seen(&fuse_cache::STORY, fuse_cache::find),
-    seen(&above_link_speed::STORY, above_link_speed::find),
-    seen(&nfs_data_cache::STORY, nfs_data_cache::find),
-    seen(&attribute_cache::STORY, attribute_cache::find),
-    foreseen(&fits_in_memory::STORY, fits_in_memory::find, fits_in_memory::foretell),
-    seen(&host_cache::STORY, host_cache::find),
-    seen(&thin_blocks::STORY, thin_blocks::find),
-    seen(&lazy_blocks::STORY, lazy_blocks::find),
-    seen(&burst::STORY, burst::find),
-    seen(&drift::STORY, drift::find),
-    foreseen(&compressible_data::STORY, compressible_data::find, compressible_data::foretell),
-    foreseen(&shared_file::STORY, shared_file::find, shared_file::foretell),
-    foreseen(&jobs_overlap::STORY, jobs_overlap::find, jobs_overlap::foretell),
-    seen(&generator_bound::STORY, generator_bound::find),
-    seen(&cpu_starved::STORY, cpu_starved::find),
-    seen(&clock::STORY, clock::find),
-    seen(&power_saving::STORY, power_saving::find),
-    seen(&throttled::STORY, throttled::find),
-    seen(&too_short::STORY, too_short::find),
-    seen(&too_noisy::STORY, too_noisy::find),
-    seen(&foreign_load::STORY, foreign_load::find),
-    seen(&request_size::STORY, request_size::find),
-    foreseen(&latency_off::STORY, latency_off::find, latency_off::find),
-    seen(&directory_lost::STORY, directory_lost::find),
-    seen(&sync_ignored::STORY, sync_ignored::find),
-    seen(&not_visible::STORY, not_visible::find),
-    seen(&stalled::STORY, stalled::find),
+    seen(&unwritten_data::EXPLANATION, unwritten_data::find),
+    seen(&page_cache::EXPLANATION, page_cache::find),
+    foreseen(&depth_not_reached::EXPLANATION, depth_not_reached::find, depth_not_reached::foretell),
+    seen(&writes_in_memory::EXPLANATION, writes_in_memory::find),
+    seen(&direct_not_honoured::EXPLANATION, direct_not_honoured::find),
+    seen(&fuse_cache::EXPLANATION, fuse_cache::find),
+    seen(&above_link_speed::EXPLANATION, above_link_speed::find),
+    seen(&nfs_data_cache::EXPLANATION, nfs_data_cache::find),
+    seen(&attribute_cache::EXPLANATION, attribute_cache::find),
+    foreseen(&fits_in_memory::EXPLANATION, fits_in_memory::find, fits_in_memory::foretell),
+    seen(&host_cache::EXPLANATION, host_cache::find),
+    seen(&thin_blocks::EXPLANATION, thin_blocks::find),
+    seen(&lazy_blocks::EXPLANATION, lazy_blocks::find),
+    seen(&burst::EXPLANATION, burst::find),
+    seen(&drift::EXPLANATION, drift::find),
+    foreseen(&compressible_data::EXPLANATION, compressible_data::find, compressible_data::foretell),
+    foreseen(&shared_file::EXPLANATION, shared_file::find, shared_file::foretell),
+    foreseen(&jobs_overlap::EXPLANATION, jobs_overlap::find, jobs_overlap::foretell),
+    seen(&generator_bound::EXPLANATION, generator_bound::find),
+    seen(&cpu_starved::EXPLANATION, cpu_starved::find),
+    seen(&clock::EXPLANATION, clock::find),
+    seen(&power_saving::EXPLANATION, power_saving::find),
+    seen(&throttled::EXPLANATION, throttled::find),
+    seen(&too_short::EXPLANATION, too_short::find),
+    seen(&too_noisy::EXPLANATION, too_noisy::find),
+    seen(&foreign_load::EXPLANATION, foreign_load::find),
+    seen(&request_size::EXPLANATION, request_size::find),
+    foreseen(&latency_off::EXPLANATION, latency_off::find, latency_off::find),
+    seen(&directory_lost::EXPLANATION, directory_lost::find),
+    seen(&sync_ignored::EXPLANATION, sync_ignored::find),
+    seen(&not_visible::EXPLANATION, not_visible::find),
+    seen(&stalled::EXPLANATION, stalled::find),
 ];
 
-/// All stories, by trap number.
-pub fn catalogue() -> impl Iterator<Item = &'static Story> {
-    ALL.iter().map(|trap| trap.story)
+/// All explanations, by trap number.
+pub fn catalogue() -> impl Iterator<Item = &'static Explanation> {
+    ALL.iter().map(|trap| trap.explanation)
 }
 
-/// The story of a finding's id (`page-cache`) or of a trap's number (`T2`), in any letter case.
-pub fn story(name: &str) -> Option<&'static Story> {
-    catalogue().find(|story| story.id.eq_ignore_ascii_case(name) || story.trap.eq_ignore_ascii_case(name))
+/// The explanation of a finding's id (`page-cache`) or of a trap's number (`T2`), in any letter case.
+pub fn explanation(name: &str) -> Option<&'static Explanation> {
+    catalogue()
+        .find(|explanation| explanation.id.eq_ignore_ascii_case(name) || explanation.trap.eq_ignore_ascii_case(name))
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use findings::Story;
+use findings::Explanation;
 
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, complain, print};
@@ -23,10 +23,10 @@ impl Explain {
         let columns = columns().min(COLUMNS_MAX);
         let text = match &self.id {
             None => list(columns),
-            Some(id) => match findings::story(id) {
-                Some(story) => tell(story, columns),
+            Some(id) => match findings::explanation(id) {
+                Some(explanation) => tell(explanation, columns),
                 None => {
-                    complain(&format!("fsdyno: no finding is called {id}"));
+                    complain(&format!("fsdyno: there is no finding {id}"));
                     complain("  next: fsdyno explain  (lists them)");
                     return ExitCode::from(UNUSABLE);
                 }
@@ -37,18 +37,18 @@ impl Explain {
 }
 
 fn list(columns: usize) -> String {
-    let line = |story: &Story| {
-        let head = format!("{:<20} {:<4} ", story.id, story.trap);
+    let line = |explanation: &Explanation| {
+        let head = format!("{:<20} {:<4} ", explanation.id, explanation.trap);
         let indent = format!("\n{:width$}", "", width = head.len());
-        format!("{head}{}\n", wrapped(story.title, columns.saturating_sub(head.len())).join(&indent))
+        format!("{head}{}\n", wrapped(explanation.title, columns.saturating_sub(head.len())).join(&indent))
     };
     findings::catalogue().map(line).collect()
 }
 
-fn tell(story: &Story, columns: usize) -> String {
-    let Story { id, trap, title, happens, seen, advice, documented } = story;
+fn tell(explanation: &Explanation, columns: usize) -> String {
+    let Explanation { id, trap, title, happens, seen, advice, documented } = explanation;
     let parts =
-        [("What happens", happens), ("How it is seen", seen), ("What to do", advice), ("Documented", documented)];
+        [("What happens", happens), ("How it is detected", seen), ("What to do", advice), ("Documented", documented)];
     let told: String = parts
         .iter()
         .map(|(heading, text)| format!("\n{heading}\n  {}\n", wrapped(text, columns - 2).join("\n  ")))
@@ -79,12 +79,12 @@ mod tests {
 
     #[test]
     fn stories_keep_to_the_width_and_lose_no_word() {
-        for story in findings::catalogue() {
-            let told = tell(story, 80);
+        for explanation in findings::catalogue() {
+            let told = tell(explanation, 80);
             // Addresses are not broken.
             assert!(told.lines().all(|line| line.chars().count() <= 80 || line.contains("http")), "{told}");
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-            assert_eq!(words(&wrapped(story.happens, 78).join(" ")), words(story.happens));
+            assert_eq!(words(&wrapped(explanation.happens, 78).join(" ")), words(explanation.happens));
         }
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         let listed = list(80);

@@ -12,16 +12,15 @@ mod screen;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use fio_report::terse::Version;
 use job::{Action, Eta, Outcome, Rejection, Request, Settings, Warning};
-use probe::HostFacts;
-use results::{Note, RunRecord, Severity, escape};
+use results::{RunRecord, Severity, escape};
 use run::plan::Plan;
-use run::{Heading, MachineSources, SignalWatch};
+use run::{Conditions, Line, MachineSources, SignalWatch, StopRule};
 
 use crate::process::first_look::{Face, FirstLook};
 use crate::process::status::{BY_SIGNAL, REJECTED};
@@ -48,10 +47,11 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Outcome::Rejected(rejection) => rejected(&rejection),
         Outcome::Run(request) => {
             tell(&request.warnings);
-            let work = || run_request(words, &request).unwrap_or_else(|status| status);
+            let line = Line { words, request: *request };
+            let work = || run_line(&line).unwrap_or_else(|status| status);
             match () {
-                () if request.settings.parse_only => 0,
-                () if touches_files(&request) => supervisor::supervised(work),
+                () if line.request.settings.parse_only => 0,
+                () if touches_files(&line.request) => supervisor::supervised(work),
                 () => work(),
             }
         }
@@ -100,46 +100,35 @@ fn touches_files(request: &Request) -> bool {
 }
 
 /// Plans, runs and reports. An error is the exit status; it has been told.
-fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
-    let settings = &request.settings;
+fn run_line(line: &Line) -> Result<u8, u8> {
+    let settings = &line.request.settings;
     let formats = formats_of(settings);
     let control = Arc::new(patience::control());
     let signals = SignalWatch::begin(Arc::clone(&control)).map_err(|error| {
         complain(&format!("fio: cannot listen to signals: {error}"));
         REJECTED
     })?;
-    let first_look = touches_files(request).then(|| FirstLook::begin(Face::Fio, &control, Path::new(".")));
-    let look_at = |path: &PathBuf| first_look.iter().for_each(|look| look.at(path));
-    settings.output.iter().for_each(look_at);
+    let first_look = touches_files(&line.request).then(|| FirstLook::begin(Face::Fio, &control, Path::new(".")));
+    let look_at = |path: &Path| first_look.iter().for_each(|look| look.at(path));
+    settings.output.iter().for_each(|path| look_at(path));
     let mut output = open_output(settings)?;
-    settings.record.iter().for_each(look_at);
+    settings.record.iter().for_each(|path| look_at(path));
     let record_file = claim_record(settings)?.map(Arc::new);
-    let facts = HostFacts::gather(run::plan::paths(&request.jobs).into_iter().inspect(look_at));
-    let plan = run::plan::plan(&request.jobs, &facts, system_seed());
-    if !plan.rejections.is_empty() {
-        plan.rejections.iter().for_each(|sentence| output.error(sentence));
-        return Err(REJECTED);
-    }
-    let bandwidth_log = claim_logs(&plan, settings).map_err(|sentence| {
+    let planned = line.look(look_at).plan(system_seed()).map_err(|sentences| {
+        sentences.iter().for_each(|sentence| output.error(sentence));
+        REJECTED
+    })?;
+    let bandwidth_log = claim_logs(&planned.plan, settings).map_err(|sentence| {
         output.error(&sentence);
         REJECTED
     })?;
-    let announced = announce(&plan, formats, &mut output);
+    let announced = announce(&planned.plan, formats, &mut output);
     if let (Err(error), None) = (&announced, &record_file) {
         return Err(output_lost(error));
     }
-    let storages = run::storages(&plan);
+    let ready = planned.identify_storages();
     let mut objections = Objections::new(settings.findings);
-    objections.before_run(&run::foretold(&plan, facts.host.clone(), storages.clone()), &request.warnings);
-    let heading = Heading {
-        version: VERSION.to_owned(),
-        command: words,
-        global_options: request.global_options.clone(),
-        host: facts.host.clone(),
-        notes: request.warnings.iter().map(note_of).collect(),
-        storages,
-        foreign_look: std::time::Duration::ZERO,
-    };
+    objections.before_run(&ready.foretold(), &line.request.warnings);
     let progress = progress_rules(settings, formats, &output);
     let mut screen = Screen {
         output: &mut output,
@@ -154,8 +143,8 @@ fn run_request(words: Vec<String>, request: &Request) -> Result<u8, u8> {
     };
     screen.state.output_failure = announced.err();
     drop(first_look);
-    let mut record = run::conduct(plan, heading, control, &mut screen);
-    record.findings = findings::of_run(&record);
+    let conditions = Conditions { version: VERSION, control, stop_rule: StopRule::AsWritten };
+    let record = ready.run(conditions, &mut screen);
     let lost = screen.state.output_failure.take();
     let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::into_failure);
     drop(screen);
@@ -255,15 +244,6 @@ fn announce(plan: &Plan, formats: Formats, output: &mut Output) -> std::io::Resu
         text.push_str(&format!("{line}\n"));
     }
     output.write(&escape::terminal(&text))
-}
-
-fn note_of(warning: &Warning) -> Note {
-    Note {
-        id: format!("{:?}", warning.code),
-        severity: Severity::Caution,
-        job: warning.job.clone(),
-        text: warning.text.clone(),
-    }
 }
 
 /// Whether and how the progress line is shown: never into a machine format on stdout.

@@ -52,12 +52,12 @@ enum Question {
 /// The commands as a person meets them: heading, and those below it. Each stands in one of them.
 const GROUPS: [(&str, &[&str]); 5] = [
     (
-        "Ask a storage, by a directory on it (begin with `fsdyno inspect .`)",
+        "Measure a storage, by a directory on it (begin with `fsdyno inspect .`)",
         &["inspect", "measure", "smallfiles", "check"],
     ),
     ("Compare storages and loads", &["compare", "sweep", "curve", "attribute"]),
-    ("Look at what was kept", &["runs", "show", "report", "diff", "history", "baseline"]),
-    ("Understand and tidy up", &["explain", "doctor", "clean"]),
+    ("Show saved runs", &["runs", "show", "report", "diff", "history", "baseline"]),
+    ("Explain and clean up", &["explain", "doctor", "clean"]),
     ("Install beside the program", &["completions", "man"]),
 ];
 
@@ -90,8 +90,8 @@ fn overview(command: &clap::Command, columns: usize) -> String {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut page = wrapped(&format!("{}.", about(command)), columns).join("\n");
     page.push_str(
-        "\n\nUsage: fsdyno COMMAND ...     a question; `fsdyno COMMAND --help` tells more\n       \
-         fsdyno OPTIONS | FILE  a fio command line; `fsdyno fio --help` tells more\n",
+        "\n\nUsage: fsdyno COMMAND ...     a guided test; `fsdyno COMMAND --help` shows its options\n       fsdyno \
+         OPTIONS | FILE  a fio command line; `fsdyno fio --help` shows its options\n",
     );
     for (heading, names) in GROUPS {
         page.push_str(&format!("\n{heading}\n"));

@@ -53,27 +53,26 @@ impl Inspect {
 fn check(storage: &Storage, expected: Option<&str>) -> Result<(), Problem> {
     let path = &storage.asked_path;
     if let (Seen::Value(false), Seen::NotVisible(reason)) = (&storage.exists, &storage.resolved_path) {
-        return Err(Problem::new(format!("no file can be at `{path}` ({reason})"))
-            .with_next("name a file, a directory, a mount point or a block device"));
+        return Err(Problem::new(format!("`{path}` cannot be a path ({reason})"))
+            .with_next("use a file, a directory, a mount point or a block device"));
     }
     let Some(expected) = expected else { return Ok(()) };
     let mount = match &storage.mount {
         Seen::Value(mount) => mount,
         Seen::NotVisible(reason) => {
-            return Err(Problem::new(format!(
-                "{path} was expected to be {expected}, but its mount is not visible: {reason}"
-            )));
+            return Err(Problem::new(format!("{path} should be {expected}, but its mount is not visible: {reason}")));
         }
     };
     if type_matches(&mount.fstype, expected) {
         return Ok(());
     }
     Err(Problem::new(format!(
-        "{path} was expected to be {expected}, but it is {} from {}, mounted at {}",
+        "{path} should be {expected}, but it is {} from {}, mounted at {}",
         mount.fstype, mount.source, mount.mount_point
     ))
     .with_next(format!(
-        "see whether the {expected} filesystem is mounted (findmnt): an empty mount point is on its parent's filesystem"
+        "check that the {expected} filesystem is mounted (findmnt): an empty mount point belongs to its parent's \
+         filesystem"
     )))
 }
 
@@ -98,7 +97,7 @@ mod tests {
         assert!(check(&on("nfs4"), Some("nfs")).is_ok() && check(&on("fuse.s3fs"), Some("s3fs")).is_ok());
         assert!(check(&on("ext4"), None).is_ok());
         let refused = check(&on("tmpfs"), Some("nfs")).unwrap_err();
-        assert_eq!(refused.what, "/mnt/x was expected to be nfs, but it is tmpfs from nas:/x, mounted at /mnt");
+        assert_eq!(refused.what, "/mnt/x should be nfs, but it is tmpfs from nas:/x, mounted at /mnt");
         assert!(refused.next.is_some_and(|next| next.contains("empty mount point")));
         assert!(check(&on("nfs4"), Some("")).is_err(), "an empty variable of a script expects nothing");
         assert!(check(&Storage::default(), Some("nfs")).is_err(), "not visible is not as expected");

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     engine::allocation::put_by();
     if let Err(error) = engine::signals::hear_of_limits() {
         process::streams::complain(&format!(
-            "note: cannot listen to signals: {error}; a limit of this process may end it"
+            "note: cannot handle signals: {error}; a limit of this process may end it"
         ));
     }
     let mut words = std::env::args_os();

@@ -100,7 +100,7 @@ fn try_answer(
     let store = if shared.no_store { None } else { store_or_warning(shared) };
     let control = Arc::new(patience::control());
     let signals = SignalWatch::begin(Arc::clone(&control))
-        .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
+        .map_err(|error| Problem::new(format!("cannot handle signals: {error}")))?;
     let mut looks = Looks::new(Arc::clone(&control));
     if let Some(store) = &store {
         looks.looks(store.directory());
@@ -138,7 +138,7 @@ fn try_answer(
     };
     match kept {
         Some(Ok(_)) if !shared.quiet && !shared.json => {
-            complain(&format!("kept as {} (see `fsdyno runs`)", study.id));
+            complain(&format!("saved as {} (see `fsdyno runs`)", study.id));
         }
         Some(Err(problem)) => {
             tell(&problem);
@@ -152,7 +152,7 @@ fn try_answer(
 /// The store; without a place for it the answer is printed all the same.
 fn store_or_warning(shared: &Shared) -> Option<Store> {
     Store::at(shared.store.as_deref())
-        .map_err(|problem| tell(&Problem { what: format!("note: {problem}; this answer is not kept"), ..problem }))
+        .map_err(|problem| tell(&Problem { what: format!("note: {problem}; this run is not saved"), ..problem }))
         .ok()
 }
 
@@ -165,7 +165,7 @@ impl Shared {
 /// The live stream, if one is asked for.
 fn open_stream(shared: &Shared) -> Result<Option<stream::Stream>, Problem> {
     if shared.json && shared.streams_to_stdout() {
-        return Err(Problem::new("--json and --live - both want standard output")
+        return Err(Problem::new("--json and --live - both need standard output")
             .with_next("stream to a file, or print the record afterwards with `fsdyno show last --json`"));
     }
     shared.live.as_deref().map(stream::Stream::to).transpose()
@@ -191,10 +191,10 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         "m" | "mib" => 1 << 20,
         "g" | "gib" => 1 << 30,
         "t" | "tib" => 1 << 40,
-        unit => return Err(format!("unit `{unit}` is none of k, m, g, t (powers of 1,024)")),
+        unit => return Err(format!("unit `{unit}` is not one of k, m, g, t (powers of 1,024)")),
     };
-    let count: u64 = digits.parse().map_err(|_| "a size is a whole number and a unit, such as 4g".to_string())?;
-    count.checked_mul(factor).filter(|bytes| *bytes > 0).ok_or_else(|| "that is no possible size".to_string())
+    let count: u64 = digits.parse().map_err(|_| "write a size as a whole number and a unit, such as 4g".to_string())?;
+    count.checked_mul(factor).filter(|bytes| *bytes > 0).ok_or_else(|| "the size is not possible".to_string())
 }
 
 /// 0, or 1 when a job or a requirement failed, or 3 when a requirement is open, or 128 and the number of the signal that ended it.

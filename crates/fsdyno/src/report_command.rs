@@ -116,8 +116,8 @@ impl Report {
         match output {
             Some(path) if is_directory(path) => Ok(Form::JsonPlus),
             Some(path) => Form::of(path).ok_or_else(|| {
-                Problem::new(format!("{}: its ending does not tell a form", path.display()))
-                    .with_next("end it in .html, .md, .csv, .prom, .json or .txt, or name the form with --as")
+                Problem::new(format!("{}: its extension is not a known format", path.display()))
+                    .with_next("use .html, .md, .csv, .prom, .json or .txt, or choose the format with --as")
             }),
             None if studies.iter().all(|study| study.question == results::Question::Fio) => Ok(Form::Normal),
             None => Ok(Form::Markdown),
@@ -134,7 +134,7 @@ impl Report {
             Form::Csv => Ok(joined_csv(studies)),
             Form::Openmetrics => match studies {
                 [study] => Ok(export::openmetrics(study)),
-                _ => Err(Problem::new("OpenMetrics text holds one run: two would give the same series two values")
+                _ => Err(Problem::new("OpenMetrics text takes one run: two runs would write the same series twice")
                     .with_next("write one file for each run")),
             },
             Form::Json | Form::JsonPlus => {
@@ -174,15 +174,15 @@ fn formats(form: Form, terse_version: u8) -> Formats {
 }
 
 fn no_fio_form() -> Problem {
-    Problem::new("operations on names and small files have no form in fio's reports")
-        .with_next("take --as markdown, csv, html or openmetrics")
+    Problem::new("operations on names and small files cannot be shown in fio's formats")
+        .with_next("use --as markdown, csv, html or openmetrics")
 }
 
 fn several_documents(studies: &[Study]) -> Problem {
     match records(studies).len() {
         0 => no_fio_form(),
-        count => Problem::new(format!("{count} rows are {count} JSON documents, and a file or stdout holds one"))
-            .with_next("name a directory to write them to: -o DIRECTORY/"),
+        count => Problem::new(format!("{count} rows are {count} JSON documents, but a file or stdout takes one"))
+            .with_next("use a directory: -o DIRECTORY/"),
     }
 }
 
@@ -204,10 +204,10 @@ fn is_directory(path: &Path) -> bool {
 fn into_directory(directory: &Path, form: Form, studies: &[Study]) -> Result<(), Problem> {
     if !matches!(form, Form::Json | Form::JsonPlus) {
         return Err(Problem::new(format!(
-            "{} is a directory, and only fio's JSON is several files",
+            "{} is a directory, but only fio's JSON is written to several files",
             directory.display()
         ))
-        .with_next("name a file, or take --as json"));
+        .with_next("use a file name, or --as json"));
     }
     if records(studies).is_empty() {
         return Err(no_fio_form());
@@ -227,12 +227,12 @@ fn into_directory(directory: &Path, form: Form, studies: &[Study]) -> Result<(),
 /// Writes the file whole or not at all. An earlier export is replaced; a saved run never is.
 fn into_file(path: &Path, text: &str) -> Result<(), Problem> {
     if path.exists() && !path.is_file() {
-        return Err(Problem::new(format!("{} is no regular file", path.display()))
-            .with_next("name a file, or leave -o out to write to stdout"));
+        return Err(Problem::new(format!("{} is not a regular file", path.display()))
+            .with_next("use a file name, or leave out -o to write to stdout"));
     }
     if path.is_file() && guide::store::read(path).is_ok() {
-        return Err(Problem::new(format!("{} is a saved run, which the report would replace", path.display()))
-            .with_next("name another file"));
+        return Err(Problem::new(format!("{} is a saved run, which the report would overwrite", path.display()))
+            .with_next("use another file name"));
     }
     write_whole(path, Readers::ByUmask, text.as_bytes())
         .map_err(|error| Problem::new(format!("cannot write {}: {error}", path.display())))?;

@@ -227,7 +227,7 @@ fn more_than_the_space_is_refused_and_never_shrunk() {
     let output = place.run(&words);
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("can be used without filling") && told.contains("--size-cap"), "{told}");
+    assert!(told.contains("are usable below the limit") && told.contains("--size-cap"), "{told}");
     let (status, study) = place.check(&["large", "--size-cap=200k"]);
     let found = answer(&study, "p99");
     assert_eq!((status, found.verdict), (Some(0), Verdict::Pass));
@@ -240,7 +240,7 @@ fn what_is_expected_is_seen_even_where_gates_alone_answer() {
     let data = place.path("data");
     let output = place.run(&["gitlab-nfs-gate", data.to_str().unwrap(), "--no-store", "--expect", "nfs"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("was expected to be nfs, but it is"), "{output:?}");
+    assert!(text(&output.stderr).contains("should be nfs, but it is"), "{output:?}");
 }
 
 #[test]

@@ -72,12 +72,12 @@ fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
         "scatter %",
         "note: 4 rounds, one more than asked for",
         "note: each round writes new files",
-        "direct I/O, past",
+        "direct I/O, without",
     ] {
         assert!(table.contains(words), "{words} is missing:\n{table}");
     }
     let flowing = table.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flowing.contains("too few rounds to call that a difference"), "{table}");
+    assert!(flowing.contains("too few rounds ran to call it a difference"), "{table}");
     assert!(is_empty(&place.folder.path().join("one")) && is_empty(&place.folder.path().join("two")));
 
     let study = place.studies().remove(0);
@@ -171,17 +171,17 @@ fn another_plan_is_not_compared_unless_forced() {
     assert_eq!(judged.status.code(), Some(0), "single runs fail no script");
     assert!(stderr(&judged).contains("cannot judge `any.iops > -99%`"), "{}", stderr(&judged));
     let text = stdout(&forced);
-    assert!(text.contains("forced although") && text.contains("one run each"), "{text}");
+    assert!(text.contains("compared with --force although") && text.contains("one run each"), "{text}");
 }
 
 #[test]
 fn places_that_cannot_be_compared_are_refused() {
     let place = Place::new();
     let cases: [(&[&str], &str); 4] = [
-        (&["compare", "first=one"], "at least two places"),
-        (&["compare", "a=one", "a=two"], "two places are called a"),
+        (&["compare", "first=one"], "at least two paths"),
+        (&["compare", "a=one", "a=two"], "two paths have the name a"),
         (&["compare", "a=one", "b=missing"], "missing does not exist"),
-        (&["compare", "a=one", "b=two", "--expect", "b=nfs"], "was expected to be nfs"),
+        (&["compare", "a=one", "b=two", "--expect", "b=nfs"], "should be nfs"),
     ];
     for (words, reason) in cases {
         let output = place.run(words);

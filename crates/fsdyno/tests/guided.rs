@@ -170,7 +170,7 @@ fn clean_removes_what_a_killed_run_left() {
     assert_eq!(fs::read_to_string(data.join("mine")).unwrap(), "mine");
     assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
     let again = text(&place.run(&["clean", data.to_str().unwrap()]).stdout);
-    assert!(again.starts_with("nothing of fsdyno is left"), "{again}");
+    assert!(again.starts_with("no fsdyno files are left"), "{again}");
 }
 
 #[test]
@@ -186,11 +186,11 @@ fn what_cannot_be_measured_is_refused_with_status_2() {
     let cases: [(&[&str], &str); 8] = [
         (&["measure", &missing], "does not exist"),
         (&["measure", &file], "is not a directory"),
-        (&["measure", "/proc", "--no-store"], "files that the kernel makes up"),
-        (&["measure", &data_text, "--expect", "nfs", "--no-store"], "was expected to be nfs, but it is"),
+        (&["measure", "/proc", "--no-store"], "kernel filesystem"),
+        (&["measure", &data_text, "--expect", "nfs", "--no-store"], "should be nfs, but it is"),
         (&["measure", &data_text, "--size", "4x"], "powers of 1,024"),
         (&["measure", &data_text, "--size", "1048576t", "--no-store"], "beyond 90 %"),
-        (&["measure", &data_text, "--store", &bad_store], "cannot keep results in"),
+        (&["measure", &data_text, "--store", &bad_store], "cannot save runs in"),
         (&["show", "nothing", "--no-such-option"], "unexpected argument"),
     ];
     for (words, reason) in cases {
@@ -234,7 +234,7 @@ fn without_a_home_the_answer_is_printed_and_not_kept() {
     let ran = command.env_remove("HOME").env_remove("XDG_DATA_HOME").output().unwrap();
     let told = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(0), "{told}");
-    assert!(told.contains("neither XDG_DATA_HOME nor HOME is set; this answer is not kept"), "{told}");
+    assert!(told.contains("neither XDG_DATA_HOME nor HOME is set; this run is not saved"), "{told}");
     assert!(!told.contains("kept as") && !ran.stdout.is_empty(), "{told}");
     let left: Vec<_> = fs::read_dir(place.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["data"]);

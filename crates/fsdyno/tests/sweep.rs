@@ -210,8 +210,8 @@ fn what_cannot_be_asked_is_refused_with_its_reason() {
         ("sweep", &["--bs=16m", "--size=16m"], "fewer than 4 blocks of 16m"),
         ("curve", &["--rw=randrw"], "both reads and writes"),
         ("curve", &["--loads=0"], "0 is not in"),
-        ("curve", &["--expect=nfs"], "was expected to be nfs"),
-        ("sweep", &["--live=-", "--json"], "both want standard output"),
+        ("curve", &["--expect=nfs"], "should be nfs"),
+        ("sweep", &["--live=-", "--json"], "both need standard output"),
         ("sweep", &["--live", &folder], "cannot write the live stream"),
     ];
     for (question, words, reason) in cases {

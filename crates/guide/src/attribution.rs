@@ -28,23 +28,26 @@ const AS_FAST: f64 = 0.7;
 pub fn attribute(server: &Study, client: &Study) -> Result<Vec<Attributed>, Problem> {
     for study in [server, client] {
         if study.targets.len() > 1 {
-            return Err(Problem::new(format!("{} is about {} storages", study.id, study.targets.len()))
+            return Err(Problem::new(format!("{} has {} targets", study.id, study.targets.len()))
                 .with_next("run `fsdyno measure` on the server's filesystem and on the client's mount"));
         }
     }
     if matches!(class(client), StorageClass::Block | StorageClass::Memory | StorageClass::Device) {
         let next = match class(server) {
-            StorageClass::Network | StorageClass::Fuse => "give the server's run first, then the client's",
-            _ => "run the same question on the client's mount of the server's filesystem",
+            StorageClass::Network | StorageClass::Fuse => {
+                "give the run on the server first, then the run on the \
+                                                           client"
+            }
+            _ => "run the same command on the client's mount of the server's filesystem",
         };
-        let what = format!("{} is of storage in its own machine: no network lies between", client.id);
+        let what = format!("{} was measured on local storage: there is no network in between", client.id);
         return Err(Problem::new(what).with_next(next));
     }
     let known = server.patterns();
     let common: Vec<&str> = client.patterns().into_iter().filter(|pattern| known.contains(pattern)).collect();
     if common.is_empty() {
         return Err(Problem::new(format!("{} and {} have no pattern in common", server.id, client.id))
-            .with_next("ask both the same question: server and client are told apart by the same plan on both"));
+            .with_next("run the same command on both: server and client need the same plan"));
     }
     Ok(common.into_iter().map(|pattern| of_pattern(server, client, pattern)).collect())
 }
@@ -64,7 +67,7 @@ fn of_pattern(server: &Study, client: &Study, pattern: &str) -> Attributed {
     let outcome = outcome.and_then(|mut rounds| {
         rounds.sort_by(|one, other| one.client_ns.total_cmp(&other.client_ns));
         let middle = rounds.len() / 2;
-        rounds.into_iter().nth(middle).ok_or_else(|| "it has no run on both".to_string())
+        rounds.into_iter().nth(middle).ok_or_else(|| "it has no run on both sides".to_string())
     });
     Attributed { pattern: pattern.to_string(), title, outcome }
 }
@@ -76,10 +79,9 @@ fn of_round(server: &RunRecord, client: &RunRecord) -> Result<Attribution, Strin
             Err(format!("the plans differ: {server} on the server, {client} on the client"))
         }
         _ => match between(server, client) {
-            None => Err("a run without latencies".to_string()),
+            None => Err("a run has no latencies".to_string()),
             Some(found) if found.client_ns < AS_FAST * found.server_ns => Err(format!(
-                "the client took {} and the server itself {}: a cache on the client answered, or the server was busy with \
-                 other things",
+                "{} on the client, {} on the server: a cache on the client answered, or the server was busy",
                 latency(found.client_ns),
                 latency(found.server_ns)
             )),
@@ -135,7 +137,7 @@ mod tests {
     fn a_faster_client_and_a_client_without_a_network_are_told() {
         let found = attribute(&study("server", 9_000, 1), &study("client", 1_000, 1)).unwrap();
         let reason = found[0].outcome.as_ref().unwrap_err();
-        assert!(reason.contains("took 1.00 µs and the server itself 9.00 µs: a cache on the client"), "{reason}");
+        assert!(reason.contains("1.00 µs on the client, 9.00 µs on the server: a cache on the client"), "{reason}");
         assert!(attribute(&study("server", 9_000, 1), &study("client", 8_000, 1)).unwrap()[0].outcome.is_ok());
         let of = |id: &str, class: StorageClass| {
             let mut study = study(id, 1_000, 1);
@@ -146,7 +148,7 @@ mod tests {
         assert!(attribute(&disk, &mount).is_ok());
         let swapped = attribute(&mount, &disk).unwrap_err();
         assert!(swapped.what.contains("disk is of storage in its own machine"), "{}", swapped.what);
-        assert_eq!(swapped.next.as_deref(), Some("give the server's run first, then the client's"));
+        assert_eq!(swapped.next.as_deref(), Some("give the run on the server first, then the run on the client"));
     }
 
     #[test]

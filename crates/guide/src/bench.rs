@@ -3,36 +3,16 @@
 use std::sync::Arc;
 
 use engine::clock::{Clock, RealClock};
-use job::Outcome;
-use probe::HostFacts;
 use results::{JobRecord, Note, RunRecord, Severity};
-use run::{Control, Heading, MachineSources, Observer, View, WorkerState};
+use run::{Control, Line, Observer, StopRule, View, WorkerState};
 
 use crate::watch::{Counted, LiveFigures, LivePhase, Step};
 use crate::workplace::Workplace;
 use crate::{Problem, Watcher};
 
-mod stability;
 mod tally;
 
-use stability::Stability;
 use tally::Tally;
-
-/// When a run ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum StopRule {
-    /// As its line says.
-    AsWritten,
-    /// At the line's runtime at the latest, and earlier when the rate has settled.
-    Settled {
-        /// Never before this many seconds of measuring.
-        least_s: f64,
-        /// Half-second windows that must agree.
-        windows: usize,
-        /// How far each may be from their median, as a share of it.
-        tolerance: f64,
-    },
-}
 
 /// What the caller brings to a run.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +27,7 @@ pub struct Conditions<'a> {
     pub work: &'a Workplace,
 }
 
-/// Parses, plans and runs one command line.
+/// Runs one command line, with its files held beneath the work directory.
 ///
 /// # Errors
 /// When the line cannot be run: nothing has been written then. What happens to its jobs is in the record.
@@ -57,42 +37,23 @@ pub fn run_line(
     step: &Step,
     watcher: &mut dyn Watcher,
 ) -> Result<RunRecord, Problem> {
-    let request = match job::parse_command_line(words, &mut MachineSources) {
-        Outcome::Run(request) => request,
-        Outcome::Immediate(_) => return Err(Problem::new(format!("{} asks for no run", words.join(" ")))),
-        Outcome::Rejected(rejection) => {
-            let reasons: Vec<String> = rejection.errors.iter().map(|error| error.render(false)).collect();
-            return Err(Problem::new(reasons.join("\n").trim_end().to_string()));
-        }
-    };
-    let paths = run::plan::paths(&request.jobs);
-    let facts = HostFacts::gather(paths.into_iter().inspect(|path| watcher.looks(path)));
+    let line = Line::parse(words).map_err(Problem::new)?;
+    let looked = line.look(|path| watcher.looks(path));
     // The same places each time: rounds and targets then differ in the storage alone.
-    let mut plan = run::plan::plan(&request.jobs, &facts, 0);
-    if !plan.rejections.is_empty() {
+    let mut planned = looked.plan(0).map_err(|sentences| {
         watcher.looked();
-        return Err(Problem::new(plan.rejections.join("\n")));
-    }
-    plan.keep_beneath(conditions.work.held()).map_err(|path| {
+        Problem::new(sentences.join("\n"))
+    })?;
+    planned.plan.keep_beneath(conditions.work.held()).map_err(|path| {
         let (path, work) = (path.display(), conditions.work.directory().display());
         Problem::new(format!("{path} lies outside {work}, the directory of this question"))
     })?;
-    let heading = Heading {
-        version: conditions.version.to_string(),
-        command: words.to_vec(),
-        global_options: request.global_options.clone(),
-        host: facts.host.clone(),
-        notes: Vec::new(),
-        storages: run::storages(&plan),
-        foreign_look: std::time::Duration::ZERO,
-    };
+    let ready = planned.identify_storages();
     watcher.looked();
-    let control = Arc::new(Control::default());
     let mut relay = Relay {
         step,
         watcher,
-        study: conditions.control,
-        run: Arc::clone(&control),
+        work: conditions.work,
         began_ns: RealClock::shared().now_ns(),
         looks: Vec::new(),
         latency_ns_p99: None,
@@ -100,22 +61,10 @@ pub fn run_line(
         all_count: false,
         tally: Tally::default(),
         counted: None,
-        stability: Stability::new(conditions.stop_rule),
     };
-    if conditions.control.stopped() {
-        control.stop();
-    }
-    let mut record = run::conduct(plan, heading, Arc::clone(&control), &mut relay);
-    if control.left_behind() {
-        conditions.control.leave_behind();
-    }
-    record.signal = conditions.control.signal().or(record.signal);
-    if let Err(lost) = conditions.work.check_there() {
-        let id = results::DIRECTORY_LOST.to_string();
-        record.notes.push(Note { id, severity: Severity::Invalid, job: None, text: lost.what });
-    }
-    record.findings = findings::of_run(&record);
-    Ok(record)
+    let control = Arc::new(Control::within(conditions.control));
+    let Conditions { version, stop_rule, .. } = conditions;
+    Ok(ready.run(run::Conditions { version, control, stop_rule }, &mut relay))
 }
 
 /// How often the 99th percentile so far is asked for, ns.
@@ -124,12 +73,11 @@ const INTERIM_NS: u64 = 1_000_000_000;
 /// Rates are those of the last so many looks (one each 50 ms).
 const LOOKS: usize = 10;
 
-/// From the conductor's news to the watcher's figures; also the one who ends a run that has settled.
+/// From the conductor's news to the watcher's figures.
 struct Relay<'a> {
     step: &'a Step,
     watcher: &'a mut dyn Watcher,
-    study: &'a Arc<Control>,
-    run: Arc<Control>,
+    work: &'a Workplace,
     began_ns: u64,
     /// `(elapsed ns, operations, bytes)` of the last looks.
     looks: Vec<(u64, u64, u64)>,
@@ -139,18 +87,9 @@ struct Relay<'a> {
     all_count: bool,
     tally: Tally,
     counted: Option<Counted>,
-    stability: Stability,
 }
 
 impl Relay<'_> {
-    fn forward_stop(&self) {
-        match self.study.signal() {
-            Some(signal) => self.run.stop_by_signal(signal),
-            None if self.study.stopped() => self.run.stop(),
-            None => {}
-        }
-    }
-
     fn elapsed_ms(&self) -> u64 {
         (RealClock::shared().now_ns() - self.began_ns) / 1_000_000
     }
@@ -170,7 +109,6 @@ impl Relay<'_> {
 
 impl Observer for Relay<'_> {
     fn layout_progress(&mut self, done: u64, total: u64, seconds_left: Option<u64>) {
-        self.forward_stop();
         let elapsed_ms = self.elapsed_ms();
         let bytes_per_s = (elapsed_ms > 0).then(|| done as f64 * 1e3 / elapsed_ms as f64);
         let _ = total;
@@ -185,10 +123,6 @@ impl Observer for Relay<'_> {
         self.watcher.progress(self.step, &figures);
     }
 
-    fn idle(&mut self) {
-        self.forward_stop();
-    }
-
     fn message(&mut self, text: &str) {
         self.watcher.message(text);
     }
@@ -201,7 +135,6 @@ impl Observer for Relay<'_> {
     }
 
     fn watch(&mut self, view: &View<'_>) {
-        self.forward_stop();
         let published: Vec<_> = view.cells.iter().map(run::WorkerCell::published).collect();
         let operations = published.iter().flat_map(|totals| totals.ios).sum();
         let bytes = published.iter().flat_map(|totals| totals.bytes).sum();
@@ -213,9 +146,6 @@ impl Observer for Relay<'_> {
             () => LivePhase::Ramp,
         };
         let (operations_per_s, bytes_per_s) = self.rates(view.elapsed_ns, operations, bytes);
-        if phase == LivePhase::Running && self.stability.settled(view.elapsed_ns, operations) {
-            self.run.stop();
-        }
         let figures = LiveFigures {
             phase,
             elapsed_ms: self.elapsed_ms(),
@@ -227,6 +157,15 @@ impl Observer for Relay<'_> {
             counted: self.counted,
         };
         self.watcher.progress(self.step, &figures);
+    }
+
+    fn ended(&mut self) -> Vec<Note> {
+        let lost = self.work.check_there().err();
+        let note = |lost: Problem| {
+            let id = results::DIRECTORY_LOST.to_string();
+            Note { id, severity: Severity::Invalid, job: None, text: lost.what }
+        };
+        lost.map(note).into_iter().collect()
     }
 
     fn wants_interim(&mut self, view: &View<'_>) -> bool {

@@ -8,8 +8,8 @@ use results::statistics::{
     Difference, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio,
 };
 use results::{Figures, Question, Severity, Study};
+use run::StopRule;
 
-use crate::bench::StopRule;
 use crate::manner::{Manner, memory_for_files};
 use crate::study::{Asking, Place, job_path, planned_row};
 use crate::workplace::{Needs, Workplace, room_bytes};
@@ -123,13 +123,13 @@ pub fn compare(
 
 fn check(places: &[Place]) -> Result<(), Problem> {
     if places.len() < 2 {
-        return Err(Problem::new("a comparison needs at least two places")
+        return Err(Problem::new("a comparison needs at least two paths")
             .with_next("name them as in `fsdyno compare local=/data nfs=/mnt/nfs`"));
     }
     for (index, place) in places.iter().enumerate() {
         if places[..index].iter().any(|other| other.name == place.name) {
-            return Err(Problem::new(format!("two places are called {}", place.name))
-                .with_next("give each a name of its own: NAME=PATH"));
+            return Err(Problem::new(format!("two paths have the name {}", place.name))
+                .with_next("give each path a name of its own: NAME=PATH"));
         }
     }
     Ok(())
@@ -161,9 +161,9 @@ fn run_rounds(asking: &mut Asking<'_>, sites: &[Site], options: &Options, size_b
     Ok(match options.rounds {
         _ if cap == 1 => "one round".to_string(),
         Some(asked) if asked < cap => {
-            format!("{cap} rounds, one more than asked for: each place goes first as often as the others")
+            format!("{cap} rounds, one more than requested, so that each path goes first equally often")
         }
-        _ => format!("{cap} rounds, as asked for"),
+        _ => format!("{cap} rounds, as requested"),
     })
 }
 
@@ -221,20 +221,23 @@ fn stop(widest: Option<(f64, String)>, rounds: u32, cap: u32) -> Option<String> 
         return None;
     }
     let Some((width, of)) = widest else {
-        return Some(format!("ended after {rounds} rounds: they show a difference from the baseline everywhere"));
+        return Some(format!("stopped after {rounds} rounds: all differences from the baseline are clear"));
     };
     let (percent, wanted) = (width * 100.0, WINNER_HALF_WIDTH * 100.0);
     if width <= WINNER_HALF_WIDTH {
         return Some(format!(
-            "ended after {rounds} rounds: where they show no difference from the baseline, its multiple is known to \
-             ±{wanted:.0} % (the widest: {of}, ±{percent:.1} %)"
+            "stopped after {rounds} rounds: each result without a clear difference is within ±{wanted:.0} % of the \
+             baseline (widest: {of}, ±{percent:.1} %)"
         ));
     }
     (rounds >= cap).then(|| {
         if width.is_finite() {
-            format!("ended at the cap of {cap} rounds: {of} is still known to ±{percent:.0} % only, ±{wanted:.0} % was wanted")
+            format!(
+                "stopped at the maximum of {cap} rounds: {of} did not stabilise (±{percent:.0} %, wanted \
+                     ±{wanted:.0} %)"
+            )
         } else {
-            format!("ended at the cap of {cap} rounds: {of} has no interval")
+            format!("stopped at the maximum of {cap} rounds: {of} has no confidence interval")
         }
     })
 }
@@ -252,7 +255,7 @@ fn fitting_size(asking: &mut Asking<'_>, places: &[Place], sites: &[Site], optio
     let (mut room, mut limit) = (FILE_BYTES_MAX, FILE_BYTES_MAX);
     let mut slowest = String::new();
     for (target, (place, site)) in places.iter().zip(sites).enumerate() {
-        let step = asking.begin_step(target, "finding a size that fits a turn");
+        let step = asking.begin_step(target, "measuring which file size fits a turn");
         let (write, way) = (&PATTERNS[0], (&site.manner, site.passes));
         let look = Options { runtime_s: 1, ..options.clone() };
         let command = patterns::line(write, way, &job_path(site.work.directory())?, &look, FIRST_FILE_BYTES);
@@ -276,12 +279,15 @@ fn fitting_size(asking: &mut Asking<'_>, places: &[Place], sites: &[Site], optio
     let (size_bytes, before) = choose_size(limit, room, options.size_before);
     let mib = size_bytes >> 20;
     if before {
-        let text = format!("each job's file has {mib} MiB, as in the last comparison of these places");
+        let text = format!("file size {mib} MiB per job, as in the last comparison of these paths");
         asking.note("size-adapted", Severity::Info, text);
     } else if size_bytes < FILE_BYTES_MAX {
-        let why =
-            if room < limit { "there is room for no more".to_string() } else { format!("{slowest} is no faster") };
-        let text = format!("each job's file has {mib} MiB, to be written in one turn: {why}");
+        let why = if room < limit {
+            "because there is no more free space".to_string()
+        } else {
+            format!("so that {slowest} can finish a turn")
+        };
+        let text = format!("file size reduced to {mib} MiB per job {why}");
         asking.note("size-adapted", Severity::Info, text);
     }
     Ok(size_bytes)
@@ -333,11 +339,11 @@ mod tests {
         assert_eq!(stop(widest(0.01), 6, 12), None, "six rounds have no 99 %");
         assert_eq!(stop(widest(0.01), 9, 12), None, "one order would have run once more");
         let precise = stop(widest(0.05), 8, 12).unwrap();
-        assert!(precise.starts_with("ended after 8 rounds") && precise.contains("read on nfs, ±5.0 %"), "{precise}");
+        assert!(precise.starts_with("stopped after 8 rounds") && precise.contains("read on nfs, ±5.0 %"), "{precise}");
         assert_eq!(stop(widest(0.3), 10, 12), None);
-        assert!(stop(None, 8, 12).unwrap().contains("show a difference from the baseline everywhere"));
+        assert!(stop(None, 8, 12).unwrap().contains("all differences from the baseline are clear"));
         let cap = stop(widest(0.3), 12, 12).unwrap();
-        assert!(cap.contains("cap of 12 rounds: read on nfs is still known to ±30 % only"), "{cap}");
+        assert!(cap.contains("maximum of 12 rounds: read on nfs did not stabilise (±30 %"), "{cap}");
         assert!(stop(widest(f64::INFINITY), 12, 12).unwrap().contains("no interval"));
     }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use results::quantity::number;
 use results::statistics::ENOUGH_REQUESTS;
 use results::{Question, Severity, Study, Trust};
+use run::StopRule;
 
-use crate::bench::StopRule;
 use crate::fill::Filled;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Asking, Place, job_path, planned_row};
@@ -98,10 +98,10 @@ fn requests(options: &Options) -> Result<Requests, Problem> {
     let requests = Requests::parse(&options.access, &options.block_size).map_err(Problem::new)?;
     if requests.reads && requests.writes {
         return Err(Problem::new(format!(
-            "--rw {} both reads and writes, and a curve is of one of them",
+            "--rw {} both reads and writes, but a curve needs one of them",
             requests.access
         ))
-        .with_next("ask for each by itself: --rw randread, --rw randwrite"));
+        .with_next("run each alone: --rw randread, --rw randwrite"));
     }
     Ok(requests)
 }
@@ -116,7 +116,7 @@ fn outline(asking: &mut Asking<'_>, options: &Options) {
     let each = Timing::of_runtime(options.runtime_s);
     let all = duration(Timing::of_runtime(LOOK_S).seconds(looks) + each.seconds(loads));
     let text = format!(
-        "{looks} looks for the capacity, then {loads} loads of {}: they take up to {all} once the file is filled",
+        "{looks} runs find the capacity, then {loads} loads of {} each: up to {all} after the file is written",
         duration(each.seconds(1))
     );
     asking.watcher.outline(&text);
@@ -164,7 +164,7 @@ fn announce_longer(asking: &mut Asking<'_>, loads: &[u32], asked: Timing, enough
         return;
     }
     let text = format!(
-        "so slow a storage needs longer to show whether a load is served ({} requests, {} s at most): {}",
+        "slow storage: these loads run longer, to get {} requests each ({} s at most): {}",
         number(ENOUGH_REQUESTS),
         LONGEST_MS / 1000,
         longer.join(", ")

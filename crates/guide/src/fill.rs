@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use results::{Row, Severity};
+use run::StopRule;
 
 use crate::Problem;
-use crate::bench::StopRule;
 use crate::manner::{Manner, memory_for_files};
 use crate::study::{Asking, planned_row};
 use crate::workplace::{Workplace, room_bytes};
@@ -38,7 +38,7 @@ pub(crate) fn largest(asking: &mut Asking<'_>, path: &Path, asked_bytes: Option<
     let size_bytes = (size_bytes >> 20 << 20).max(LEAST_BYTES);
     if size_bytes < wished_bytes {
         let (done, wanted) = (size_bytes >> 20, wished_bytes >> 20);
-        let text = format!("the file has {done} MiB instead of {wanted} MiB, for want of space");
+        let text = format!("the file has {done} MiB instead of {wanted} MiB: not enough free space");
         asking.note("size-adapted", Severity::Caution, text);
     }
     size_bytes
@@ -55,7 +55,7 @@ pub(crate) fn row(manner: &Manner, file: &str, size_bytes: u64, limit_s: Option<
     words.extend(manner.words());
     words.extend(["--rw=write", "--bs=1m", "--iodepth=16", "--end_fsync=1"].map(str::to_string));
     words.extend(limit_s.map(|seconds| format!("--runtime={seconds}")));
-    planned_row(0, "fill", "fills the file: 1m sequential write, depth 16", 0, words)
+    planned_row(0, "fill", "writes the file: 1m sequential write, depth 16", 0, words)
 }
 
 /// Runs the row that writes the file. Bytes that may be read from now on, 0 if none.
@@ -68,7 +68,7 @@ pub(crate) fn fill(asking: &mut Asking<'_>, row: Row, size_bytes: u64, work: &Wo
     if !failed && whole < size_bytes && whole > 0 {
         let (done, wanted) = (whole >> 20, size_bytes >> 20);
         let text =
-            format!("the file has {done} MiB instead of {wanted} MiB: that is what the first seconds could write");
+            format!("the file has {done} MiB instead of {wanted} MiB: the storage wrote no more in the first seconds");
         asking.note("size-adapted", Severity::Info, text);
     }
     Ok(if failed { 0 } else { whole })

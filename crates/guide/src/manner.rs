@@ -40,7 +40,7 @@ pub fn of_place(asking: &mut Asking<'_>, target: usize) -> Result<Manner, Proble
     let refused = target.storage.direct_io.value() == Some(&DirectIoIdentity::Refused);
     let direct = !refused && class != StorageClass::Memory;
     if refused && class != StorageClass::Memory {
-        let text = format!("{name} refuses direct I/O: the page cache of this machine takes part in all its figures");
+        let text = format!("{name} refuses direct I/O: all figures include this machine's page cache");
         asking.note("direct-refused", Severity::Caution, text);
     }
     Ok(Manner { engine, direct })
@@ -52,8 +52,8 @@ fn engine() -> Result<(&'static str, Option<String>), Problem> {
     match available("io_uring") {
         Ok(()) => Ok(("io_uring", Some(libaio))),
         Err(uring) => {
-            Err(Problem::new(format!("no engine can keep requests in flight: libaio: {libaio}; io_uring: {uring}"))
-                .with_next("see what this machine allows with `fsdyno doctor`"))
+            Err(Problem::new(format!("no asynchronous engine is available: libaio: {libaio}; io_uring: {uring}"))
+                .with_next("run `fsdyno doctor` to see what this machine allows"))
         }
     }
 }

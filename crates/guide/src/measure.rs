@@ -5,8 +5,8 @@ use std::sync::Arc;
 use engine::clock::{Clock, RealClock};
 use results::evidence::StorageClass;
 use results::{Question, Severity, Study};
+use run::StopRule;
 
-use crate::bench::StopRule;
 use crate::study::{Asking, Place, job_path, planned_row};
 use crate::workplace::{Needs, Workplace};
 use crate::{Problem, Watcher};

@@ -30,10 +30,10 @@ impl Requests {
         let access = &job.pattern.access;
         let plain = "use one of read, write, rw, randread, randwrite, randrw";
         if access.trims {
-            return Err(format!("`{}` trims, which means nothing to a file: {plain}", access.name()));
+            return Err(format!("`{}` trims, which has no effect on a file: {plain}", access.name()));
         }
         if job.pattern.modifier.is_some() {
-            return Err(format!("a number after the word is not taken here: {plain}"));
+            return Err(format!("a number after the pattern is not supported here: {plain}"));
         }
         let sizes = &job.pattern.block_size;
         let largest =
@@ -175,7 +175,7 @@ mod tests {
         let unknown = access("randraed").unwrap_err();
         assert!(unknown.contains("randraed") && unknown.contains("randread"), "{unknown}");
         assert!(access("randtrim").unwrap_err().contains("trims"));
-        assert!(access("randread:8").unwrap_err().contains("a number after the word"));
+        assert!(access("randread:8").unwrap_err().contains("a number after the pattern"));
         for wrong in ["0", "4x", "", "-1"] {
             assert!(!block_size(wrong).unwrap_err().is_empty(), "{wrong}");
         }

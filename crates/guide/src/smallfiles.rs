@@ -184,7 +184,7 @@ fn shell_cost(asking: &mut Asking<'_>) -> Option<[u64; 2]> {
         Ok(cost_ns) => Some(cost_ns),
         Err(_) if asking.stopped() => None,
         Err(problem) => {
-            let text = format!("what the page's shell loops would add is not visible: {}", problem.what);
+            let text = format!("the cost of the published shell loops could not be measured: {}", problem.what);
             asking.note("shell-cost", Severity::Caution, text);
             None
         }

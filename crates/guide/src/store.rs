@@ -37,8 +37,8 @@ impl Store {
             .or_else(|| set("XDG_DATA_HOME").filter(|path| path.is_absolute()).map(|path| path.join("fsdyno")))
             .or_else(|| set("HOME").map(|home| home.join(".local/share/fsdyno")));
         let directory = directory.ok_or_else(|| {
-            Problem::new("no place to keep the results: neither XDG_DATA_HOME nor HOME is set")
-                .with_next("name one with --store DIR, or keep nothing with --no-store")
+            Problem::new("no directory for saved runs: neither XDG_DATA_HOME nor HOME is set")
+                .with_next("choose one with --store DIR, or save nothing with --no-store")
         })?;
         Ok(Store { directory })
     }
@@ -58,8 +58,8 @@ impl Store {
             .and_then(|()| WholeFile::claim(&self.baselines_file(), Readers::Owner))
             .map(|_| self.tidy())
             .map_err(|error| {
-                Problem::new(format!("cannot keep results in {}: {}", self.directory.display(), reason(&error)))
-                    .with_next("name another place with --store DIR, or keep nothing with --no-store")
+                Problem::new(format!("cannot save runs in {}: {}", self.directory.display(), reason(&error)))
+                    .with_next("choose another directory with --store DIR, or save nothing with --no-store")
             })
     }
 
@@ -152,14 +152,15 @@ impl Store {
             0 => Err(self.nothing(word)),
             _ => {
                 let ids: Vec<&str> = studies.iter().map(|study| study.id.as_str()).collect();
-                Err(Problem::new(format!("{word} could be {}", ids.join(", "))).with_next("write more of the name"))
+                Err(Problem::new(format!("{word} matches several runs: {}", ids.join(", ")))
+                    .with_next("write more of the name"))
             }
         }
     }
 
     fn nothing(&self, word: &str) -> Problem {
         Problem::new(format!("no saved run {word} in {}, and no file of that name", self.directory.display()))
-            .with_next("see what there is with `fsdyno runs`")
+            .with_next("list saved runs with `fsdyno runs`")
     }
 
     fn baselines_file(&self) -> PathBuf {
@@ -189,7 +190,7 @@ impl Store {
         baselines.insert(name.to_string(), id.to_string());
         let text = serde_json::to_string_pretty(&baselines).unwrap_or_default();
         write_whole(&self.baselines_file(), Readers::Owner, text.as_bytes())
-            .map_err(|error| Problem::new(format!("cannot keep the baseline {name}: {}", reason(&error))))
+            .map_err(|error| Problem::new(format!("cannot save the baseline {name}: {}", reason(&error))))
     }
 }
 

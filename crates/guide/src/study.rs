@@ -121,7 +121,7 @@ impl<'a> Asking<'a> {
     /// # Errors
     /// When the line is refused before its first byte, or the work directory cannot be used any more; an error of a job is
     /// in the row instead.
-    pub fn run_row(&mut self, mut row: Row, stop_rule: bench::StopRule, work: &Workplace) -> Result<usize, Problem> {
+    pub fn run_row(&mut self, mut row: Row, stop_rule: run::StopRule, work: &Workplace) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
         self.watcher.planned(&self.study, &row);
         let record = bench::run_line(
@@ -149,8 +149,8 @@ impl<'a> Asking<'a> {
         let left = if self.control.left_behind() {
             work.abandon();
             let parent = directory.parent().unwrap_or(&directory).display().to_string();
-            Err(Problem::new(format!("{} is left, for its storage does not answer", directory.display()))
-                .with_next(format!("when it answers again, run `fsdyno clean {parent}`")))
+            Err(Problem::new(format!("{} was not removed, because its storage does not respond", directory.display()))
+                .with_next(format!("run `fsdyno clean {parent}` when the storage responds again")))
         } else {
             work.close()
         };
@@ -191,7 +191,7 @@ pub fn planned_row(target: usize, pattern: &str, title: &str, round: u32, comman
 /// When it is no valid UTF-8, which that language cannot carry.
 pub fn job_path(path: &Path) -> Result<String, Problem> {
     let text = path.to_str().ok_or_else(|| {
-        Problem::new(format!("{} is not valid UTF-8, which a command line of jobs cannot carry", path.display()))
+        Problem::new(format!("{} is not valid UTF-8, so that a job's command line cannot contain it", path.display()))
     })?;
     Ok(text.replace(':', "\\:"))
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use results::quantity::number;
 use results::statistics::order_of_round;
 use results::{Question, Row, Severity, Study};
+use run::StopRule;
 
-use crate::bench::StopRule;
 use crate::fill::Filled;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Asking, Place, job_path, planned_row};
@@ -102,7 +102,7 @@ pub(crate) fn check_blocks(groups: &[Requests], size_bytes: u64) -> Result<(), P
             size_bytes >> 20,
             group.block_size
         ))
-        .with_next("ask for a larger file with --size, or for smaller blocks with --bs")),
+        .with_next("use a larger --size, or a smaller --bs")),
     }
 }
 
@@ -127,14 +127,13 @@ fn announce(asking: &mut Asking<'_>, options: &Options, points: usize) {
     let each = f64::from(whole.turn(turns).runtime_ms) / 1e3;
     let all = duration(whole.seconds(points));
     let outline = format!(
-        "{points} points, each {turns} times for {} s, in turns: they take up to {all} once the file is filled",
+        "{points} points, each {turns} times for {} s, alternating: up to {all} after the file is written",
         number(each)
     );
     asking.watcher.outline(&outline);
     let text = format!(
-        "each point ran {turns} times for {} s, in turns: the points were gone through {turns} times, every second time \
-         backwards. The intervals are 95 % over these runs (Student), or over the tenths of a second within them where those \
-         scatter more",
+        "each point ran {turns} times for {} s, every second round in reverse order. 95 % intervals over these \
+         {turns} runs (Student), or over tenths of a second within them where those vary more",
         number(each)
     );
     asking.note("turns", Severity::Info, text);

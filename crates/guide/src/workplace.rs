@@ -131,8 +131,8 @@ impl Workplace {
         if there && self.held.as_ref().is_some_and(|held| held.is_in(&self.directory)) {
             return Ok(());
         }
-        let text = format!("{} was removed by somebody while the run went on", self.directory().display());
-        Err(Problem::new(text).with_next("find who removes files there (a cleaning job?), and ask again"))
+        let text = format!("{} was removed during the run", self.directory().display());
+        Err(Problem::new(text).with_next("find what removes files there (a clean-up job?), and run the command again"))
     }
 
     /// Between tests: the directory is still there, and the filesystem not filled by others.
@@ -187,16 +187,16 @@ fn check_owner(directory: &Directory, held: &Held) -> Result<(), Problem> {
     }
     // Whether it goes or not, the directory is somebody else's.
     let _ = directory.remove(marker::NAME.as_ref());
-    Err(Problem::new(format!("{} was exchanged while it was made", directory.path().display()))
-        .with_next("somebody else writes in this directory: choose another"))
+    Err(Problem::new(format!("{} was replaced while it was made", directory.path().display()))
+        .with_next("another program writes in this directory: choose another one"))
 }
 
 fn cannot_write(path: &Path, code: i32) -> Problem {
     let reason = reason(&std::io::Error::from_raw_os_error(code));
     let problem = Problem::new(format!("cannot write in {}: {reason}", path.display()));
     match code {
-        errno::EACCES => problem.with_next("choose a directory that you may write, or run as its owner"),
-        errno::EMFILE => problem.with_next("allow this process more open files: `ulimit -n 1024`"),
+        errno::EACCES => problem.with_next("choose a directory that you may write to, or run as its owner"),
+        errno::EMFILE => problem.with_next("raise the limit of open files: `ulimit -n 1024`"),
         _ => problem,
     }
 }
@@ -213,26 +213,26 @@ fn check_place(path: &Path, facts: &PathFacts) -> Result<(), Problem> {
         FileKind::Directory => {}
         FileKind::Missing => {
             return Err(Problem::new(format!("{shown} does not exist"))
-                .with_next("name an existing directory on the storage in question"));
+                .with_next("use an existing directory on the storage to be measured"));
         }
         FileKind::BlockDevice => {
-            return Err(Problem::new(format!("{shown} is a block device, and this would destroy what it holds"))
-                .with_next("name a directory on a filesystem; for a raw device write a job for the fio face"));
+            return Err(Problem::new(format!("{shown} is a block device, and this would destroy its data"))
+                .with_next("use a directory on a filesystem; for a raw device write a fio job"));
         }
         FileKind::Unreachable(code) => {
             let error = std::io::Error::from_raw_os_error(code);
             return Err(Problem::new(format!("{shown} cannot be reached: {}", reason(&error))));
         }
-        _ => return Err(Problem::new(format!("{shown} is not a directory")).with_next("name a directory")),
+        _ => return Err(Problem::new(format!("{shown} is not a directory")).with_next("use a directory")),
     }
     let made_up = ["proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "devpts"];
     if facts.mount.as_ref().is_ok_and(|mount| made_up.contains(&mount.fstype.as_str())) {
-        return Err(Problem::new(format!("{shown} holds files that the kernel makes up, and no storage"))
-            .with_next("name a directory on the storage in question"));
+        return Err(Problem::new(format!("{shown} is on a kernel filesystem without storage"))
+            .with_next("use a directory on the storage to be measured"));
     }
     if facts.mount_writable() == Some(false) {
         return Err(Problem::new(format!("{shown} is mounted read-only"))
-            .with_next(format!("remount it for writing, or look at it with `fsdyno inspect {shown}`")));
+            .with_next(format!("remount it for writing, or inspect it with `fsdyno inspect {shown}`")));
     }
     Ok(())
 }
@@ -256,13 +256,13 @@ fn check_type(path: &Path, facts: &PathFacts, expected: &str) -> Result<(), Prob
     let mount = facts
         .mount
         .as_ref()
-        .map_err(|unseen| Problem::new(format!("{shown} was expected to be {expected}, but its mount is {unseen}")))?;
+        .map_err(|unseen| Problem::new(format!("{shown} should be {expected}, but its mount is {unseen}")))?;
     if type_matches(&mount.fstype, expected) {
         return Ok(());
     }
     let place = mount.mount_point.display();
-    Err(Problem::new(format!("{shown} was expected to be {expected}, but it is {} mounted at {place}", mount.fstype))
-        .with_next(format!("mount the {expected} filesystem first: what is measured now would be {place}")))
+    Err(Problem::new(format!("{shown} should be {expected}, but it is {} mounted at {place}", mount.fstype))
+        .with_next(format!("mount the {expected} filesystem first: otherwise {place} is measured")))
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ fn shown(study: &Study, form: Form) -> String {
     parts.extend(findings(study, form));
     parts.extend(notes(study, form));
     if !study.complete {
-        parts.push("It was stopped before its end: this is what it had found by then.\n".to_string());
+        parts.push("Stopped early: these are the results until then.\n".to_string());
     }
     parts.retain(|part| !part.is_empty());
     parts.join("\n")

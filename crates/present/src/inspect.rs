@@ -84,12 +84,12 @@ fn kind(class: StorageClass) -> &'static str {
     match class {
         StorageClass::Memory => "memory",
         StorageClass::Block => "filesystem on block devices of this machine",
-        StorageClass::Network => "filesystem of a server behind a network",
+        StorageClass::Network => "filesystem of a server on the network",
         StorageClass::Fuse => "filesystem of a daemon on this machine (FUSE)",
-        StorageClass::HostShare => "directory of the machine that runs this one",
-        StorageClass::Kernel => "files of the kernel",
+        StorageClass::HostShare => "directory of the machine that hosts this one",
+        StorageClass::Kernel => "kernel filesystem",
         StorageClass::Device => "block device",
-        StorageClass::Unknown => "not visible (none of the kinds that are known here)",
+        StorageClass::Unknown => "not visible (no known kind)",
     }
 }
 
@@ -139,7 +139,7 @@ fn direct_io_text(direct_io: &DirectIoIdentity) -> String {
 
 /// A fact of a kind that may be left unsaid by its source.
 fn or_unsaid(text: Option<String>, source: &str) -> String {
-    text.unwrap_or_else(|| format!("not visible ({source} does not say)"))
+    text.unwrap_or_else(|| format!("not visible ({source} does not report it)"))
 }
 
 fn about_nfs(page: &mut Page, nfs: &NfsIdentity) {
@@ -153,10 +153,10 @@ fn about_nfs(page: &mut Page, nfs: &NfsIdentity) {
     let sizes = rsize_bytes.zip(*wsize_bytes);
     let sizes = sizes.map(|(read, write)| format!("{}, {}", binary_size(read), binary_size(write)));
     page.line("rsize, wsize", &or_unsaid(sizes, source));
-    let hard = hard.map(|hard| if hard { "hard: tried for ever" } else { "soft: given up with an error" });
+    let hard = hard.map(|hard| if hard { "hard: retried for ever" } else { "soft: ends with an error" });
     page.line("no answer", &or_unsaid(hard.map(str::to_owned), source));
-    let writes =
-        synchronous.map(|sync| if sync { "sync: each waits for the server" } else { "gathered, sent later (async)" });
+    let writes = synchronous
+        .map(|sync| if sync { "sync: each waits for the server" } else { "collected and sent later (async)" });
     page.line("writes", &or_unsaid(writes.map(str::to_owned), source));
     let times = attribute_cache_s.map(|[file_min, file_max, directory_min, directory_max]| {
         format!("cached {file_min}-{file_max} s, of directories {directory_min}-{directory_max} s")
@@ -172,8 +172,8 @@ fn about_fuse(page: &mut Page, fuse: &FuseIdentity) {
     // Why the process is not seen is also why its command line is not.
     let Some(words) = command_line.value() else { return };
     page.line("command", &words.join(" "));
-    page.line("data from", url.as_deref().unwrap_or("the command line names no place"));
-    page.line("local cache", cache.as_deref().unwrap_or("the command line names none"));
+    page.line("data from", url.as_deref().unwrap_or("the command line has no target"));
+    page.line("local cache", cache.as_deref().unwrap_or("the command line has none"));
 }
 
 fn about_server(page: &mut Page, server: &ServerIdentity) {
@@ -189,7 +189,7 @@ fn about_server(page: &mut Page, server: &ServerIdentity) {
 }
 
 fn connect_text(ns: &u64) -> String {
-    format!("{} (a round trip and the two kernels' work)", quantity::latency(*ns as f64))
+    format!("{} (one round trip, with both kernels' work)", quantity::latency(*ns as f64))
 }
 
 /// `10 Gbit/s`.
@@ -239,7 +239,8 @@ fn about_device(page: &mut Page, device: &DeviceIdentity) {
     let sysfs = "/sys";
     let size = size_bytes.map(binary_size);
     page.line(if partition.is_some() { "partition size" } else { "size" }, &or_unsaid(size, sysfs));
-    let turning = rotational.map(|turns| if turns { "yes, says the driver" } else { "no, says the driver" });
+    let turning =
+        rotational.map(|turns| if turns { "yes, reported by the driver" } else { "no, reported by the driver" });
     page.line("rotational", &or_unsaid(turning.map(str::to_owned), sysfs));
     page.line("scheduler", &or_unsaid(scheduler.clone(), sysfs));
     let queue = queue_requests.map(|requests| match max_request_bytes {

@@ -17,7 +17,7 @@ use linux as system;
 pub use facts::*;
 pub use fuse::is_fuse;
 pub use signature::signature_of;
-pub use system::{DiskWatch, Meters, Reading, Waiting, wait_of_this_thread_ns};
+pub use system::{DiskWatch, Look, Meters, Reading, Waiting, wait_of_this_thread_ns};
 
 use std::path::{Path, PathBuf};
 
@@ -25,40 +25,40 @@ use results::evidence::{Storage, WireCounters};
 
 /// The mount that a path is on. The path may be missing: its nearest existing parent counts.
 pub fn mount_of(path: &Path) -> Fact<Mount> {
-    system::Look::new().mount_of(path)
+    Look::new().mount_of(path)
 }
 
 /// The same by the path's name alone, for one that does not answer: links in it are not followed.
 pub fn mount_by_name(path: &Path) -> Fact<Mount> {
-    system::Look::new().mount_by_name(path)
+    Look::new().mount_by_name(path)
 }
 
 /// The whole disks behind a path, several for a filesystem that spans disks, none for memory and network
 /// filesystems. The path may be missing, and may be a block device itself.
 pub fn devices_of(path: &Path) -> Fact<Vec<BlockDevice>> {
-    system::Look::new().devices_of(path)
+    Look::new().devices_of(path)
 }
 
 /// What a thread of this process waits for in the kernel. Asked of a thread that is not stuck, the answer is old when
 /// it comes.
 pub fn waiting_of(thread: u32) -> Fact<Waiting> {
-    system::Look::new().waiting_of(thread)
+    Look::new().waiting_of(thread)
 }
 
 /// The lowest of these signals that this process was sent and that none of its threads has taken: the kernel gives it to
 /// one thread, and that may be stuck.
 pub fn pending_signal(among: &[i32]) -> Option<i32> {
-    system::Look::new().pending_signal(among)
+    Look::new().pending_signal(among)
 }
 
 /// Kernel, processors and memory. The clock is for the caller to fill in.
 pub fn host() -> results::Host {
-    system::Look::new().host()
+    Look::new().host()
 }
 
 /// Memory that programs can have without the machine beginning to swap; `None`: the kernel does not say.
 pub fn available_memory_bytes() -> Option<u64> {
-    system::Look::new().available_memory_bytes()
+    Look::new().available_memory_bytes()
 }
 
 /// Number of the user whose rights this process has.
@@ -75,55 +75,54 @@ pub fn host_name() -> Option<String> {
 /// what is unknown says why. It does no I/O on the storage, and comes back within some seconds even if a server or
 /// daemon does not.
 pub fn storage_of(path: &Path) -> Storage {
-    system::Look::new().storage_of(path)
+    Look::new().storage_of(path)
 }
 
 /// What the NFS mount at `mount_point` has exchanged with its server since it was mounted, and per operation; the
 /// operations never asked for are left out. The counters only grow: a difference of two looks is what happened.
 pub fn nfs_mount_statistics(mount_point: &Path) -> Fact<WireCounters> {
-    system::Look::new().nfs_mount_statistics(mount_point)
+    Look::new().nfs_mount_statistics(mount_point)
 }
 
 /// The process that answers for the FUSE mount at `mount_point`.
 pub fn fuse_daemon_of(mount_point: &Path) -> Fact<FuseDaemon> {
-    system::Look::new().fuse_daemon_of(mount_point)
+    Look::new().fuse_daemon_of(mount_point)
 }
 
 /// The kernel that this process runs on, and its view of processes.
 pub fn kernel() -> Kernel {
-    system::Look::new().kernel()
+    Look::new().kernel()
 }
 
 /// Whether a process of this namespace exists and can still do anything; `None`: not visible.
 pub fn runs(pid: u32) -> Option<bool> {
-    system::Look::new().runs(pid)
+    Look::new().runs(pid)
 }
 
 /// Files of this name that processes hold open, with the processes: this one, and those with a lock on a file, as far as
 /// they are visible to this user.
 pub fn open_and_locked(name: &str) -> Vec<(u32, PathBuf)> {
-    system::Look::new().open_and_locked(name)
+    Look::new().open_and_locked(name)
 }
 
 /// Bytes of a memory page.
 pub fn page_bytes() -> u64 {
-    system::Look::new().page_bytes()
+    Look::new().page_bytes()
 }
 
 /// What the system allows this process.
 pub fn limits() -> Limits {
-    system::Look::new().limits()
+    Look::new().limits()
 }
 
 /// Everything about one path.
 pub fn path_facts(path: &Path) -> PathFacts {
-    system::Look::new().path_facts(path)
+    Look::new().path_facts(path)
 }
 
 impl HostFacts {
-    /// Looks at the machine and at each of `paths`.
-    pub fn gather(paths: impl IntoIterator<Item = PathBuf>) -> HostFacts {
-        let look = system::Look::new();
+    /// What a look at the machine and at each of `paths` tells.
+    pub fn gather(look: &Look, paths: impl IntoIterator<Item = PathBuf>) -> HostFacts {
         let facts_of = |path: PathBuf| {
             let facts = look.path_facts(&path);
             (path, facts)

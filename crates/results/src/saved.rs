@@ -9,8 +9,8 @@ use crate::record::{RunRecord, SCHEMA_VERSION};
 pub enum SavedRecordError {
     /// Written by a newer program.
     #[error(
-        "this record has format {found}, but this program reads formats up to {SCHEMA_VERSION}: \
-         read it with the program that wrote it, or a newer one"
+        "this record has format {found}, but this program reads formats up to {SCHEMA_VERSION}: use the version that \
+         wrote it, or a newer one"
     )]
     Newer {
         /// The record's schema number.

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use engine::clock::{Clock, ClockWatch, RealClock};
 use engine::errno::{EAGAIN, EFAULT};
+use probe::{DiskWatch, Look};
 use results::evidence::{MachineEvidence, Storage};
 use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_VERSION, Severity};
 
@@ -20,8 +21,9 @@ use crate::control::{Control, WorkerCell, WorkerState};
 use crate::ledger::Sampler;
 use crate::ledger::foreign::ForeignLook;
 use crate::logs::LogWriter;
-use crate::overdue::Watched;
 use crate::plan::{Plan, WorkerPlan};
+use crate::stall::worker::WorkerWatch;
+use crate::stop_rule::{Stability, StopRule};
 use crate::worker::{self, Refused, WorkerEnd};
 pub use observer::{Observer, View};
 use roll::{Gate, Roll};
@@ -40,27 +42,34 @@ const SNAPSHOTS_NS: u64 = 250_000_000;
 /// The note of a run whose log files lack something.
 pub const LOGS_INCOMPLETE: &str = "logs-incomplete";
 
-/// What the caller knows and the record must hold.
-#[derive(Clone, Debug, Default)]
-pub struct Heading {
+/// What is known before the run and the record must hold, and with what it was found out.
+#[derive(Debug)]
+pub(crate) struct Heading {
     /// Version line.
-    pub version: String,
+    pub(crate) version: String,
     /// Words of the command line.
-    pub command: Vec<String>,
+    pub(crate) command: Vec<String>,
     /// Options given for all jobs.
-    pub global_options: Vec<(String, String)>,
+    pub(crate) global_options: Vec<(String, String)>,
     /// Machine facts.
-    pub host: Host,
+    pub(crate) host: Host,
     /// Notes made before the run.
-    pub notes: Vec<Note>,
-    /// The storages that the files are on: see [`storages`](crate::storages).
-    pub storages: Vec<Storage>,
-    /// Look so long at what others do on the devices before anything is measured; zero: only while files are laid out.
-    pub foreign_look: Duration,
+    pub(crate) notes: Vec<Note>,
+    /// The storages that the files are on.
+    pub(crate) storages: Vec<Storage>,
+    /// When the run ends.
+    pub(crate) stop_rule: StopRule,
+    /// The look at the machine that the plan was made with.
+    pub(crate) look: Look,
 }
 
 /// Runs the plan to its end.
-pub fn conduct(mut plan: Plan, heading: Heading, control: Arc<Control>, observer: &mut dyn Observer) -> RunRecord {
+pub(crate) fn conduct(
+    mut plan: Plan,
+    heading: Heading,
+    control: Arc<Control>,
+    observer: &mut dyn Observer,
+) -> RunRecord {
     let (sender, events) = channel();
     let cells = plan.workers.iter().map(|_| WorkerCell::new()).collect();
     let writer = LogWriter::begin(&plan).unwrap_or_else(|sentence| {
@@ -85,16 +94,17 @@ struct Conductor<'run> {
     began_ns: u64,
     started_ms: u64,
     started_ns: Vec<Option<u64>>,
-    disks: Option<probe::DiskWatch>,
+    disks: Option<DiskWatch>,
     /// From the first stage on; `None` as well when its thread could not be started.
     sampler: Option<Sampler>,
     /// Writes the log files.
     logs: Option<LogWriter>,
     /// What is known of the machine before the sampler looks.
     machine: MachineEvidence,
-    /// What the threads of the running stage that have ended waited for a processor.
     /// One per worker.
-    watched: Vec<Watched>,
+    watched: Vec<WorkerWatch>,
+    /// Whether the run may end early.
+    stability: Stability,
     /// When the workers were last looked at.
     looked_ns: u64,
     /// An allocation has failed, and it was told.
@@ -113,6 +123,7 @@ impl<'run> Conductor<'run> {
         let workers = shared.plan.workers.len();
         let clock = RealClock::shared();
         Conductor {
+            stability: Stability::new(heading.stop_rule),
             shared,
             heading,
             events,
@@ -127,7 +138,7 @@ impl<'run> Conductor<'run> {
             sampler: None,
             logs: None,
             machine: MachineEvidence::default(),
-            watched: vec![Watched::default(); workers],
+            watched: vec![WorkerWatch::default(); workers],
             looked_ns: clock.now_ns(),
             short_of_memory: false,
             next_snapshots_ns: SNAPSHOTS_NS,
@@ -143,12 +154,12 @@ impl<'run> Conductor<'run> {
     }
 
     fn carry_out(mut self) -> RunRecord {
+        self.shared.control.follow();
         self.refuse_planned();
-        let asked = self.heading.foreign_look;
-        let foreign_look = ForeignLook::begin(&self.shared.plan, asked, self.clock);
+        let foreign_look = ForeignLook::begin(&self.heading.look, &self.shared.plan, self.clock);
         self.lay_out();
         if let Some(look) = foreign_look {
-            self.machine.foreign_bytes_per_s = look.end(asked, &self.shared.control);
+            self.machine.foreign_bytes_per_s = look.end();
         }
         self.began_ns = self.clock.now_ns();
         self.started_ms = crate::wall::now_ms();
@@ -169,6 +180,8 @@ impl<'run> Conductor<'run> {
             self.run_stage(stage);
         }
         self.end_logs();
+        self.heading.notes.extend(self.observer.ended());
+        self.shared.control.follow();
         let ended = std::mem::take(&mut self.ended);
         // fio shows a job that a signal kept from starting as one that did nothing.
         let jobs = ended.into_iter().enumerate().map(|(index, ended)| ended.unwrap_or_else(|| self.unfinished(index)));
@@ -194,7 +207,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    fn watch_disks(&self) -> Option<probe::DiskWatch> {
+    fn watch_disks(&self) -> Option<DiskWatch> {
         let wanted = |worker: &&WorkerPlan| worker.job.reporting.disk_util && worker.refused.is_none();
         let mut paths: Vec<_> = self
             .shared
@@ -207,7 +220,7 @@ impl<'run> Conductor<'run> {
             .collect();
         paths.sort();
         paths.dedup();
-        (!paths.is_empty()).then(|| probe::DiskWatch::begin(paths))
+        (!paths.is_empty()).then(|| DiskWatch::begin(&self.heading.look, paths))
     }
 
     /// Starts the stage's workers together and waits until all have ended.
@@ -236,6 +249,7 @@ impl<'run> Conductor<'run> {
             self.end(index, end);
         }
         while roll.is_awaited() {
+            self.shared.control.follow();
             match self.events.recv_timeout(WATCH) {
                 Ok(Event::Ended(index, end)) if roll.ends(index) => self.end(index, *end),
                 // One that was left behind has come back, too late.
@@ -244,6 +258,7 @@ impl<'run> Conductor<'run> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.watch();
+            self.stop_by_rule();
             self.watch_clock();
             if let Some(sampler) = &mut self.sampler {
                 sampler.watch(self.clock.now_ns(), stage);
@@ -260,6 +275,7 @@ impl<'run> Conductor<'run> {
     fn await_readiness(&mut self, stage: u32, roll: &mut Roll) -> Vec<(usize, WorkerEnd)> {
         let mut early = Vec::new();
         while roll.is_anybody_starting() {
+            self.shared.control.follow();
             match self.events.recv_timeout(WATCH) {
                 Ok(Event::Ready(index)) => roll.is_ready(index),
                 Ok(Event::Ended(index, end)) if roll.ends(index) => {
@@ -284,7 +300,12 @@ impl<'run> Conductor<'run> {
         if self.sampler.is_some() || workers.all(|worker| worker.job.submission.engine.is_diskless()) {
             return;
         }
-        match Sampler::begin(&self.shared, &self.heading.storages, std::mem::take(&mut self.machine)) {
+        match Sampler::begin(
+            &self.shared,
+            &self.heading.look,
+            &self.heading.storages,
+            std::mem::take(&mut self.machine),
+        ) {
             Ok(sampler) => self.sampler = Some(sampler),
             Err(error) => self.heading.notes.push(Note {
                 id: "no-ledger".to_owned(),
@@ -369,6 +390,20 @@ impl<'run> Conductor<'run> {
             self.take_snapshots();
             let record = self.record(self.jobs_so_far(seconds_left), false);
             self.observer.interim(&record);
+        }
+    }
+
+    /// Ends the run when its rule says so.
+    fn stop_by_rule(&mut self) {
+        let cells = &self.shared.cells;
+        let measures = |cell: &WorkerCell| matches!(cell.state(), WorkerState::Running | WorkerState::Verifying);
+        if self.shared.control.stopped() || !cells.iter().any(measures) {
+            return;
+        }
+        let operations = cells.iter().flat_map(|cell| cell.published().ios).sum();
+        if self.stability.settled(self.elapsed_ns(), operations) {
+            self.shared.control.stop();
+            self.heading.notes.extend(self.heading.stop_rule.note());
         }
     }
 

@@ -1,8 +1,8 @@
 //! What passes between a worker and the conductor while I/O runs: a stop word one way, sampled totals the other.
 //! Workers write their own cell only, some times a second; nothing here is touched per I/O.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use results::JobRecord;
 
@@ -60,12 +60,29 @@ pub struct Control {
     /// Grows with each request for an interim record.
     snapshot_epoch: AtomicU32,
     bounds: Bounds,
+    /// The orders of the study that this run is part of.
+    study: Option<Arc<Control>>,
 }
 
 impl Control {
     /// Orders of a run that waits so long for what does not answer.
     pub fn with_bounds(bounds: Bounds) -> Control {
         Control { bounds, ..Control::default() }
+    }
+
+    /// Orders of one run of a study: it follows those of the study, and can end alone.
+    pub fn within(study: &Arc<Control>) -> Control {
+        Control { bounds: study.bounds, study: Some(Arc::clone(study)), ..Control::default() }
+    }
+
+    /// Passes on what the study was told since; the conductor calls it some times a second.
+    pub(crate) fn follow(&self) {
+        let Some(study) = &self.study else { return };
+        match study.signal() {
+            Some(signal) => self.stop_by_signal(signal),
+            None if study.stopped() => self.stop(),
+            None => {}
+        }
     }
 
     /// How long the run waits for what does not answer.
@@ -108,6 +125,7 @@ impl Control {
     pub fn leave_behind(&self) {
         self.left_behind.store(true, Ordering::Relaxed);
         self.stop();
+        self.study.iter().for_each(|study| study.leave_behind());
     }
 
     /// Whether somebody was left behind.

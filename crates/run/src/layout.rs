@@ -61,7 +61,7 @@ pub(crate) enum LaidOut {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LayoutError {
     /// The run is to end.
-    #[error("the layout of {path} was interrupted; the half-made file is gone", path = path.display())]
+    #[error("the layout of {path} was interrupted; the incomplete file was removed", path = path.display())]
     Interrupted {
         /// The file.
         path: PathBuf,
@@ -102,7 +102,7 @@ fn in_call(function: &'static str) -> impl Fn(FileError) -> LayoutError {
 }
 
 fn place(offset: Option<u64>) -> String {
-    offset.map(|offset| format!("; it happened at offset {offset}")).unwrap_or_default()
+    offset.map(|offset| format!("; at offset {offset}")).unwrap_or_default()
 }
 
 /// Makes the file unless it serves already. `meter` counts the bytes of `bytes_needed` in any case.

@@ -87,7 +87,7 @@ fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<News>) -> Resu
         }
     }
     for error in unreserved {
-        let text = format!("{}: note: {error}; the run may find the disk full", step.job_name);
+        let text = format!("{}: note: {error}; the run may fill the disk", step.job_name);
         let _ = news.send(News::Message(text));
     }
     Ok(())

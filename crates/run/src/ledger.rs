@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use probe::Meters;
+use probe::{Look, Meters};
 use results::evidence::{Ledger, MachineEvidence, Storage};
 
 use crate::conduct::Shared;
@@ -63,14 +63,15 @@ struct Apart {
 }
 
 impl Sampler {
-    /// Finds what stands behind the files of the run. `storages` and `machine`: what the caller knows already.
+    /// Finds what stands behind the files of the run. `look`, `storages`, `machine`: what is known already.
     pub(crate) fn begin(
         shared: &Arc<Shared>,
+        look: &Look,
         storages: &[Storage],
         machine: MachineEvidence,
     ) -> std::io::Result<Sampler> {
         let ledger = Arc::new(Mutex::new(Ledger { machine, ..Ledger::default() }));
-        let meters = Meters::begin(&places(&shared.plan), &interfaces(storages));
+        let meters = Meters::begin(look.clone(), &places(&shared.plan), &interfaces(storages));
         let may_block = meters.may_block();
         let mut probes = Probes::begin(Arc::clone(shared), meters, Arc::clone(&ledger));
         let place = match may_block {

@@ -158,7 +158,7 @@ impl Planning<'_> {
         let shared = Arc::new(job.clone());
         let queueing = queueing::effective(job);
         if job.submission.engine.maps_files() && job.submission.direct {
-            let text = "direct=1 cannot keep a mapping out of the page cache: reads may come from memory";
+            let text = "direct=1 has no effect on mmap: it always uses the page cache, reads may come from memory";
             self.note("mmap-direct", Severity::Caution, job, text.to_string());
         }
         for ordinal in 0..job.clones {
@@ -174,8 +174,8 @@ impl Planning<'_> {
             if !known {
                 let path = directory.display();
                 self.plan.rejections.push(format!(
-                    "fio: {path} is not a directory\nfio: failed parsing directory={path}\n\
-                     Next step: create it, or name another"
+                    "fio: {path} is not a directory\nfio: failed parsing directory={path}\nNext step: create it, or \
+                     use another directory"
                 ));
             }
         }
@@ -242,8 +242,8 @@ impl Planning<'_> {
         files.iter().find_map(|file| {
             let reason = self.facts.path(&file.path)?.device_use.as_ref()?.reason()?;
             let message = format!(
-                "fio: {path} {reason}; refusing to write to it. Next step: unmount it or name another file; \
-                 --allow_mounted_write=1 writes all the same",
+                "fio: {path} {reason}; refusing to write to it. Next step: unmount it or use another file; \
+                 --allow_mounted_write=1 writes anyway",
                 path = file.path.display()
             );
             Some(Refusal { code: EBUSY, function: "mounted device", message })

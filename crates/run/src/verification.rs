@@ -97,12 +97,12 @@ impl Verification {
         for (file, (_, others)) in self.runs.into_iter().filter(|(_, (_, others))| *others > 0) {
             let file = used.get(file as usize).map_or("-".into(), |file| file.path.to_string_lossy());
             self.told.push(format!(
-                "fio: verify: {file} holds blocks of more than one run: {others} are not of the run that wrote the first \
-                 one. Each is whole, but whether it is the newest that was written there cannot be told"
+                "fio: verify: {file} has blocks of several runs: {others} are not of the run that wrote the first \
+                 block. Each block is intact, but may be outdated"
             ));
         }
         if self.untold > 0 {
-            self.told.push(format!("fio: verify: {} further blocks are not as they should be", self.untold));
+            self.told.push(format!("fio: verify: {} further blocks are wrong", self.untold));
         }
         self.told
     }
@@ -195,11 +195,14 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
     let mut messages = Vec::new();
     if Generator::replays_each_write(&plan.workload) {
         let name = &plan.job.name;
-        messages.push(format!("fio: {name}: too many blocks to tell the newest: each write was read back once"));
+        messages.push(format!(
+            "fio: {name}: too many blocks to find the newest write of each: every write was read \
+                               back once"
+        ));
     }
     if matches!(ended, Ended::TimeUp | Ended::Stopped) {
         let read = drive.completed(Direction::Read);
-        messages.push(format!("fio: {}: verification was cut short after {read} reads", plan.job.name));
+        messages.push(format!("fio: {}: verification stopped early, after {read} reads", plan.job.name));
     }
     ReadBack { drive, ended, elapsed_ms, messages }
 }

@@ -375,7 +375,7 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
             said = read_back.messages;
             lost = drive.take_lost();
         } else {
-            said.push(format!("fio: {}: the writes did not come to their end: nothing was verified", plan.job.name));
+            said.push(format!("fio: {}: the writes did not finish: nothing was verified", plan.job.name));
         }
     }
     said.extend(

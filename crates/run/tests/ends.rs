@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use run::{Bounds, Control, Observer};
+use run::{Bounds, Conditions, Control, Line, Observer, StopRule};
 
 /// Stops the run when it is told to, and lets the first job's open return once it was given up.
 struct LateOpener {
@@ -62,4 +62,22 @@ fn a_worker_that_opens_after_it_was_left_behind_is_counted_once_and_does_nothing
         observer.messages.iter().filter(|text| text.contains(&format!("worker {number} is stuck"))).count()
     };
     assert_eq!([1, 2, 3].map(stuck), [1, 1, 1], "{:?}", observer.messages);
+}
+
+/// Sees nothing.
+struct Silent;
+
+impl Observer for Silent {}
+
+#[test]
+fn a_run_whose_rate_has_settled_ends_early_and_its_record_says_so() {
+    let words = "--name=a --ioengine=null --rw=randread --size=1g --time_based --runtime=600";
+    let line = Line::parse(&words.split(' ').map(str::to_owned).collect::<Vec<_>>()).expect("it is a run");
+    let ready = line.look(|_| ()).plan(1).expect("it can be planned").identify_storages();
+    // One window agrees with itself.
+    let stop_rule = StopRule::Settled { least_s: 0.0, windows: 1, tolerance: 0.05 };
+    let record = ready.run(Conditions { version: "", control: Arc::default(), stop_rule }, &mut Silent);
+    assert!(record.jobs[0].read.ios > 0 && record.jobs[0].job_runtime_ms < 600_000, "{:?}", record.jobs[0]);
+    let notes: Vec<&str> = record.notes.iter().map(|note| note.id.as_str()).collect();
+    assert_eq!((notes, record.signal), (vec!["settled"], None));
 }

@@ -24,8 +24,6 @@ pub(super) const TARGETS: &[Target] = &[
     Target { name: "btrfs", stack: &["btrfs"], right: BTRFS },
     Target { name: "btrfs-zstd", stack: &["btrfs", "--compress", "zstd"], right: BTRFS },
     target("overlay", &["overlay"]),
-    // The image's pages are in memory here: what the stack's ext4 is spared.
-    Target { name: "loop", stack: &["ext4"], right: &["host-cache"] },
     Target {
         name: "throttle",
         stack: &["throttle", "--read-bps", "80000000", "--write-bps", "80000000"],
@@ -35,9 +33,10 @@ pub(super) const TARGETS: &[Target] = &[
     target("disk", &[]),
 ];
 
-/// What a stack needs before the first line, as commands of the shell.
-pub(super) fn preparation(target: &Target) -> &'static str {
-    if target.name == "loop" { "losetup --direct-io=off \"$LAB_DEVICE\"" } else { "true" }
+/// What a stack needs before the first line, as commands of the shell: without this the daemon's own page cache answers,
+/// and each number of it is rightly called invalid.
+fn preparation(target: &Target) -> &'static str {
+    if target.name == "fuse" { "lab-fault uncached 1" } else { "true" }
 }
 
 /// Lines of the fio face that a careful person writes: past the cache, or through it once and cold, or synced; the
@@ -68,6 +67,10 @@ pub(super) const LINES: &[&str] = &[
     "--filename=data --rw=read --bs=64k --size=48m --direct=1 --name=then --filename=data --rw=write --bs=64k --size=48m \
      --direct=1 --stonewall",
     "--filename=checked --rw=write --bs=32k --size=16m --verify=crc32c --do_verify=1 --direct=1",
+    "--filename=data --rw=randwrite --bs=16k --size=96m --direct=1 --ioengine=io_uring --iodepth=4 --time_based --runtime=1",
+    "--filename=data --rw=read --bs=256k --size=96m --direct=1 --ioengine=io_uring --iodepth=4 --time_based --runtime=1",
+    "--filename=data --rw=randrw --rwmixread=50 --bs=16k --size=32m --direct=1 --fdatasync=4 --time_based --runtime=1",
+    "--filename=data --rw=write --bs=128k --size=96m --direct=1 --ioengine=libaio --iodepth=2 --time_based --runtime=1",
     // Long enough for everything that looks at rates from second to second.
     "--filename=data --rw=randread --bs=16k --size=96m --direct=1 --ioengine=libaio --iodepth=8 --time_based --runtime=12",
 ];

@@ -13,7 +13,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("findings", &["job", "results"]),
     ("engine", &["job", "workload"]),
     ("probe", &["results", "engine"]),
-    ("run", &["job", "workload", "results", "engine", "probe"]),
+    ("run", &["job", "workload", "results", "findings", "engine", "probe"]),
     ("guide", &["job", "results", "engine", "probe", "findings", "run"]),
     ("check", &["job", "results", "engine", "probe", "run", "guide"]),
     ("fsdyno", &["*"]),

@@ -95,7 +95,7 @@ fn cause_and_advice(code: i32) -> (FileCause, &'static str) {
             (FileCause::Permission, "; run as a user with access to it (ls -l and id show who that is)")
         }
         errno::EROFS => (FileCause::ReadOnly, "; the mount is read-only: remount it rw, or run a read-only job"),
-        errno::EISDIR => (FileCause::Directory, "; name a file in it (filename=), or give it as directory="),
+        errno::EISDIR => (FileCause::Directory, "; use a file in it (filename=), or set directory="),
         errno::ENOTDIR => (FileCause::Missing, "; a part of the path is a file, not a directory"),
         errno::ENOSPC => (FileCause::NoSpace, "; free space there or lower size= (df -h and df -i show what is left)"),
         errno::EDQUOT => (FileCause::NoSpace, "; the disk quota is used up: free space or lower size="),
@@ -109,14 +109,12 @@ fn cause_and_advice(code: i32) -> (FileCause, &'static str) {
         errno::EOPNOTSUPP | errno::ENOSYS => {
             (FileCause::Unsupported, "; this file system has no such operation: leave the option that asks for it out")
         }
-        errno::ETXTBSY => (FileCause::Permission, "; a program is running from it: name another file"),
+        errno::ETXTBSY => (FileCause::Permission, "; a program runs from it: use another file"),
         errno::EIO => (FileCause::Device, "; the device or the server reported a failure (dmesg may say more)"),
-        errno::EXDEV => {
-            (FileCause::Other, "; it leads out of the directory of the run, by a link or into another mount")
-        }
+        errno::EXDEV => (FileCause::Other, "; a link or another mount below it leads out of the work directory"),
         errno::ESTALE => (FileCause::Device, "; the server no longer knows this file: remount, or open it anew"),
         errno::ENXIO | errno::ENODEV => (FileCause::Device, "; no device behind this path"),
-        errno::EBUSY => (FileCause::Device, "; somebody else holds it: unmount or release it first"),
+        errno::EBUSY => (FileCause::Device, "; another program uses it: unmount or release it first"),
         _ => (FileCause::Other, ""),
     }
 }
@@ -129,13 +127,13 @@ pub(super) fn refused_transfer(
     memory_align: usize,
 ) -> String {
     let Some(DirectAlignment { memory, offset: step }) = demand else {
-        return "the first direct transfer was refused and the kernel does not say what this file demands: bs, \
-                offset and blockalign must be multiples of the device's logical block (512 or 4096 bytes), \
-                iomem_align too; try bs=4k, or direct=0"
+        return "direct I/O was refused and the kernel does not report the alignment: bs, offset, blockalign and \
+                iomem_align must be multiples of the device's logical block (512 or 4096 bytes); try bs=4k, or \
+                direct=0"
             .to_owned();
     };
     if step == 0 || memory == 0 {
-        "this file takes no direct I/O: run with direct=0, or use another file system".to_owned()
+        "this file does not support direct I/O: run with direct=0, or use another file system".to_owned()
     } else if !length.is_multiple_of(step) {
         format!(
             "direct I/O on this file needs lengths in multiples of {step} bytes, not {length}: set bs to one, or direct=0"
@@ -147,7 +145,6 @@ pub(super) fn refused_transfer(
     } else if !memory_align.is_multiple_of(memory as usize) {
         format!("direct I/O on this file needs memory aligned to {memory} bytes: set iomem_align={memory}, or direct=0")
     } else {
-        "offset, length and memory suit this file, so the file system refused for a reason of its own: try direct=0"
-            .to_owned()
+        "offset, length and memory are aligned, so the file system refused for another reason: try direct=0".to_owned()
     }
 }

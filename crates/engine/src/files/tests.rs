@@ -51,10 +51,10 @@ fn refused_transfers_are_explained() {
     assert!(error::refused_transfer(demand, 0, 512, 4096).contains("multiples of 4096 bytes, not 512"));
     assert!(error::refused_transfer(demand, 512, 4096, 4096).contains("offsets in multiples of 4096 bytes, not 512"));
     assert!(error::refused_transfer(demand, 0, 4096, 256).contains("iomem_align=512"));
-    assert!(error::refused_transfer(demand, 0, 4096, 512).contains("reason of its own"));
-    assert!(error::refused_transfer(None, 0, 4096, 512).contains("does not say"));
+    assert!(error::refused_transfer(demand, 0, 4096, 512).contains("for another reason"));
+    assert!(error::refused_transfer(None, 0, 4096, 512).contains("does not report the alignment"));
     let none = Some(DirectAlignment { memory: 0, offset: 0 });
-    assert!(error::refused_transfer(none, 0, 4096, 512).contains("takes no direct I/O"));
+    assert!(error::refused_transfer(none, 0, 4096, 512).contains("does not support direct I/O"));
 }
 
 #[test]

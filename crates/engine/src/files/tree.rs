@@ -19,13 +19,13 @@ pub enum TreeError {
     #[error(transparent)]
     File(#[from] FileError),
     /// Another filesystem, or another part of this one, is mounted in it.
-    #[error("{0} is another mount, which is left alone")]
+    #[error("{0} is another mount, and is not removed")]
     Mount(String),
     /// It is no longer where it was made.
-    #[error("{0} was moved by somebody; its files are gone, and an empty directory is left where it is now")]
+    #[error("another program moved {0}; its files are removed, but an empty directory remains at its new place")]
     Moved(String),
     /// It is deeper than anything that was made.
-    #[error("{0} is too deep, and is left alone")]
+    #[error("{0} is too deep, and is not removed")]
     Deep(String),
 }
 

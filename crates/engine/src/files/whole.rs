@@ -90,7 +90,7 @@ impl WholeFile {
         // What stood there may have changed since it was claimed.
         match stands_there(&self.path)? {
             Stands::Nothing | Stands::File => {}
-            Stands::Stream => return Err(refusal(&self.path, "was exchanged for something that is no regular file")),
+            Stands::Stream => return Err(refusal(&self.path, "was replaced by something that is not a regular file")),
         }
         let mut draft = Draft::make(&self.path, self.readers)?;
         draft.file.write_all(bytes)?;
@@ -122,7 +122,7 @@ pub fn create_growing(path: &Path) -> io::Result<File> {
             if metadata.is_file() && metadata.len() == 0 {
                 return Ok(file);
             }
-            Err(refusal(path, "holds something already, which would be lost"))
+            Err(refusal(path, "is not empty, and its content would be lost"))
         }
     }
 }
@@ -160,7 +160,7 @@ fn stands_there(path: &Path) -> io::Result<Stands> {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => return Ok(Stands::Nothing),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(refusal(path, "is a link that leads nowhere"));
+            return Err(refusal(path, "is a link to nothing"));
         }
         Err(error) => return Err(error),
     };
@@ -169,7 +169,7 @@ fn stands_there(path: &Path) -> io::Result<Stands> {
         () if kind.is_dir() => Err(refusal(path, "is a directory")),
         () if kind.is_block_device() => Err(refusal(path, "is a block device")),
         () if !kind.is_file() || is_own_descriptor(path) => Ok(Stands::Stream),
-        () if path.is_symlink() => Err(refusal(path, "is a link: name the file that it leads to")),
+        () if path.is_symlink() => Err(refusal(path, "is a link: use the file that it points to")),
         () => Ok(Stands::File),
     }
 }
@@ -202,7 +202,7 @@ fn open_stream(path: &Path) -> io::Result<File> {
     let file = options.open(path)?;
     let kind = file.metadata()?.file_type();
     if kind.is_block_device() || kind.is_dir() || (kind.is_file() && !is_own_descriptor(path)) {
-        return Err(refusal(path, "was exchanged while it was opened"));
+        return Err(refusal(path, "was replaced while it was opened"));
     }
     let flags = rustix::fs::fcntl_getfl(&file)?;
     rustix::fs::fcntl_setfl(&file, flags - rustix::fs::OFlags::NONBLOCK)?;
@@ -220,11 +220,11 @@ struct Draft {
 
 impl Draft {
     fn make(target: &Path, readers: Readers) -> io::Result<Draft> {
-        let name = target.file_name().ok_or_else(|| refusal(target, "names no file"))?.to_owned();
+        let name = target.file_name().ok_or_else(|| refusal(target, "is not a file name"))?.to_owned();
         let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let directory = Directory::open(parent).map_err(|error| io::Error::from_raw_os_error(error.code))?;
         if directory.look(Path::new(&name)).is_ok_and(|entry| entry.kind != EntryKind::Regular) {
-            return Err(refusal(target, "is no regular file"));
+            return Err(refusal(target, "is not a regular file"));
         }
         let mode = if readers == Readers::Owner { 0o600 } else { 0o666 };
         let mut tries = 0;

@@ -337,7 +337,7 @@ fn setup_refused(code: i32, depth: u32) -> EngineSetupError {
             number("/proc/sys/fs/aio-nr"),
         ),
         libc::ENOMEM => "no kernel memory for the completion ring: lower iodepth or numjobs".to_owned(),
-        libc::EINVAL => format!("iodepth={depth} is beyond what the kernel can count: lower it"),
+        libc::EINVAL => format!("iodepth={depth} is more than the kernel allows: lower it"),
         libc::ENOSYS | libc::EPERM => {
             "this kernel was built without it (CONFIG_AIO), or a container's seccomp profile \
                                        forbids it: use ioengine=io_uring, or psync with more jobs"

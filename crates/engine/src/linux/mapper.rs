@@ -76,7 +76,7 @@ pub(crate) fn targets(control: &Path, major: u32, minor: u32) -> io::Result<Vec<
         return Err(io::Error::last_os_error());
     }
     if request.head.flags & FLAG_BUFFER_FULL != 0 {
-        return Err(io::Error::other("it has more targets than are looked at"));
+        return Err(io::Error::other("it has too many targets"));
     }
     let start = (request.head.data_start as usize).saturating_sub(size_of::<Head>());
     Ok(types(request.answer.get(start..).unwrap_or_default(), request.head.target_count))

@@ -64,12 +64,12 @@ pub fn set_affinity(processors: &[u32]) -> Result<(), ThreadError> {
     let mut set = CpuSet::new();
     for &processor in processors {
         if processor as usize >= CpuSet::MAX_CPU {
-            return Err(error(libc::EINVAL, "processors are numbered 0 to 1023"));
+            return Err(error(libc::EINVAL, "CPUs have the numbers 0 to 1023"));
         }
         set.set(processor as usize);
     }
     rustix::thread::sched_setaffinity(None, &set).map_err(|refusal| {
-        error(refusal.raw_os_error(), "none of them is online and allowed here (see nproc and Cpus_allowed_list)")
+        error(refusal.raw_os_error(), "none of these CPUs is online and allowed here (see nproc and Cpus_allowed_list)")
     })
 }
 
@@ -79,7 +79,7 @@ pub fn set_nice(nice: i32) -> Result<(), ThreadError> {
         option: "nice",
         value: nice.to_string(),
         code: refusal.raw_os_error(),
-        advice: "a value below the present one needs root or a higher `ulimit -e`",
+        advice: "a lower value needs root or a higher `ulimit -e`",
     })
 }
 

@@ -122,14 +122,14 @@ impl Known {
             return Ok((Culprit::Link, why));
         }
         if self.share(self.server_ns) >= MOST {
-            let why = format!("it takes {} for the same request by itself", latency(self.server_ns));
+            let why = format!("the same request takes {} on the server alone", latency(self.server_ns));
             return Ok((Culprit::Server, why));
         }
         if let Some(busy) = self.busy.filter(|busy| *busy >= BUSY) {
-            return Ok((Culprit::Client, format!("its processors were busy for {:.0} % of the time", busy * 100.0)));
+            return Ok((Culprit::Client, format!("its CPUs were busy {:.0} % of the time", busy * 100.0)));
         }
         if let Some(times) = self.times.filter(|times| self.queues_by_itself(times)) {
-            let why = format!("a request waits {} in its queue before it is sent", latency(times.queue_ns));
+            let why = format!("a request waits {} in the client's queue before it is sent", latency(times.queue_ns));
             return Ok((Culprit::Client, why));
         }
         // What a request takes beyond the server's own time once it has left the queue.
@@ -138,10 +138,10 @@ impl Known {
             return Err("no part takes most of the time");
         }
         if self.unsafe_writes {
-            return Err("the server's run did not wait until its writes were safe, and an NFS server does before it \
-                        answers: repeat both with --sync=dsync");
+            return Err("the run on the server did not wait for durable writes, but an NFS server does; repeat both \
+                        runs with --sync=dsync");
         }
-        Ok((Culprit::Link, format!("a request spends {} on the way", latency(way_ns))))
+        Ok((Culprit::Link, format!("a request spends {} on the network", latency(way_ns))))
     }
 
     /// A queue in front of a slow server or link is theirs: the client's own shows while the way is quick.
@@ -161,14 +161,14 @@ impl Known {
         );
         if let Some(times) = self.times {
             sentence.push_str(&format!(
-                " The mount's own counters say {} in the client's queue and {} on the wire and in the server.",
+                " NFS counters: {} in the client's queue, {} on the network and in the server.",
                 latency(times.queue_ns),
                 latency(times.round_trip_ns)
             ));
         }
         sentence.push_str(&match found {
             Ok((culprit, why)) => format!(" The limit is {}: {why}.", culprit.word()),
-            Err(why) => format!(" What limits it cannot be told: {why}."),
+            Err(why) => format!(" The limit is unknown: {why}."),
         });
         sentence
     }

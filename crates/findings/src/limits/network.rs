@@ -18,7 +18,7 @@ pub(crate) const ROUND_TRIPS: f64 = 3.0;
 const SLOWEST_LINK: f64 = 1.25e6;
 
 /// Where the time of a request goes.
-const TIMES: &str = "a request takes {} on the wire and in the server, a TCP connect {}";
+const TIMES: &str = "a request takes {} on the network and in the server, a TCP connect {}";
 
 /// Fewer requests may all have met the same accident.
 const REQUESTS_MIN: u64 = 4;
@@ -47,7 +47,7 @@ pub(super) fn link(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let (rate, speed) = link_rates(row, flow)?;
     (rate >= LINK_FILLED * speed).then(|| Limit {
         limiter: Limiter::Link,
-        evidence: Shown::new("{} of its {} crossed it", [per_s(rate), per_s(speed)]),
+        evidence: Shown::new("{} of its {} were in use", [per_s(rate), per_s(speed)]),
     })
 }
 
@@ -59,7 +59,8 @@ pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let quick = connect_ns.is_none_or(|connect_ns| times.round_trip_ns <= ROUND_TRIPS * connect_ns);
     if quick && times.queue_ns > QUEUED * times.round_trip_ns {
         let evidence = Shown::new(
-            "a request waited {} in the client before {} on the wire and in the server: more connections (nconnect) help",
+            "a request waited {} in the client and {} on the network and in the server; more connections (nconnect) \
+             help",
             [latency(times.queue_ns), latency(times.round_trip_ns)],
         );
         return Some(Limit { limiter: Limiter::ClientQueue, evidence });
@@ -70,10 +71,10 @@ pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let times = [latency(times.round_trip_ns), latency(connect_ns)];
     let most = |what: &str| Shown::new(&format!("{TIMES}: most of it {what}"), times);
     Some(match () {
-        () if quick => Limit { limiter: Limiter::RoundTrip, evidence: most("on the way") },
+        () if quick => Limit { limiter: Limiter::RoundTrip, evidence: most("on the network") },
         () if told || rate < SLOWEST_LINK => Limit { limiter: Limiter::Server, evidence: most("in the server") },
         () => {
-            let words = format!("{TIMES}: {{}} crossed a link that does not tell its speed (FSDYNO_LINK_MBIT can)");
+            let words = format!("{TIMES}; {{}} crossed a link of unknown speed (set FSDYNO_LINK_MBIT)");
             let [round_trip, connect] = times;
             Limit { limiter: Limiter::ServerOrLink, evidence: Shown::new(&words, [round_trip, connect, per_s(rate)]) }
         }

@@ -3,23 +3,23 @@
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, READ, WRITE};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::rate;
 
 pub(crate) const ID: &str = "above-link-speed";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T7",
     title: "Faster than the network link",
-    happens: "A network filesystem cannot move more than its link carries. A higher number is served by a cache on this \
-              side.",
-    seen: "The rate that the report gives, of 4 MiB or more, beside the speed of the interface towards the server. \
-           Invalid above it by 5 %. Virtual interfaces mostly do not tell their speed: FSDYNO_LINK_MBIT=1000 does, \
-           else nothing is said.",
-    advice: "Use more data than this machine has memory, fresh files for reads, and --end_fsync=1 for writes; see \
-             nfs-data-cache and fuse-cache.",
+    happens: "A network filesystem cannot move data faster than its link. A higher number came from a cache on this \
+              machine.",
+    seen: "The reported rate is compared with the speed of the interface to the server, for 4 MiB or more. Invalid if \
+           it is more than 5 % higher. Most virtual interfaces do not report a speed: set FSDYNO_LINK_MBIT=1000, or \
+           this check is skipped.",
+    advice: "Use more data than this machine has memory, fresh files for reads, and --end_fsync=1 for writes. See \
+             also nfs-data-cache and fuse-cache.",
     documented: "linux Documentation/ABI/testing/sysfs-class-net, speed; seaweedfs issue 5157",
 };
 
@@ -48,7 +48,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         }
         let interface = server.interface.value().map_or("the link", String::as_str);
         let cause = format!(
-            "{} is more than {interface} carries ({}): a cache on this side answered{}",
+            "{} is more than {interface} can carry ({}): a cache on this machine answered{}",
             rate(fastest),
             rate(link),
             stage.together()
@@ -61,7 +61,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let next = if row.writes() && !row.first().plan.end_sync {
             "add --end_fsync=1, and use more data than this machine has memory"
         } else {
-            "use files that this machine has not read or written since the mount, and more data than it has memory"
+            "use more data than memory, in files that this machine has not read or written since the mount"
         };
         found.push(report.says(cause, next));
     }

@@ -4,23 +4,24 @@ use results::evidence::{StorageClass, WireCounters};
 use results::{Finding, PhaseRecord, Severity};
 
 use crate::evidence::Evidence;
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::count;
 
 pub(crate) const ID: &str = "attribute-cache";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T9",
     title: "stat calls that never left the client",
-    happens: "An NFS client trusts what it knows of a file's attributes for 3 to 60 s (acregmin, acregmax), of a \
-              folder's for 30 to 60 s. A loop of stat calls then measures this machine.",
-    seen: "Requests on the wire that could answer (GETATTR, LOOKUP, ACCESS, READDIR, READDIRPLUS, OPEN) beside 64 or \
-           more operations of a phase of stat calls or of the engines filestat and dirstat: fewer than one for two \
-           is a caution. For a phase that is meant to run from the cache it is information only.",
-    advice: "Wait longer than acregmax, drop the caches, or mount with noac for a cold number; show hot and cold beside \
-             each other.",
+    happens: "An NFS client caches the attributes of a file for 3 to 60 s (acregmin, acregmax), those of a directory \
+              for 30 to 60 s. A loop of stat calls then measures this machine, not the server.",
+    seen: "Applies to phases of stat calls and to the engines filestat and dirstat, from 64 operations on. Counted \
+           are the requests that can answer a stat: GETATTR, LOOKUP, ACCESS, READDIR, READDIRPLUS, OPEN. Fewer than \
+           one request for two operations is a caution. In a phase that is meant to run from the cache it is \
+           information only.",
+    advice: "For a cold number wait longer than acregmax, drop the caches, or mount with noac. Report hot and cold \
+             numbers side by side.",
     documented: "nfs(5), attribute caching; linux mountstats",
 };
 
@@ -64,7 +65,7 @@ fn judge(job: &str, operations: u64, requests: u64, severity: Severity) -> Optio
         return None;
     }
     let cause = format!(
-        "{} operations and {} requests to the server: the rest was answered from this client's attribute cache",
+        "{} operations sent {} requests to the server: the client's attribute cache answered the rest",
         count(operations),
         count(requests)
     );
@@ -72,6 +73,6 @@ fn judge(job: &str, operations: u64, requests: u64, severity: Severity) -> Optio
         Report::new(ID, severity, job)
             .number("operations", operations as f64, "operations")
             .number("requests on the wire", requests as f64, "requests")
-            .says(cause, "run it cold: longer than acregmax after the files were touched, or on a mount with noac"),
+            .says(cause, "run it cold: wait longer than acregmax after the files were touched, or mount with noac"),
     )
 }

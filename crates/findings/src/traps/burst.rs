@@ -6,22 +6,22 @@ use results::{Finding, Severity};
 use super::throttled::limited_later;
 use super::writes_in_memory::without_sync;
 use crate::evidence::{Evidence, Row};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, rate};
 
 pub(crate) const ID: &str = "burst";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T15",
-    title: "Fast at first, then slow: burst credit or a cache that filled",
-    happens: "Cloud volumes have credits, SSDs a fast part of their flash, controllers and page caches some memory. A \
-              short test ends before they are used up; the mean of a longer one mixes both speeds.",
-    seen: "The rate of each second falls from one level to another by a quarter or more, each level at least 5 s \
-           long, with hardly a second of one that reaches the other (p at most 0.01): a caution. Runs with a rate of \
-           their own are left out, and falls to a limit that the control group was given meanwhile.",
-    advice: "Use the later figure for work that lasts, and run for five minutes or more: --time_based --runtime=300.",
+    title: "Fast at first, then slow: burst credit or a full cache",
+    happens: "Cloud volumes have burst credits, SSDs have a fast part of their flash, controllers and page caches \
+              have memory. A short test ends before these are used up. The mean of a longer test mixes both speeds.",
+    seen: "The rate falls from one level to another by a quarter or more. Each level lasts at least 5 s, and almost \
+           no second of one level reaches the other (p at most 0.01). It is a caution. Jobs with a rate limit or \
+           think time are not checked, nor is a fall to a limit that the control group got during the run.",
+    advice: "For sustained load use the later figure, and run for five minutes or more: --time_based --runtime=300.",
     documented: "Amazon EBS user guide, gp2 burst credits; linux ena_ethtool.c; thomas-krenn TKperf issue 35",
 };
 
@@ -46,9 +46,9 @@ pub(super) fn fall(row: &Row<'_>) -> Option<(f64, f64, usize)> {
 
 fn judge(row: &Row<'_>) -> Option<Finding> {
     let (before, after, seconds) = fall(row)?;
-    let reason = if without_sync(row) { "in memory" } else { "on credit or in a cache" };
+    let reason = if without_sync(row) { "in memory" } else { "from burst credit or a cache" };
     let cause = format!(
-        "{} for the first {seconds} s, then {} ({} of it): it began {reason}",
+        "{} for the first {seconds} s, then {} ({} of it): the fast part came {reason}",
         rate(before),
         rate(after),
         percent(after / before)

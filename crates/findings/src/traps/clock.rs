@@ -3,21 +3,22 @@
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Row};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, time};
 
 pub(crate) const ID: &str = "clock";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T21",
-    title: "The clock is slow or does not keep time",
-    happens: "Some clock sources (hpet, acpi_pm, a virtual machine's own) need a system call or a trip to the hypervisor \
-              for each reading: one or two per I/O. Others drift or step, and latencies come out as 0 or as most of a second.",
-    seen: "The cost of a reading, measured before the run, beside the time of an I/O: a caution from 5 % on. Drift \
-           of the counter against the system's clock over two seconds or more: a caution from 500 ppm on. Simulated \
-           time is left alone.",
+    title: "The clock is slow or inaccurate",
+    happens: "Some clock sources (hpet, acpi_pm, those of some hypervisors) need a system call or a hypervisor exit \
+              for each reading, once or twice per I/O. Others drift or jump, and latencies come out as 0 or as most \
+              of a second.",
+    seen: "The cost of a clock reading, measured before the run, is compared with the time of an I/O: a caution from \
+           5 % on. The drift of the counter against the system clock is measured over two seconds or more: a caution \
+           from 500 ppm on. Simulated time is not checked.",
     advice: "Choose another source in /sys/devices/system/clocksource/clocksource0/current_clocksource (tsc where the \
              kernel trusts it, kvm-clock in guests).",
     documented: "linux Documentation/virt/kvm/x86/timekeeping.rst; fio documentation, clocksource; fio issues 533, 630, 902",
@@ -53,13 +54,13 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             Report::new(ID, Severity::Caution, row.name)
                 .number("cost of a reading", clock.cost_ns, "ns")
                 .number("share of an I/O's time", share, "ratio")
-                .says(cause, "choose a faster clock source, or add --gtod_reduce=1 and give up the latencies")
+                .says(cause, "choose a faster clock source, or add --gtod_reduce=1 and do without latencies")
         })
     };
     let mut found: Vec<Finding> = evidence.rows().filter_map(costly).collect();
     let long = evidence.rows().any(|(_, row)| row.runtime_ms() >= DRIFT_RUN_MS);
     if let Some(ppm) = clock.drift_ppm.filter(|ppm| long && ppm.abs() >= DRIFT_PPM) {
-        let cause = format!("the clock ({source}) drifted by {ppm:.0} ppm from the system's: times are off by as much");
+        let cause = format!("clock {source} drifted by {ppm:.0} ppm from the system clock: times are wrong by as much");
         let report = Report::of_run(ID, Severity::Caution).number("drift", ppm, "ppm");
         found.push(report.says(cause, "choose another clock source"));
     }

@@ -5,24 +5,24 @@ use results::{Finding, Severity};
 
 use super::writes_in_memory::without_sync;
 use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, size};
 
 pub(crate) const ID: &str = "compressible-data";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T17",
-    title: "The data shrink on the way to the disk",
-    happens: "Zeros, one repeated pattern or half-empty buffers are stored in a fraction of their size by filesystems, \
-              arrays and SSDs that compress or find duplicates. The number then counts bytes that nobody stored.",
+    title: "The data were compressed or deduplicated",
+    happens: "Zeros, one repeated pattern or half-empty buffers take a fraction of their size on storage that \
+              compresses or deduplicates. The number then counts bytes that were never stored.",
     seen: "Before the run, from the buffer options, a caution: zeros, one repeated pattern, or buffers of which half \
-           or more compresses away. After it, from the extent map (extents stored in another form) beside the bytes \
-           that the device moved, for 4 MiB or more, where no cache can have kept them from it. Said when a tenth is \
-           saved; invalid when the device moved less than half.",
-    advice: "Leave the default random data (no zero_buffers, buffer_pattern, buffer_compress_percentage), with \
-             --refill_buffers=1 where duplicates may be found; or compress on purpose, and say which ratio.",
+           or more compresses away. After the run, for 4 MiB or more: compressed extents in the extent map, and the \
+           bytes that the device moved. It is not checked where a cache can have kept bytes from the device. Reported \
+           when a tenth is saved; invalid when the device moved less than half.",
+    advice: "Keep the default random data: no zero_buffers, buffer_pattern or buffer_compress_percentage. Add \
+             --refill_buffers=1 where the storage deduplicates. If you compress on purpose, report the ratio.",
     documented: "fio documentation, zero_buffers, buffer_compress_percentage, refill_buffers; btrfs(5); elbencho issue 75",
 };
 
@@ -73,12 +73,12 @@ fn conflict(row: &Row<'_>, encoded: bool) -> Option<Finding> {
         Some(option) if encoded => {
             format!("{what} on a filesystem that compresses ({option}): fewer bytes are stored than counted")
         }
-        _ => format!("{what}: a storage that compresses or finds duplicates stores fewer bytes than are counted"),
+        _ => format!("{what}: storage that compresses or deduplicates stores fewer bytes than counted"),
     };
     let report = Report::new(ID, Severity::Caution, row.name);
     Some(report.says(
         cause,
-        "leave out zero_buffers, buffer_pattern and buffer_compress_percentage: random data is the default",
+        "leave out zero_buffers, buffer_pattern and buffer_compress_percentage: random data are the default",
     ))
 }
 
@@ -99,7 +99,7 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
     let severity = if ratio < MOVED { Severity::Invalid } else { Severity::Caution };
     let device = flow.device.as_ref()?;
     let cause = format!(
-        "{} of the {} in the files is stored compressed: {} {} by the job, {} by {}{}",
+        "{} of the {} in the files are stored compressed: {} {} by the job, {} by {}{}",
         percent(encoded as f64 / bytes as f64),
         size(bytes),
         size(asked),
@@ -116,7 +116,7 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
             .bytes("bytes moved by the device", moved)
             .says(
                 cause,
-                format!("use random data (the default), or say the ratio: {} of the bytes moved", percent(ratio)),
+                format!("use random data (the default), or report the ratio: {} of the bytes moved", percent(ratio)),
             ),
     )
 }

@@ -1,50 +1,52 @@
-//! T20, the other face: the generator did not get a processor.
+//! T20, the other face: I/O threads did not get a CPU.
 
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::percent;
 
 pub(crate) const ID: &str = "cpu-starved";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T20",
-    title: "The workers waited for a processor",
-    happens: "A hypervisor that gives the time to others (steal), a control group with a processor limit, other \
-              programs, or more workers than processors make the generator wait. Rates fall and latencies grow, and \
-              the storage has no part in it. Where the storage's own work takes the processors, a FUSE daemon's or \
-              the kernel's for io_uring, the rate is what this machine gets from it, and the row stays ok.",
-    seen: "Steal time of the machine from 10 % on, throttling by the control group from 5 % of the time on, workers \
-           that waited for a processor for 20 % of their time or more; and who used the processors for at least half \
-           of that time. A caution; information where the storage's own work did.",
-    advice: "Run when the machine is idle, with no more jobs than processors, and without a processor limit.",
+    title: "CPU contention: I/O threads waited for a CPU",
+    happens: "I/O threads wait when the hypervisor runs other guests (steal), the control group has a CPU limit, \
+              other processes are busy, or there are more jobs than CPUs. Throughput falls and latencies grow, but \
+              not because of the storage. If the storage's own work uses the CPUs (a FUSE daemon, kernel threads of \
+              io_uring), the rate is what this machine gets, and the row stays ok.",
+    seen: "Steal time of the machine from 10 % on. CPU throttling by the control group from 5 % of the time on. I/O \
+           threads that waited for a CPU for 20 % of their time or more, and who used at least half of that CPU time. \
+           A caution; information if the storage's own work used the CPUs.",
+    advice: "Run on an idle machine, with no more jobs than CPUs and without a CPU limit.",
     documented: "proc(5), /proc/stat and schedstat; linux Documentation/admin-guide/cgroup-v2.rst, cpu.stat",
 };
 
-/// Stolen share of the processors' time.
+/// Stolen share of the CPU time.
 const STEAL: f64 = 0.1;
-/// Share of the time in which the control group held us.
+/// Share of the time in which the control group throttled the run.
 const THROTTLED: f64 = 0.05;
 /// Share of the workers' time spent runnable and not running.
 const WAITING: f64 = 0.2;
 
-/// A way to be without a processor.
+/// A reason to be without a CPU.
 struct Shortage {
     name: &'static str,
     share: f64,
     limit: f64,
-    /// Who had the processors, where that is known.
+    /// Who used the CPUs, where that is known.
     user: Option<User>,
     next: &'static str,
 }
 
-/// Processor time of somebody other than the workers that waited.
+/// CPU time of somebody other than the workers that waited.
 struct User {
     name: &'static str,
     seconds: f64,
+    /// The machine's CPUs.
+    of_cpus: f64,
     /// It worked for the storage.
     is_storage: bool,
     next: &'static str,
@@ -58,30 +60,36 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let all = [steal(flow), throttled(flow), waiting(stage, row, flow)].into_iter().flatten();
     let over = all.filter(|shortage| shortage.share.is_finite() && shortage.share >= shortage.limit);
     let worst = over.max_by(|one, other| (one.share / one.limit).total_cmp(&(other.share / other.limit)))?;
-    let (name, share, limit) = (worst.name, percent(worst.share), percent(worst.limit));
-    let mut cause = format!("{name} for {share} of the time (from {limit} on it shows in the numbers)");
+    let (share, limit) = (percent(worst.share), percent(worst.limit));
+    let mut cause = format!("CPU contention: {} {share} of the time (results suffer from {limit} on)", worst.name);
     let mut severity = Severity::Caution;
     let mut next = worst.next;
     if let Some(user) = worst.user {
-        let processors = user.seconds / flow.seconds;
-        cause += &format!("; meanwhile {} used the time of {processors:.1} processors", user.name);
+        cause += &format!("; {} used {:.1} of {} CPUs", user.name, user.seconds / flow.seconds, user.of_cpus);
         severity = if user.is_storage { Severity::Info } else { severity };
         next = user.next;
     }
-    Some(Report::new(ID, severity, row.name).number(name, worst.share, "ratio").says(cause, next))
+    Some(Report::new(ID, severity, row.name).number(worst.name, worst.share, "ratio").says(cause, next))
 }
 
 fn steal(flow: &Flow<'_>) -> Option<Shortage> {
     let (begin, end) = (&flow.begin.system, &flow.end.system);
     let share = grown(end.steal_ms, begin.steal_ms)? / grown(end.total_ms, begin.total_ms)?;
-    let name = "the hypervisor gave the processors to others";
-    Some(Shortage { name, share, limit: STEAL, user: None, next: "run again when the host is quiet" })
+    let name = "the hypervisor ran other guests";
+    Some(Shortage { name, share, limit: STEAL, user: None, next: "run again when the host is idle" })
 }
 
 fn throttled(flow: &Flow<'_>) -> Option<Shortage> {
     let share = grown(flow.end.system.throttled_us, flow.begin.system.throttled_us)? / 1e6 / flow.seconds;
-    let name = "the control group's processor limit held the run";
-    Some(Shortage { name, share, limit: THROTTLED, user: None, next: "raise the group's cpu.max (CPU limit)" })
+    let name = "the control group throttled the run";
+    Some(Shortage {
+        name,
+        share,
+        limit: THROTTLED,
+        user: None,
+        next: "raise the CPU limit of the control group \
+                                                                      (cpu.max)",
+    })
 }
 
 /// The workers' own waiting. Threads that work for them (the kernel's for io_uring) are not asked: many of them wait in
@@ -90,51 +98,51 @@ fn waiting(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Shortage
     let waited_ns = row.workers.iter().map(|worker| worker.run_queue_wait_ns).sum::<Option<u64>>()?;
     let runtime_ms: u64 = row.workers.iter().map(|worker| worker.job_runtime_ms).sum();
     Some(Shortage {
-        name: "the workers waited for a processor",
+        name: "I/O threads waited for a CPU",
         share: (waited_ns as f64 / 1e6 / runtime_ms as f64).min(1.0),
         limit: WAITING,
         // Whoever had less than half of that time does not explain it: the workers may have been pinned together.
         user: largest_user(stage, flow).filter(|user| user.seconds >= waited_ns as f64 / 2e9),
-        next: "use fewer jobs than the machine has processors, or stop what else runs",
+        next: "use fewer jobs than the machine has CPUs, or stop other load",
     })
 }
 
-/// Who else used the processors most.
+/// Who else used the CPUs most.
 fn largest_user(stage: &Stage<'_>, flow: &Flow<'_>) -> Option<User> {
     let (begin, end) = (&flow.begin.system, &flow.end.system);
     let busy_s = grown(end.busy_ms, begin.busy_ms)? / 1e3;
     // Ticks are coarse: a little less than one is one.
-    let processors = (grown(end.total_ms, begin.total_ms)? / 1e3 / flow.seconds).round().max(1.0);
+    let cpus = (grown(end.total_ms, begin.total_ms)? / 1e3 / flow.seconds).round().max(1.0);
     let process_s = flow.process?.cpu_ns as f64 / 1e9;
     let workers = || stage.workers.iter();
     let workers_s = workers().map(|worker| worker.user_ns + worker.system_ns).sum::<u64>() as f64 / 1e9;
     let daemon_s = flow.daemon.and_then(|daemon| daemon.cpu_ns).unwrap_or(0) as f64 / 1e9;
-    let user = |name, seconds, is_storage, next| User { name, seconds, is_storage, next };
-    let more_than_processors = workers().count() as f64 > processors;
+    let user = |name, seconds, is_storage, next| User { name, seconds, of_cpus: cpus, is_storage, next };
+    let more_than_cpus = workers().count() as f64 > cpus;
     let users = [
         user(
-            "other programs and the kernel",
+            "other processes and the kernel",
             busy_s - process_s - daemon_s,
             false,
-            "stop what else runs, and run again",
+            "stop the other processes, and run again",
         ),
         user(
-            "this run's own workers",
-            if more_than_processors { workers_s } else { 0.0 },
+            "this run's own I/O threads",
+            if more_than_cpus { workers_s } else { 0.0 },
             false,
-            "use no more jobs than the machine has processors",
+            "use no more jobs than the machine has CPUs",
         ),
         user(
-            "the filesystem's daemon",
+            "the FUSE daemon",
             daemon_s,
             true,
-            "the daemon is part of this mount: run it where there are more processors, or ask for less at once",
+            "give the mount's daemon more CPUs, or use fewer jobs or a lower queue depth",
         ),
         user(
-            "the kernel's threads for this run's requests",
+            "the kernel threads for this run's requests",
             process_s - workers_s,
             true,
-            "the kernel does these requests on threads of its own: compare with ioengine=psync and several jobs",
+            "compare with --ioengine=psync and several jobs: here kernel threads do the requests",
         ),
     ];
     users.into_iter().max_by(|one, other| one.seconds.total_cmp(&other.seconds))

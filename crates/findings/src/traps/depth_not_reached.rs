@@ -6,30 +6,28 @@ use results::{Finding, Severity};
 
 use super::throttled::limited;
 use crate::evidence::{Evidence, Flow, Row, Stage};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, time};
 
 pub(crate) const ID: &str = "depth-not-reached";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T3",
-    title: "The queue was not as deep as asked for",
-    happens: "Engines of synchronous calls carry one request at a time, whatever iodepth says. libaio does the same \
-              without direct I/O: io_submit returns when the request is done. The report then shows 32 requests in \
-              flight, while the device saw one, and a completion latency that is up to 32 times the time of one. \
-              Direct writes that make a file grow, or go to a filesystem with checksums, are done one after the other \
-              too.",
-    seen: "Before the run, from the options: a caution, on a memory filesystem information only. After a run with \
-           libaio and a depth of four or more, from the device's average queue depth and from the submission \
-           latency: where submitting is the whole of a request, slat times the number of I/Os is the time of the \
-           run. Said when both say so: the depth was below a quarter of what was asked for, and submitting took 70 % \
-           of the time; without latencies (gtod_reduce) the queue tells it alone, where the device delivered nine \
-           tenths of it. Invalid without direct I/O; with it a caution, as it is then the filesystem that has no \
-           depth, and nothing where a limit of the control group held the requests.",
-    advice: "Add --direct=1 to libaio, or use --ioengine=io_uring, which keeps its depth without direct I/O too. For \
-             synchronous engines use --numjobs to have several requests at once.",
+    title: "The queue depth was not reached",
+    happens: "Synchronous engines keep one request in flight, whatever iodepth is. libaio does the same without \
+              direct I/O: io_submit returns when the request is done. The report then shows 32 requests in flight \
+              while the device saw one, and a clat of up to 32 times the real latency. Direct writes that extend a \
+              file, or go to a filesystem with checksums, are also done one at a time.",
+    seen: "Before the run, from the options: a caution; on a memory filesystem information only. After a run with \
+           libaio and iodepth=4 or more, two figures must agree. The device's average queue depth was below a quarter \
+           of iodepth, and submission took 70 % of the time (slat times the number of I/Os). Without latencies \
+           (gtod_reduce) the queue depth decides alone, if the device delivered nine tenths of the bytes. Invalid \
+           without direct I/O. With direct I/O a caution, since the filesystem itself serialises the writes. Not \
+           reported where a control group limit held the requests.",
+    advice: "Add --direct=1 to libaio, or use --ioengine=io_uring, which reaches its depth without direct I/O too. \
+             With synchronous engines use --numjobs to have several requests in flight.",
     documented: "fio documentation, iodepth and libaio; io_submit(2); fio issues 226, 376, 512, 812",
 };
 
@@ -65,17 +63,14 @@ fn conflict(row: &Row<'_>) -> Option<Finding> {
     let (cause, next) = if buffered_libaio {
         (
             format!(
-                "iodepth={depth} with libaio and without direct I/O: io_submit returns when the request is done, so \
-                 that one request is in flight and clat is up to {depth} times the time of one"
+                "iodepth={depth}, but libaio without direct I/O has one request in flight (io_submit waits for it): \
+                 clat is up to {depth} times the real latency"
             ),
             "add --direct=1, or use --ioengine=io_uring".to_owned(),
         )
     } else {
         (
-            format!(
-                "iodepth={depth} with {}, whose calls return when the request is done: one request is in flight",
-                row.first().setup.engine
-            ),
+            format!("iodepth={depth}, but {} is synchronous: one request is in flight", row.first().setup.engine),
             format!("use --ioengine=io_uring (or libaio with --direct=1), or --numjobs={depth} instead of the depth"),
         )
     };
@@ -103,8 +98,8 @@ fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         return None;
     }
     let cause = format!(
-        "asked for depth {asked}, {} saw {seen:.1}: submitting took {} of the time; a request took {}, not the {} of \
-         clat",
+        "only {seen:.1} of {asked} requests reached {} at a time: submission took {} of the time; a request took {}, \
+         not the {} of clat",
         device.name,
         percent(submitting.min(1.0)),
         time(slat),
@@ -113,7 +108,7 @@ fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let next = if row.buffered() {
         "add --direct=1, or use --ioengine=io_uring"
     } else {
-        "use --ioengine=io_uring; a file that grows under direct writes should be written once before the run"
+        "use --ioengine=io_uring; if direct writes extend the file, write it once before the run"
     };
     // The filesystem itself may have no depth for direct writes: then that is how fast it is.
     let severity = if row.buffered() { Severity::Invalid } else { Severity::Caution };
@@ -136,7 +131,8 @@ fn unclocked(row: &Row<'_>, flow: &Flow<'_>, asked: f64, seen: f64) -> Option<Fi
         return None;
     }
     let cause = format!(
-        "asked for depth {asked}, {} saw {seen:.1}: without direct I/O io_submit returns when the request is done",
+        "only {seen:.1} of {asked} requests reached {} at a time: without direct I/O io_submit waits until the \
+         request is done",
         device.name
     );
     Some(

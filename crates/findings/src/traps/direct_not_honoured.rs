@@ -5,25 +5,25 @@ use results::{Finding, Severity};
 
 use super::thin_blocks::{sparse_image, thin_layer, unknown_layer};
 use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, size};
 
 pub(crate) const ID: &str = "direct-not-honoured";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T5",
-    title: "Direct I/O was accepted, and memory answered all the same",
-    happens: "Some filesystems accept O_DIRECT at open and go through a cache: ZFS through its ARC, fscrypt and data \
-              journalling through the page cache, FUSE as its daemon decides, btrfs for compressed extents. The \
-              number is then a cache's, though direct=1 was given.",
-    seen: "For 4 MiB or more: the bytes that the devices or the server delivered beside those read; less than half \
-           is invalid. Else pages of the files that appeared in the cache (cachestat) during a run where all jobs \
-           use direct I/O, a quarter or more of what was moved: a caution. Nothing is said of thin volumes and \
-           images with holes, where nobody delivers what was never written.",
-    advice: "Ask `fsdyno inspect` what stands at the path. For ZFS set primarycache=metadata on a test dataset, for \
-             btrfs leave compression out; otherwise use files much larger than memory.",
+    title: "Direct I/O was accepted, but a cache answered",
+    happens: "Some filesystems accept O_DIRECT at open and still use a cache. ZFS uses its ARC, fscrypt and data \
+              journalling use the page cache, FUSE does what its daemon decides, btrfs caches compressed extents. The \
+              number is then the cache's, although direct=1 was set.",
+    seen: "For 4 MiB or more, the bytes that the devices or the server delivered are compared with the bytes read. \
+           Less than half is invalid. Otherwise pages of the files that entered the page cache (cachestat) during a \
+           run with direct I/O only: a caution from a quarter of the bytes on. Thin volumes and images with holes are \
+           not checked, since reads of holes need no device.",
+    advice: "Run `fsdyno inspect` on the path to see its filesystem. For ZFS set primarycache=metadata on a test \
+             dataset; for btrfs switch compression off. Otherwise use files much larger than memory.",
     documented: "open(2), O_DIRECT; statx(2), STATX_DIOALIGN; OpenZFS pull request 10018; linux fuse ->direct_IO",
 };
 
@@ -65,7 +65,8 @@ fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
         return None;
     }
     let cause = format!(
-        "{} read with direct I/O, {} of it delivered by {witness}: {} came from a cache that direct I/O did not pass by{}",
+        "{} read with direct I/O, but only {} delivered by {witness}: {} came from a cache that direct I/O does not \
+         bypass{}",
         size(asked),
         size(delivered),
         percent(1.0 - delivered as f64 / asked as f64),
@@ -92,7 +93,7 @@ fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
         return None;
     }
     let cause = format!(
-        "{} of the files came into the page cache while {} were moved with direct I/O{}: it was not direct",
+        "{} of the files entered the page cache while {} moved with direct I/O: the I/O was not direct{}",
         size(grown),
         size(moved),
         stage.together()

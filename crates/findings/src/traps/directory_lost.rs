@@ -3,27 +3,27 @@
 use results::{DIRECTORY_LOST, Finding, Severity};
 
 use crate::evidence::Evidence;
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: DIRECTORY_LOST,
     trap: "T31",
-    title: "Somebody removed the work directory while the run went on",
-    happens: "Jobs that tidy up, a person, or a clean-up from another machine removes the directory that a question works \
-              in. Files that are open go on without a name, and what comes next begins anew or fails: the figures are no \
-              longer of one set of files.",
-    seen: "The directory is held open. After each test the kernel tells whether it still has a name, and whether the \
-           marker in it is the one that was made. Invalid when not.",
-    advice: "Find what removes files there, and ask the question again.",
-    documented: "unlink(2): a file that is open lives on without a name",
+    title: "The work directory was removed during the run",
+    happens: "A clean-up job, a person or another machine removed the directory in which the command works. Open \
+              files stay usable without a name, but later steps start anew or fail. The figures then no longer belong \
+              to one set of files.",
+    seen: "fsdyno keeps the directory open. After each test it checks that the directory still has a name, and that \
+           its marker is the one it made. Invalid if not.",
+    advice: "Find what removes files there, and run the command again.",
+    documented: "unlink(2): an open file stays usable without a name",
 };
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let notes = evidence.record.notes.iter().filter(|note| note.id == DIRECTORY_LOST);
     let report = |note: &results::Note| {
         let report = Report::of_run(DIRECTORY_LOST, Severity::Invalid);
-        report.says(note.text.clone(), "find what removes files there, and ask again")
+        report.says(note.text.clone(), "find what removes files there, and run the command again")
     };
     notes.map(report).collect()
 }

@@ -5,22 +5,23 @@ use results::{Finding, Severity};
 
 use super::throttled::limited_later;
 use crate::evidence::{Evidence, Row};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, rate};
 
 pub(crate) const ID: &str = "drift";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T16",
-    title: "The rate was still changing",
+    title: "The rate did not settle",
     happens: "An SSD that collects garbage or gets hot slows down for minutes; a cache that fills speeds up. The mean \
-              of such a run belongs to no state of the storage, and another length gives another number.",
-    seen: "Ten seconds or more with a fifth or more between the medians of the first and the last third, whose rates \
-           go one way (Mann–Kendall, p at most 0.01) or from one level to another: a caution. Runs with a rate of \
-           their own are left out, and a fall that `burst` explains is not said again.",
-    advice: "Run until it settles: --ramp_time for the beginning, --steadystate to stop by itself, a longer --runtime.",
+              of such a run describes no stable state, and a run of another length gives another number.",
+    seen: "Checked for runs of ten seconds or more. The medians of the first and the last third differ by a fifth or \
+           more, and the rates follow a trend (Mann–Kendall, p at most 0.01) or change level. It is a caution. Jobs \
+           with a rate limit or think time are not checked, and a fall that `burst` explains is not reported twice.",
+    advice: "Run until the rate settles: --ramp_time skips the beginning, --steadystate stops by itself, --runtime \
+             makes the run longer.",
     documented: "SNIA Solid State Storage Performance Test Specification; fio documentation, steadystate; TKperf issue 35",
 };
 
@@ -55,10 +56,10 @@ fn judge(row: &Row<'_>) -> Option<Finding> {
     let (way, next) = if moved < 0.0 {
         ("fell", "run longer, until it settles: --time_based --runtime=600, or --steadystate")
     } else {
-        ("rose", "leave the beginning out: --ramp_time=30 --time_based --runtime=60")
+        ("rose", "skip the beginning: --ramp_time=30 --time_based --runtime=60")
     };
     let cause = format!(
-        "the rate {way} by {} through the run, from {} to {}: it had not settled",
+        "the rate {way} by {} during the run, from {} to {}: it did not settle",
         percent(moved.abs()),
         rate(first),
         rate(last)

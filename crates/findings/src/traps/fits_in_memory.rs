@@ -4,25 +4,25 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Row, Stage};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::size;
 
 pub(crate) const ID: &str = "fits-in-memory";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T11",
     title: "The files fit in memory",
-    happens: "Files smaller than memory can be served from memory after the first pass, and writes below the limit of \
-              dirty pages never have to wait for the storage. The same holds for the memory of a file server or a disk \
-              array, which cannot be seen from here.",
-    seen: "From the options, a caution: no direct I/O, and bytes that come again (time_based, io_size, invalidate=0) \
-           in files smaller than memory, or writes without a sync of less than a fifth of it. After the run the \
-           ledger knows whether it happened; then this is not said any more. Reads of a network mount within 64 GiB \
-           are information after the run: what the server has in memory is not seen.",
+    happens: "Files smaller than memory can be read from memory after the first pass. Writes below the dirty page \
+              limit never wait for the storage. The same is true of the memory of a file server or disk array, which \
+              is not visible from here.",
+    seen: "From the options, a caution, without direct I/O only. Reads that repeat (time_based, io_size, \
+           invalidate=0) in files smaller than memory, or writes without a sync of less than a fifth of memory. After \
+           the run the ledger shows whether a cache answered, and this finding is dropped. Reads of up to 64 GiB from \
+           a network mount stay as information, since the server's memory is not visible.",
     advice: "Add --direct=1, or --end_fsync=1 for writes, or use a --size of at least twice the memory. For a server \
-             grow the size step by step (x1, x4, x16) and look for the knee.",
+             increase the size step by step (x1, x4, x16) until the rate drops.",
     documented: "fio documentation, size, direct, invalidate; OpenZFS issue 14743; CrystalDiskMark issue 13",
 };
 
@@ -72,7 +72,7 @@ fn conflict(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
     let (cause, next) = if row.reads() && again && span < memory {
         (
             format!(
-                "the {} read fit in the {} of memory and are read again: then memory answers",
+                "the {} read fit in the {} of memory and are read again: later passes come from memory",
                 size(span),
                 size(memory)
             ),
@@ -81,7 +81,7 @@ fn conflict(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
     } else if row.writes() && !row.reads() && unsynced && (span as f64) < memory as f64 * DIRTY_SHARE {
         (
             format!(
-                "the {} written fit in the {} of memory: they can all be there when the run ends",
+                "the {} written fit in the {} of memory: all may still be there when the run ends",
                 size(span),
                 size(memory)
             ),
@@ -100,7 +100,8 @@ fn servers_memory(row: &Row<'_>) -> Option<Finding> {
     if row.class() != StorageClass::Network || !row.reads() || !row.judgeable() || span > SERVER_MEMORY_BYTES {
         return None;
     }
-    let cause = format!("the {} read fit in most servers' memory: their disks may have had no part in it", size(span));
+    let cause =
+        format!("the {} read fit in the memory of most servers: their disks may not have been used", size(span));
     let report = Report::new(ID, Severity::Info, row.name).bytes("bytes touched", span);
-    Some(report.says(cause, "repeat with four times the --size and see whether the number falls"))
+    Some(report.says(cause, "repeat with four times the --size, and check whether the rate falls"))
 }

@@ -4,22 +4,22 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, rate, size};
 
 pub(crate) const ID: &str = "foreign-load";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T27",
     title: "Others used the same device",
     happens: "A backup, an update, another test or the write-back of earlier data shares the device. Each gets a part \
-              of it, and the next run gets another part.",
-    seen: "Bytes that the device read beyond those that this process asked storage for; bytes that it wrote while \
-           the run wrote nothing and laid out no file; and what moved on it in the look before the run. A caution \
-           from 10 % of the run's own bytes and 1 MiB/s on; during the run from 16 MiB on.",
-    advice: "Stop the other load (iotop shows who), wait for earlier writes (sync), and run again.",
+              of its throughput, and the next run gets another part.",
+    seen: "Bytes that the device read beyond those that this process requested. Bytes that the device wrote while the \
+           run wrote nothing and laid out no file. Bytes that the device moved in a short look before the run. A \
+           caution from 10 % of the run's own bytes and 1 MiB/s on; during the run from 16 MiB on.",
+    advice: "Stop the other load (iotop shows it), run sync to finish earlier writes, and run again.",
     documented: "proc(5), /proc/PID/io; linux Documentation/admin-guide/iostats.rst",
 };
 
@@ -51,7 +51,7 @@ fn during(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
         foreign >= BYTES_MIN && foreign as f64 >= own as f64 * SHARE && foreign as f64 >= RATE_MIN * flow.seconds;
     too_much.then(|| {
         let cause = format!(
-            "{} moved {} that this run did not ask for, beside the run's {}{}",
+            "{} moved {} for others, besides this run's {}{}",
             device.name,
             size(foreign),
             size(own),
@@ -60,7 +60,7 @@ fn during(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
         Report::new(ID, Severity::Caution, row.name)
             .bytes("foreign bytes", foreign)
             .bytes("bytes of the run", own)
-            .says(cause, "find who else uses the device (iotop), and run again when it is quiet")
+            .says(cause, "find who else uses the device (iotop), and run again when it is idle")
     })
 }
 
@@ -72,10 +72,10 @@ fn before(evidence: &Evidence<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Fin
         return None;
     }
     let cause = format!(
-        "before the run others moved {} on the devices, {} of the run's own rate",
+        "before the run others moved {} on the devices, {} of this run's rate",
         rate(foreign),
         percent(foreign / own.max(1.0))
     );
     let report = Report::new(ID, Severity::Caution, row.name).number("foreign rate before the run", foreign, "B/s");
-    Some(report.says(cause, "find who else uses the device (iotop), and run again when it is quiet"))
+    Some(report.says(cause, "find who else uses the device (iotop), and run again when it is idle"))
 }

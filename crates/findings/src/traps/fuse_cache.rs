@@ -4,27 +4,26 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, READ, Row, Served, Stage, WRITE, connected};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, rate, size};
 
 pub(crate) const ID: &str = "fuse-cache";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T6",
     title: "A FUSE mount answered from its local cache",
-    happens: "s3fs, JuiceFS, rclone and others keep objects in memory or in a local folder. Reads are served from \
-              there, and writes stay there until fsync or close. The number is the local disk's or memory's, under the \
-              name of a bucket. Direct I/O on the mount does not reach into the daemon.",
-    seen: "The bytes that crossed the network to the daemon's server beside those that the job moved, for 4 MiB or \
-           more: said from 10 % that did not cross on, invalid from 50 % on. Where others use the interface too, the \
-           daemon's own connections tell it, as a caution, since one that comes and goes between two looks is not \
-           seen. Daemons without a server (bindfs, gocryptfs) have no wire: what they had storage read, or the \
-           devices below them delivered, stands beside what the job read; and where no device is seen what they \
-           passed on beside what it wrote.",
-    advice: "For reads: use objects that this machine has not touched since the mount, or mount again without the cache \
-             between writing and reading. For writes: add --end_fsync=1, and count the close.",
+    happens: "s3fs, JuiceFS, rclone and others keep objects in memory or in a local directory. Reads are served from \
+              there, and writes stay there until fsync or close. The number is then that of the local disk or memory, \
+              not of the object storage. Direct I/O on the mount does not bypass the daemon's cache.",
+    seen: "For 4 MiB or more, the bytes on the network to the daemon's server are compared with those that the job \
+           moved. Reported if 10 % or more did not cross the network, invalid from 50 % on. If others use the \
+           interface too, the daemon's own connections are counted. That is a caution only, since short connections \
+           are missed. Daemons without a server (bindfs, gocryptfs) have no network. For reads, what the daemon or \
+           the devices below read is compared instead; for writes what the daemon wrote, if no device is visible.",
+    advice: "For reads use objects that this machine has not touched since the mount, or remount without the cache \
+             between writing and reading. For writes add --end_fsync=1, and include the close.",
     documented: "s3fs-fuse manual, use_cache; s3fs-fuse issues 1310, 2079, 829; JuiceFS performance evaluation guide",
 };
 
@@ -124,7 +123,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) ->
     let (verb, kept) = if direction == READ { ("read", "came from") } else { ("written", "stayed in") };
     let per_second = |bytes: u64| if flow.seconds > 0.0 { rate(bytes as f64 / flow.seconds) } else { size(bytes) };
     let cause = format!(
-        "{} {verb} at {}, {} over the wire ({witness}): {} {kept} {}{}",
+        "{} {verb} at {}, {} over the network ({witness}): {} {kept} {}{}",
         size(asked),
         per_second(asked),
         per_second(crossed),
@@ -133,9 +132,10 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) ->
         stage.together()
     );
     let next = if direction == READ {
-        "read objects that this machine has not touched, or mount again without the cache before the read test"
+        "read objects that this machine has not touched, or remount without the cache before the read test"
     } else if row.first().plan.end_sync {
-        "write fresh objects, each block once (--rw=write): what is written over again before the sync is sent once"
+        "write fresh objects, each block once (--rw=write): a block that is overwritten before the sync is sent only \
+         once"
     } else {
         "add --end_fsync=1"
     };

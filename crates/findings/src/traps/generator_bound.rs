@@ -4,22 +4,23 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Row};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{number, percent, time};
 
 pub(crate) const ID: &str = "generator-bound";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T20",
-    title: "The processor was the limit, not the storage",
-    happens: "One job is one thread, and a thread has one processor. A fast storage waits for it: the number is what \
-              the processor and the kernel manage, and the latency holds time spent waiting to be picked up.",
-    seen: "The CPU time of the workers beside their wall time, for direct I/O at a depth of two or more with engines \
-           that keep requests in flight: 95 % or more is a caution. Polling engines (hipri, sqthread_poll) and runs \
-           with a rate of their own are left out.",
-    advice: "Add workers (--numjobs) until the number stops growing, or use larger blocks.",
+    title: "The CPU was the limit, not the storage",
+    happens: "One job is one thread, and one thread uses one CPU. A fast storage waits for it. The number is then \
+              what the CPU and the kernel achieve, and the latency includes time that a completed request waits to be \
+              reaped.",
+    seen: "The CPU time of the I/O threads is compared with their wall time, for direct I/O at a depth of two or more \
+           with asynchronous engines. 95 % or more is a caution. Polling engines (hipri, sqthread_poll) and jobs with \
+           a rate limit or think time are not checked.",
+    advice: "Add jobs (--numjobs) until the number stops growing, or use larger blocks.",
     documented: "fio issues 703, 1206, 1496, 1501; `fsdyno doctor` shows the generator's own ceiling",
 };
 
@@ -47,16 +48,16 @@ fn judge(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
     }
     let each_ns = cpu_ns as f64 / row.ios().max(1) as f64;
     let cause = format!(
-        "the workers were busy for {} of the time: {} of CPU an I/O, of which one processor does {} a second at most",
+        "CPUs of the I/O threads were busy {} of the time: {} of CPU per I/O, so one CPU does at most {} per second",
         percent(share.min(1.0)),
         time(each_ns),
         number(1e9 / each_ns)
     );
     let more = evidence.record.host.cpus.is_none_or(|cpus| (row.workers.len() as u32) < cpus);
     let next = if more {
-        format!("add --numjobs={} and see whether the number grows", row.workers.len() * 2)
+        format!("add --numjobs={}, and check whether the number grows", row.workers.len() * 2)
     } else {
-        "use larger blocks, or a machine with more processors: all of them are in use".to_owned()
+        "use larger blocks, or a machine with more CPUs: all of them are in use".to_owned()
     };
     Some(
         Report::new(ID, Severity::Caution, row.name)

@@ -6,24 +6,25 @@ use results::{Finding, Severity};
 
 use super::thin_blocks::sparse_image;
 use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{rate, size, time};
 
 pub(crate) const ID: &str = "host-cache";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T12",
     title: "A cache below the device: host, controller, array",
-    happens: "A virtual disk may be a file in the host's page cache; a RAID controller or an array has memory of its \
-              own. The device counters of this machine show every request delivered, and memory answered all the same.",
-    seen: "The device below a loop device's file moved half or less of what the loop device did, in reads or in \
-           writes, of 4 MiB or more: invalid. Where the lower layer cannot be seen, two signatures, neither of them \
-           proof and only ever a caution: the rate rises by half or more just when every byte of files that this run \
-           made has been read once, with direct I/O and nine tenths of it delivered by the device; or a disk with \
-           platters, over 1 GiB or more, answers random reads within 1 ms.",
-    advice: "Attach loop devices with losetup --direct-io=on. Otherwise use files larger than the host's or controller's memory, or ask whoever runs it (qemu: cache=none).",
+    happens: "A virtual disk may be a file in the host's page cache. A RAID controller or an array has memory of its \
+              own. The device counters of this machine then show every request as delivered, although memory answered.",
+    seen: "Loop device: the device below its file moved half or less of what the loop device moved, in reads or in \
+           writes, of 4 MiB or more. That is invalid. Where the lower layer is not visible there are two signs, \
+           neither is proof, and both are a caution. First: with direct I/O, nine tenths delivered by the device, the \
+           rate rises by half or more when every byte of the run's own files was read once. Second: a disk with \
+           platters answers random reads within 1 ms, over 1 GiB or more.",
+    advice: "Attach loop devices with losetup --direct-io=on. Otherwise use files larger than the memory of the host \
+             or controller, or ask its operator (qemu: cache=none).",
     documented: "fio issues 41 and 851; qemu documentation, cache modes",
 };
 
@@ -77,7 +78,8 @@ pub(super) fn second_pass(row: &Row<'_>) -> Option<ChangePoint> {
 
 fn faster_again(row: &Row<'_>, change: ChangePoint) -> Finding {
     let cause = format!(
-        "{} until every byte was read once, {} after that, all of it delivered by the device: likely a cache below it",
+        "{} until every byte was read once, {} after that, all delivered by the device: likely a cache below the \
+         device",
         rate(change.before_median),
         rate(change.after_median)
     );
@@ -137,7 +139,7 @@ fn platters(row: &Row<'_>) -> Option<Finding> {
         return None;
     }
     let cause =
-        format!("random reads take {} on a disk with platters: likely a controller's or host's cache", time(clat));
+        format!("random reads take {} on a disk with platters: likely a cache of the controller or host", time(clat));
     let report = Report::new(ID, Severity::Caution, row.name).number("time of a random read", clat, "ns");
     Some(report.says(cause, "use a --size larger than the controller's memory"))
 }

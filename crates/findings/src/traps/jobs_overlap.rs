@@ -4,21 +4,20 @@ use results::evidence::StorageClass;
 use results::{Finding, JobRecord, Severity};
 
 use crate::evidence::{Evidence, Row, Stage};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 
 pub(crate) const ID: &str = "jobs-overlap";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T19",
-    title: "Sections ran at the same time and shared the storage",
-    happens: "The sections of a job file, and the jobs of a command line, start together unless stonewall stands between \
-              them. A read test and a write test meant to run in turn then each get a part of the storage.",
-    seen: "From the plan, a caution: differently named jobs without stonewall on the same storage; after the run \
-           only where their times overlapped by half of the shorter.",
-    advice: "Add stonewall to each section after the first. If they are meant to run together, read them as one mixed \
-             load.",
+    title: "Jobs ran at the same time and shared the storage",
+    happens: "The sections of a job file, and the jobs of a command line, start together unless stonewall separates \
+              them. A read test and a write test that should run in turn then share the storage.",
+    seen: "From the plan, a caution: jobs with different names, without stonewall, on the same storage. After the run \
+           only if their times overlapped by half of the shorter one.",
+    advice: "Add stonewall to each section after the first. If they should run together, read them as one mixed load.",
     documented: "fio documentation, stonewall; kubestr issue 68",
 };
 
@@ -46,7 +45,7 @@ fn each(evidence: &Evidence<'_>, at_once: impl Fn(&Row<'_>, &Row<'_>) -> bool) -
         let together: Vec<&str> =
             stage.rows.iter().map(|row| row.name).filter(|name| *name == row.name || others.contains(name)).collect();
         let cause = format!(
-            "{} run at the same time on {what}: each number is the part of the storage that its job got beside the others",
+            "{} run at the same time on {what}: each number is that job's share of the storage",
             together.join(" and ")
         );
         let report =

@@ -4,22 +4,21 @@ use results::{Finding, Severity};
 
 use super::host_cache::{delivered_directly, second_pass};
 use crate::evidence::Evidence;
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::rate;
 
 pub(crate) const ID: &str = "lazy-blocks";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T14",
     title: "Likely blocks that were fetched at their first read",
-    happens: "A volume made from a snapshot fetches each block from an object store when it is first read. The first \
-              pass measures that, and no later one does. A cache below the device looks the same from here.",
-    seen: "Files that this run did not make, read with direct I/O, nine tenths of it delivered by the device: the \
-           rate rises by half or more just when every byte has been read once. Only ever a caution, and likely, not \
-           certain.",
-    advice: "Read the whole volume once before testing, or wait until the provider says it is initialised; then test.",
+    happens: "A volume made from a snapshot fetches each block from object storage when it is first read. Only the \
+              first pass measures that. A cache below the device looks the same from here.",
+    seen: "Files that this run did not make, read with direct I/O, nine tenths delivered by the device: the rate \
+           rises by half or more when every byte was read once. Always a caution: likely, not certain.",
+    advice: "Read the whole volume once before the test, or wait until the provider reports it as initialised.",
     documented: "Amazon EBS user guide, initialise volumes; AWS Storage Blog, I/O latency when restoring volumes",
 };
 
@@ -31,8 +30,8 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         }
         let Some(change) = second_pass(row) else { continue };
         let cause = format!(
-            "{} until every byte was read once, {} after that: likely blocks fetched from a snapshot at their first read, \
-             or a cache below the device",
+            "{} until every byte was read once, {} after that: likely blocks fetched from a snapshot, or a cache \
+             below the device",
             rate(change.before_median),
             rate(change.after_median)
         );

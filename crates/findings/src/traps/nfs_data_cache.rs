@@ -4,22 +4,22 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, READ};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, size};
 
 pub(crate) const ID: &str = "nfs-data-cache";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T8",
-    title: "A network mount answered from this client's memory",
-    happens: "The NFS client keeps file data in its page cache. Reading what this client wrote or read before asks the \
-              server for nothing but attributes: opening a file again checks the data, it does not drop them.",
-    seen: "The mount's own counters (mountstats), or those of the interface where the mount has none: bytes that the \
-           server sent beside bytes that the job read without direct I/O, for 4 MiB or more. Said from 10 % from \
-           memory on, invalid from 50 % on.",
-    advice: "Add --direct=1, or read files that another client wrote, or mount again between writing and reading.",
+    title: "The NFS client's cache answered",
+    happens: "The NFS client keeps file data in its page cache. Data that this client wrote or read before are not \
+              requested again: opening the file only checks its attributes.",
+    seen: "For 4 MiB or more without direct I/O, the bytes that the server sent are compared with those that the job \
+           read. They come from the mount's own counters (mountstats), or else from the network interface. Reported \
+           from 10 % from memory on, invalid from 50 % on.",
+    advice: "Add --direct=1, or read files that another client wrote, or remount between writing and reading.",
     documented: "nfs(5), data and metadata coherence; linux mountstats",
 };
 

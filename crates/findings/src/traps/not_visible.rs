@@ -5,23 +5,21 @@ use results::{Finding, Severity};
 
 use super::writes_in_memory::without_sync;
 use crate::evidence::{Evidence, Flow, READ, Row, Served, Stage, WRITE, connected};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 
 pub(crate) const ID: &str = "not-visible";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T33",
-    title: "Whether the storage or a cache answered is not visible",
-    happens: "A daemon in another container, a filesystem without a block device that the kernel shows, a directory of \
-              the host: the layers below the job cannot be watched from here. The number may be the storage's, or that \
-              of a cache, and nothing tells which.",
-    seen: "None of the counters that would tell (devices, the mount's own, the daemon's, its network's) could be \
-           read for the direction in which the job moved 4 MiB or more. A caution: it says nothing against the \
-           storage, but the row cannot win a comparison.",
-    advice: "Run as root, and where the daemon's process is seen (its PID namespace); or watch the storage's own counters \
-             beside the run, and use files larger than all memory on the way.",
+    title: "Storage or cache: not visible which answered",
+    happens: "The layers below the job are not visible from here: a daemon in another container, a filesystem without \
+              a visible block device, a directory of the host. The number may be that of the storage or of a cache.",
+    seen: "No counter was readable (devices, mount, daemon, its network) for the direction in which the job moved 4 \
+           MiB or more. A caution: it says nothing against the storage, but the row cannot win a comparison.",
+    advice: "Run as root, in the PID namespace of the daemon. Or watch the storage's own counters during the run, and \
+             use files larger than all memory on the way.",
     documented: "pid_namespaces(7); network_namespaces(7); proc(5)",
 };
 
@@ -41,11 +39,11 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         does[*direction] && row.done(*direction).bytes >= BYTES_MIN && !seen(stage, row, flow, *direction)
     };
     let direction = [READ, WRITE].into_iter().find(unseen)?;
-    let what = if direction == READ { "the reads came from the storage" } else { "the writes reached the storage" };
-    let cause = format!("whether {what} is not visible: {}", reason(stage, row, flow));
+    let what = if direction == READ { "reads came from the storage" } else { "writes reached the storage" };
+    let cause = format!("not visible whether {what}: {}", reason(stage, row, flow));
     let next = match row.class() {
-        StorageClass::Fuse => "run as root where the daemon's process is seen, in its PID namespace",
-        _ => "watch the storage's own counters beside the run",
+        StorageClass::Fuse => "run as root in the PID namespace of the daemon",
+        _ => "watch the storage's own counters during the run",
     };
     Some(Report::new(ID, Severity::Caution, row.name).says(cause, next))
 }
@@ -70,13 +68,12 @@ fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) -> 
 fn reason(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> String {
     let daemon = || row.storage?.fuse.as_ref()?.daemon_pid.reason();
     let layer = match stage.class() {
-        None => return "jobs on several kinds of storage ran at the same time".to_owned(),
-        Some(StorageClass::HostShare) => return "the directory is the host's".to_owned(),
+        None => return "jobs on different kinds of storage ran at the same time".to_owned(),
+        Some(StorageClass::HostShare) => return "the directory belongs to the host".to_owned(),
         Some(StorageClass::Fuse) => daemon().or(flow.end.wire.reason()),
         Some(StorageClass::Network) => flow.end.wire.reason(),
         Some(_) => flow.end.devices.reason(),
     };
-    let none =
-        if matches!(flow.end.devices, Seen::Value(_)) { "no device is known to be below" } else { "nobody counts" };
+    let none = if matches!(flow.end.devices, Seen::Value(_)) { "no device is known below it" } else { "nobody counts" };
     layer.unwrap_or(none).to_owned()
 }

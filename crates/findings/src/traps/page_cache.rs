@@ -4,24 +4,24 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, READ, Row, Stage};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, size};
 
 pub(crate) const ID: &str = "page-cache";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T2",
     title: "Reads came from the page cache",
-    happens: "Without direct I/O the kernel keeps what was read or written in memory, and answers the next read of it \
+    happens: "Without direct I/O the kernel keeps data that were read or written in memory, and answers the next read \
               from there. The number is then the speed of memory and of a system call, not of the storage.",
-    seen: "The bytes that the job read beside those that the devices below delivered meanwhile, for 4 MiB or more. \
-           Said from 10 % from memory on, invalid from 50 % on. Memory filesystems have no device: nothing is said \
-           about them; network and FUSE mounts have findings of their own.",
-    advice: "Add --direct=1 for the storage's own number. If the cache is what you want to measure, the number is right \
-             as a cache number; to have both, run once with --direct=1 and once without. Files much larger than memory \
-             work as well.",
+    seen: "For 4 MiB or more, the bytes that the job read are compared with those that the devices delivered. \
+           Reported from 10 % from memory on, invalid from 50 % on. Memory filesystems have no device and are not \
+           checked. Network and FUSE mounts have findings of their own.",
+    advice: "Add --direct=1 for the storage's own number. If you want to measure the cache, the number is right as a \
+             cache number; run once with --direct=1 and once without to have both. Files much larger than memory work \
+             as well.",
     documented: "fio documentation, direct and invalidate; fio issues 329, 383, 1212",
 };
 
@@ -73,7 +73,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
 fn next(row: &Row<'_>) -> &'static str {
     let plan = &row.first().plan;
     if row.maps_files() {
-        "a mapping always goes through the page cache: use --ioengine=psync --direct=1 for the storage's number"
+        "use --ioengine=psync --direct=1 for the storage's number: mmap always uses the page cache"
     } else if plan.invalidated == Some(false) {
         "add --direct=1, or remove --invalidate=0 and read each byte once"
     } else {

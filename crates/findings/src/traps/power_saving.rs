@@ -4,22 +4,22 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Row};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{number, time};
 
 pub(crate) const ID: &str = "power-saving";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T24",
-    title: "Processors saved power between the requests",
-    happens: "At a low rate processors clock down and sleep between requests, and waking up takes longer than a fast \
-              device's answer: 300 requests a second can show a worse latency than 6,000.",
-    seen: "A frequency governor that saves (powersave, ondemand, conservative, schedutil), fewer than 2,000 I/Os a \
-           second of a worker, and a mean latency below 0.5 ms, so that waking up matters: a caution. Most virtual \
-           machines show no governor: then nothing is said.",
-    advice: "Set the governor to performance for the test, or say in the result that power was saved.",
+    title: "CPUs saved power between requests",
+    happens: "At a low rate CPUs clock down and sleep between requests, and waking up takes longer than a fast \
+              device's answer. 300 requests per second can show a worse latency than 6,000.",
+    seen: "A power-saving frequency governor (powersave, ondemand, conservative, schedutil), fewer than 2,000 I/Os \
+           per second per I/O thread, and a mean latency below 0.5 ms: a caution. Most virtual machines show no \
+           governor and are not checked.",
+    advice: "Set the governor to performance for the test, or report that CPUs saved power.",
     documented: "linux Documentation/admin-guide/pm/cpufreq.rst; fio issue 1394",
 };
 
@@ -43,7 +43,7 @@ fn judge(row: &Row<'_>, governor: &str) -> Option<Finding> {
         return None;
     }
     let cause = format!(
-        "the governor is {governor} and a worker did {} I/Os a second of {}: waking up may be a part of that latency",
+        "CPU governor is {governor}, and an I/O thread did {} I/Os per second of {}: latency may include CPU wake-up",
         number(rate),
         time(latency)
     );

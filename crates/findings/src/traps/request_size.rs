@@ -4,25 +4,25 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{number, size};
 
 pub(crate) const ID: &str = "request-size";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T28",
-    title: "The device saw requests of another size",
-    happens: "Kernels cut large requests to what the device takes (max_sectors_kb), NFS to rsize and wsize, FUSE to \
-              128 KiB; a scattered file makes many small ones; readahead reads far more than random readers ask for. \
-              The number belongs to the requests that arrived, not to those asked for.",
-    seen: "Of jobs that run alone on a disk, from 64 requests on. For direct I/O of one block size: bytes over \
-           requests of the device, half of the block size or less for reads, an eighth for writes, among which are \
-           the journal's. For buffered random reads: the device read twice as much as the job or more. Information; \
-           a caution when the pieces are an eighth of the block or smaller and the device would take larger ones.",
-    advice: "Compare with tests at the size that arrives. For pieces smaller than the device takes look at the file's \
-             extents (filefrag -v); for readahead use --direct=1 or --fadvise_hint=random.",
+    title: "The device got requests of another size",
+    happens: "The kernel splits large requests (max_sectors_kb), NFS splits them to rsize and wsize, FUSE to 128 KiB, \
+              and a fragmented file makes many small ones. Readahead reads much more than a random reader requests. \
+              The number belongs to the requests that arrived.",
+    seen: "For jobs that run alone on a disk, from 64 requests on. Direct I/O of one block size: the device's mean \
+           request is half of the block size or less for reads, an eighth for writes (the journal's writes count \
+           too). Buffered random reads: the device read at least twice as much as the job. Information; a caution if \
+           the pieces are an eighth of the block or smaller and the device takes larger ones.",
+    advice: "Compare with tests at the size that arrives. For small pieces look at the file's extents (filefrag -v). \
+             For readahead use --direct=1 or --fadvise_hint=random.",
     documented: "linux Documentation/block/queue-sysfs.rst; nfs(5), rsize; JuiceFS performance evaluation guide",
 };
 
@@ -60,8 +60,11 @@ fn cut(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let takes = row.storage?.devices.value()?.iter().filter_map(|device| device.max_request_bytes).min();
     let pieces = arrived <= asked * PIECES && takes.is_some_and(|takes| takes as f64 >= arrived * 2.0);
     let severity = if pieces { Severity::Caution } else { Severity::Info };
-    let cause =
-        format!("asked for {} a request, the device saw {} on average", size(u64::from(largest)), size(arrived as u64));
+    let cause = format!(
+        "block size {}, but the device got {} per request on average",
+        size(u64::from(largest)),
+        size(arrived as u64)
+    );
     let report = Report::new(ID, severity, row.name).number("block size", asked, "B").number(
         "mean request of the device",
         arrived,

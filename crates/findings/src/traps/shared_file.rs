@@ -4,26 +4,26 @@ use results::evidence::StorageClass;
 use results::{Finding, JobRecord, Severity};
 
 use crate::evidence::{Evidence, Flow, READ, Row, Stage};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::size;
 
 pub(crate) const ID: &str = "shared-file";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T18",
     title: "Several jobs read the same bytes",
-    happens: "With numjobs and one filename every job starts at the same byte. The first brings the data into a cache, \
-              the others find them there: four jobs seem to read four times what the device delivered. Several writers \
-              of one file wait for each other instead.",
-    seen: "Before the run, from the files and ranges of the jobs: a caution; for random I/O only where it reads \
-           through the page cache. After it, from the bytes that the jobs read beside those that the device \
-           delivered: a caution from one and a half times on, invalid when less than half was delivered though the \
-           device read the file, information when it delivered all. With direct I/O on a disk each read reaches the \
-           device: then it is information only.",
-    advice: "Give each job a file of its own (--directory instead of --filename) or a part of its own \
-             (--offset_increment), or add --direct=1.",
+    happens: "With numjobs and one filename every job starts at the same byte. The first job brings the data into a \
+              cache, and the others find them there: four jobs seem to read four times what the device delivered. \
+              Several writers of one file wait for each other instead.",
+    seen: "Before the run, from the files and ranges of the jobs: a caution; for random I/O only with the page cache. \
+           After the run the bytes that the jobs read are compared with those that the device delivered. A caution \
+           from one and a half times on; invalid if the device delivered less than half and did read the file. \
+           Information if the device delivered all. With direct I/O on a disk every read reaches the device: \
+           information only.",
+    advice: "Give each job its own file (--directory instead of --filename) or its own range (--offset_increment), or \
+             add --direct=1.",
     documented: "fio documentation, numjobs, offset_increment, filename_format; fio issues 1501, 1693",
 };
 
@@ -83,10 +83,11 @@ fn conflict(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let severity = if direct_on_disk { Severity::Info } else { Severity::Caution };
     let file = plan.files.first().map_or("one file", String::as_str);
     let cause = if row.reads() {
-        format!("{jobs} jobs read the same bytes of {file}: what one brings into a cache, the others find there")
+        format!("{jobs} jobs read the same bytes of {file}: one job fills the cache, the others read from it")
     } else {
         format!(
-            "{jobs} jobs write the same bytes of {file}: they count {jobs} times what is kept, and wait for each other"
+            "{jobs} jobs write the same bytes of {file}: they count {jobs} times what is stored, and wait for each \
+             other"
         )
     };
     let report = Report::new(ID, severity, row.name).number("jobs on the same bytes", jobs as f64, "jobs");

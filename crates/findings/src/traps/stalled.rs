@@ -5,23 +5,23 @@ use std::collections::BTreeMap;
 use results::{Finding, JobRecord, Severity};
 
 use crate::evidence::{Evidence, Row, Stage};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, time};
 
 pub(crate) const ID: &str = "stalled";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T34",
-    title: "For a while nothing was done at all",
-    happens: "A server that restarts, a path that fails over, a device that resets, a machine that is moved to another \
-              host, or a program that is stopped: all I/O stands still, and goes on as if nothing had been. Rates and \
-              means hide it, and the longest latency shows one request of it.",
-    seen: "No I/O of the row ended for a second or more between two moments in which they did, in a row that otherwise \
-           does twenty or more in that time. The looks at the layers tell whether this program stood still as well. A \
-           caution from 2 % of the run's time on, else information. Runs with a rate of their own are left out.",
-    advice: "Find what happened at that moment (kernel log, server's log), and run again.",
+    title: "All I/O stopped for a while",
+    happens: "A server restarts, a path fails over, a device resets, a virtual machine migrates, or a program is \
+              stopped: all I/O stops and later continues. Mean rates hide it, and the maximum latency shows only one \
+              request of it.",
+    seen: "No I/O of the row completed for a second or more, although the row otherwise does twenty or more in that \
+           time. The ledger's samples show whether fsdyno itself was stopped too. A caution from 2 % of the run time \
+           on, else information. Jobs with a rate limit or think time are not checked.",
+    advice: "Find what happened at that moment (kernel log, server log), and run again.",
     documented: "nfs(5), timeo and retrans; signal(7), SIGSTOP; linux Documentation/scsi/scsi_eh.rst",
 };
 
@@ -57,12 +57,12 @@ fn judge(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Fi
     }
     let share = lost_ms as f64 / whole_ms as f64;
     let who = match stood_still(evidence, stage, row, (from, to)) {
-        Some(true) => "this program stood still as well: it was stopped, or the machine was",
-        Some(false) => "this program went on: the storage, or the way to it, did not answer",
-        None => "whether the storage or this program stood still is not visible",
+        Some(true) => "fsdyno was stopped too, or the whole machine was",
+        Some(false) => "fsdyno kept running: the storage or the path to it did not respond",
+        None => "not visible whether the storage or fsdyno was stopped",
     };
     let cause = format!(
-        "nothing was done for {} of {} ({}), {} after the start; {who}",
+        "no I/O completed for {} of {} ({}), {} after the start; {who}",
         time(lost_ms as f64 * 1e6),
         time(whole_ms as f64 * 1e6),
         percent(share),
@@ -74,7 +74,7 @@ fn judge(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Fi
         from as f64,
         "ms",
     );
-    Some(report.says(cause, "look for that moment in the logs of the kernel and of the server, and run again"))
+    Some(report.says(cause, "search the logs of the kernel and the server for that moment, and run again"))
 }
 
 /// When a worker did nothing: windows without a byte, and windows that lasted longer than they should.

@@ -4,24 +4,23 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage, WRITE};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, size};
 
 pub(crate) const ID: &str = "sync-ignored";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T32",
-    title: "A sync returned, and the device did not have the data",
-    happens: "An overlay that is mounted volatile leaves out every sync, some network and user-space filesystems do so \
-              as well, and libraries such as libeatmydata make fsync() return at once. The run looks durable, and its \
-              number is that of memory.",
-    seen: "Bytes that must be on the device after the job's syncs beside those that the device, or the NFS server, \
-           took until the last sync returned, for 4 MiB or more. Each block counts once; of random writes that are \
-           synced at the end a hundredth counts, since nobody knows how many were of the same block. Invalid when \
-           less than half of them arrived.",
-    advice: "Mount without volatile, run without the library, or read the number as one of memory.",
+    title: "A sync returned before the device had the data",
+    happens: "A volatile overlay mount skips every sync, as do some network and FUSE filesystems. Libraries such as \
+              libeatmydata make fsync() return at once. The run looks durable, but its number is that of memory.",
+    seen: "For 4 MiB or more, the bytes that must be on the device after the job's syncs are compared with those that \
+           the device or NFS server got before the last sync returned. Each block counts once. Of random writes with \
+           a sync at the end a hundredth counts, since the number of repeated blocks is unknown. Invalid if less than \
+           half of them arrived.",
+    advice: "Mount without volatile, run without the library, or report the number as a memory number.",
     documented: "linux Documentation/filesystems/overlayfs.rst, volatile mount; fsync(2)",
 };
 
@@ -51,14 +50,14 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let volatile = options.iter().any(|option| matches!(option.as_str(), "volatile" | "fsync=volatile"));
     let why = if volatile { " (the overlay is mounted volatile)" } else { "" };
     let cause = format!(
-        "{} were written and synced, and {witness} took {}: the sync did not store {} of it{why}{}",
+        "{} were written and synced, but {witness} got {}: the sync did not store {} of it{why}{}",
         size(due),
         size(arrived),
         percent(1.0 - arrived as f64 / due as f64),
         stage.together()
     );
     let next =
-        if volatile { "mount the overlay without volatile" } else { "find what leaves out the sync (fsdyno inspect)" };
+        if volatile { "mount the overlay without volatile" } else { "find what skips the sync (fsdyno inspect)" };
     let report = Report::new(ID, Severity::Invalid, row.name)
         .bytes("bytes that must be on the device", due)
         .bytes("bytes that the device took", arrived);

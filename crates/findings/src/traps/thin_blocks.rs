@@ -4,22 +4,22 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, READ, Row, Stage};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::size;
 
 pub(crate) const ID: &str = "thin-blocks";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T13",
     title: "Likely thin or deallocated blocks of a raw device",
-    happens: "Blocks of a thin volume that were never written exist nowhere: reading them gives zeros without any disk. \
-              Trimmed blocks of an SSD likewise; on some drives such reads are even slower than real ones.",
-    seen: "A raw device whose stack has a thin volume, or a loop device's file with holes, read by a run that wrote nothing \
-           to it, while the devices below delivered less than nine tenths of it (or cannot be watched). The device mapper \
-           tells root which volumes are thin, and LVM everybody; of others it is said that their kind is not visible. Only \
-           ever a caution, and likely, not certain.",
+    happens: "Blocks of a thin volume that were never written do not exist: a read returns zeros without any disk. \
+              The same is true of trimmed blocks of an SSD; on some drives such reads are even slower than real ones.",
+    seen: "A raw device with a thin volume below it, or a loop device whose file has holes, was read by a run that \
+           wrote nothing to it. The devices below delivered less than nine tenths, or are not visible. The device \
+           mapper shows thin volumes to root only, LVM to everybody; others are reported as of unknown kind. Always a \
+           caution: likely, not certain.",
     advice: "Write the whole device once before reading it, or test a file on a filesystem there.",
     documented: "lvmthin(7); TKperf pull request 46",
 };
@@ -46,7 +46,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
         Some((asked, device, if image.is_some() { below? } else { device }))
     });
     let report = Report::new(ID, Severity::Caution, row.name);
-    let next = "write the whole device once before the read test, if its data may go";
+    let next = "write the whole device once before the read test (this destroys its data)";
     let what = match () {
         () if image.is_some() => "an image with holes",
         () if unknown.is_some() => "a volume that may be thin",
@@ -56,7 +56,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
         return None;
     }
     let Some((asked, passed, delivered)) = moved else {
-        let cause = format!("{what} was read ({layer}): what was never written is likely answered without a disk");
+        let cause = format!("{what} was read ({layer}): blocks never written are likely answered without a disk");
         return Some(report.says(cause, next));
     };
     // Through the page cache something else may have answered, and has a finding of its own.
@@ -65,7 +65,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
         return None;
     }
     let cause = format!(
-        "{} read of {what} ({layer}), {} of it delivered by the devices below: the rest was likely never written",
+        "{} read of {what} ({layer}), but only {} delivered by the devices below: the rest was likely never written",
         size(asked),
         size(delivered)
     );

@@ -6,24 +6,24 @@ use results::{Finding, Severity};
 
 use super::burst::fall;
 use crate::evidence::{Done, Evidence, READ, Row, Stage, WRITE};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{number, percent, rate};
 
 pub(crate) const ID: &str = "throttled";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T25",
-    title: "A limit set the number",
-    happens: "Control groups, hypervisors and cloud volumes hold I/O at a configured rate. The number is then the \
-              setting, not the storage; buffered writes may slip past the same limit.",
-    seen: "A limit of the control group on the devices (io.max, blkio.throttle) that the rate reaches by nine tenths \
-           and does not pass by more than a fifth, from the beginning or since it was set during the run: a caution. \
-           Or a rate that stays within 1 % for twenty seconds without the page cache: a caution while the device's \
-           queue holds less than a quarter of the four or more requests asked for, else information, as a link or a \
-           bus at its ceiling is flat too. Runs with a rate of their own are left out.",
-    advice: "Ask for the limit and compare with it, or run outside the limited group.",
+    title: "A rate limit set the number",
+    happens: "Control groups, hypervisors and cloud volumes limit I/O to a configured rate. The number is then the \
+              setting, not the storage. Buffered writes may bypass the same limit.",
+    seen: "A control group limit on the devices (io.max, blkio.throttle): the rate reaches nine tenths of it and \
+           exceeds it by a fifth at most. It counts from the start or from when it was set during the run: a caution. \
+           Or a rate without the page cache stays within 1 % for twenty seconds. That is a caution if the device's \
+           queue holds less than a quarter of an iodepth of four or more, else information, since a saturated link or \
+           bus is flat too. Jobs with a rate limit or think time are not checked.",
+    advice: "Compare the number with the limit, or run outside the limited control group.",
     documented: "linux Documentation/admin-guide/cgroup-v2.rst, io.max; Documentation/admin-guide/cgroup-v1/blkio-controller.rst",
 };
 
@@ -54,7 +54,7 @@ pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
         limit.shown(),
         percent(limit.reached / limit.value)
     );
-    Some(limit.report(row).says(cause, "run outside the limited control group, or state the limit beside the number"))
+    Some(limit.report(row).says(cause, "run outside the limited control group, or report the limit with the number"))
 }
 
 /// A limit that was set while the run went on: the rate fell to it.
@@ -69,12 +69,12 @@ pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Ro
         (bytes_per_s, bytes_per_s * done[direction].ios as f64 / done[direction].bytes.max(1) as f64)
     })?;
     let cause = format!(
-        "{} for the first {seconds} s, then {}, which is {} of a limit that the control group has since ({line})",
+        "{} for the first {seconds} s, then {}, which is {} of a control group limit set during the run ({line})",
         rate(before),
         rate(after),
         percent(limit.reached / limit.value)
     );
-    Some(limit.report(row).says(cause, "run again with the limit as it is, or without it"))
+    Some(limit.report(row).says(cause, "run again with the limit unchanged, or without it"))
 }
 
 /// A limit and how much of it there was.
@@ -86,7 +86,7 @@ struct Limit {
 
 impl Limit {
     fn shown(&self) -> String {
-        if self.by_bytes { rate(self.reached) } else { format!("{} I/Os a second", number(self.reached)) }
+        if self.by_bytes { rate(self.reached) } else { format!("{} I/Os per second", number(self.reached)) }
     }
 
     fn report(&self, row: &Row<'_>) -> Report {
@@ -138,15 +138,16 @@ fn plateau(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
         Some(depth) => (
             Severity::Caution,
             format!(
-                "{sentence} while the device's queue held {depth:.1} of {asked} requests: something above it holds the rate"
+                "{sentence} while the device's queue held {depth:.1} of {asked} requests: something above the device \
+                 limits the rate"
             ),
         ),
-        None => (Severity::Info, format!("{sentence}: a ceiling, of a limit or of a link")),
+        None => (Severity::Info, format!("{sentence}: the ceiling of a configured limit or of a link")),
     };
     let report = Report::new(ID, severity, row.name).number("rate", flat.mean, "B/s").number(
         "deviation over mean",
         scatter,
         "ratio",
     );
-    Some(report.says(cause, "compare with the limit of the volume, the control group and the link"))
+    Some(report.says(cause, "compare with the limits of the volume, the control group and the link"))
 }

@@ -6,21 +6,21 @@ use results::{Finding, Severity};
 
 use super::throttled::limited_later;
 use crate::evidence::Evidence;
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, rate};
 
 pub(crate) const ID: &str = "too-noisy";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T26",
-    title: "The rate was all over the place",
-    happens: "Neighbours on the same host, background work and garbage collection move the rate from second to second. \
-              One run then says little about the next, and a difference to another run says nothing.",
+    title: "The rate varied too much",
+    happens: "Other guests on the host, background work and garbage collection change the rate from second to second. \
+              One run then says little about the next, and a difference between two runs says nothing.",
     seen: "The rates of the seconds deviate from their mean by 40 % or more, over at least six seconds, without a \
-           level, a trend or a pause that explains it: a caution. Runs with a rate of their own are left out.",
-    advice: "Repeat at least five times, in turn with whatever it is compared with; `fsdyno compare` does it.",
+           level, trend or pause that explains it: a caution. Jobs with a rate limit or think time are not checked.",
+    advice: "Repeat at least five times, alternating with whatever it is compared with; `fsdyno compare` does that.",
     documented: "fio issue 955; hyperfine issues 238, 528, 580 on when to warn",
 };
 
@@ -42,7 +42,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let lowest = rates.values.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = rates.values.iter().copied().fold(0.0, f64::max);
         let cause = format!(
-            "the rate went between {} and {} from second to second, {} of its mean: one run says little",
+            "the rate varied between {} and {} from second to second, {} of its mean: one run says little",
             rate(lowest),
             rate(highest),
             percent(scatter)

@@ -3,20 +3,20 @@
 use results::{Finding, Severity};
 
 use crate::evidence::Evidence;
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{count, time};
 
 pub(crate) const ID: &str = "too-short";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T26",
     title: "The run was too short",
-    happens: "In a fraction of a second caches, start-up and chance are as large as what is measured. Eight identical \
+    happens: "In a fraction of a second caches, start-up and chance matter as much as the storage. Eight identical \
               runs of 3 s differed by a factor of 1.5 to 4 on one machine.",
-    seen: "Less than a second of I/O, or fewer than 64 I/Os. It is a caution: the number stands, says little, and cannot \
-           win a comparison.",
+    seen: "Less than a second of I/O, or fewer than 64 I/Os. A caution: the number is valid but says little, and \
+           cannot win a comparison.",
     advice: "Use --time_based --runtime=60, and repeat five times; `fsdyno compare` repeats by itself.",
     documented: "fio issue 955; Benchmarking File System Benchmarking (HotOS 2011)",
 };
@@ -32,7 +32,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let started = ios > 0 && row.workers.iter().all(|worker| worker.error.is_none());
         (started && (runtime_ms < RUNTIME_MS || ios < IOS)).then(|| {
             let cause =
-                format!("{} I/Os in {}: too little to conclude from", count(ios), time(runtime_ms as f64 * 1e6));
+                format!("{} I/Os in {}: too little for a conclusion", count(ios), time(runtime_ms as f64 * 1e6));
             Report::new(ID, Severity::Caution, row.name)
                 .number("time of the I/O", runtime_ms as f64, "ms")
                 .number("I/Os", ios as f64, "I/Os")

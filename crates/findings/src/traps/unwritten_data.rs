@@ -4,25 +4,25 @@ use results::evidence::FileState;
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, READ};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, size};
 
 pub(crate) const ID: &str = "unwritten-data";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T1",
     title: "The file read was never written",
-    happens: "A file that was only allocated (fallocate), extended (truncate) or written in part has ranges without \
-              data. The filesystem answers reads of them with zeros from memory, at memory speed, direct I/O or not; \
-              the device is never asked. ls and du show the full size.",
-    seen: "The extent map of the files before the first I/O (FIEMAP, unwritten extents and holes), beside the bytes \
-           that the device delivered. Said when a tenth or more of what the job reads may lie there: invalid when \
-           the device delivered less than half of it, not at all when it delivered 95 % (the map was older than the \
-           data), else, and where no device is seen, a caution.",
-    advice: "Let fsdyno lay the file out: remove it and run again, or write it whole once, with --rw=write --bs=1M \
-             --end_fsync=1, and do not use fallocate or truncate to make test files.",
+    happens: "A file that was only allocated (fallocate), extended (truncate) or partly written has ranges without \
+              data. The filesystem answers reads of them with zeros from memory, with or without direct I/O. The \
+              device is never asked. ls and du show the full size.",
+    seen: "The extent map of the files before the first I/O (FIEMAP: unwritten extents and holes) and the bytes that \
+           the device delivered. Reported if a tenth or more of what the job reads may be unwritten. Invalid if the \
+           device delivered less than half of it; dropped if it delivered 95 %, as the map was outdated. Otherwise, \
+           and without a visible device, a caution.",
+    advice: "Let fsdyno lay out the file: remove it and run again. Or write it completely once, with --rw=write \
+             --bs=1M --end_fsync=1. Do not make test files with fallocate or truncate.",
     documented: "fio issues 719 and 1473; IOR issue 261; linux Documentation/filesystems/fiemap.rst",
 };
 
@@ -59,26 +59,26 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             .bytes("bytes read by the job", asked);
         let mut cause = match range < total {
             true => format!(
-                "{} of the {} in the files was never written, and {} are read",
+                "{} of the {} in the files were never written, and {} are read",
                 size(never),
                 size(total),
                 size(range)
             ),
-            false => format!("{} of the {} in the files was never written", percent(share), size(total)),
+            false => format!("{} of the {} in the files were never written", percent(share), size(total)),
         };
         if let Some(device) = &flow.device {
             report = report.bytes("bytes read by the device", device.done.bytes[READ]);
             cause.push_str(&format!(
-                ": {} were read and {} delivered {}{}",
+                "; {} were read, {} delivered {}{}",
                 size(asked),
                 device.name,
                 size(device.done.bytes[READ]),
                 stage.together()
             ));
         }
-        let cause = format!("{cause}; such reads are answered with zeros from memory");
-        let next = "remove the file and run again, so that it is laid out with data; or write it once with --rw=write \
-                    --bs=1M --end_fsync=1";
+        let cause = format!("{cause}; such reads return zeros from memory");
+        let next = "remove the file and run again to lay it out with data; or write it once with --rw=write --bs=1M \
+                    --end_fsync=1";
         found.push(report.says(cause, next));
     }
     found

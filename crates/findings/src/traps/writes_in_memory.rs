@@ -4,26 +4,26 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage, WRITE};
+use crate::explanation::Explanation;
 use crate::report::Report;
-use crate::story::Story;
 use crate::units::{percent, rate, size, time};
 
 pub(crate) const ID: &str = "writes-in-memory";
 
-pub(crate) const STORY: Story = Story {
+pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T4",
-    title: "Writes were still in memory when the clock stopped",
-    happens: "A buffered write is done when the kernel has copied it. The storage sees it later, or never if the \
-              machine loses power. A test that stops the clock before the data are down measures memory. On NFS and \
-              FUSE mounts close() hides the rest of the work.",
-    seen: "For 4 MiB or more without any sync: the dirty pages of the run's files when the last write returned \
-           (cachestat; not on FUSE mounts, whose daemons have pages of their own), else the bytes that the devices \
-           or the server took until then: said from 10 % on, invalid from 50 % on. And the time of the close, from a \
-           tenth of a second on: said from a fifth of the run's time on, invalid when it is as long as the run. A \
-           close after a sync counts on FUSE mounts only, whose daemons may store there.",
+    title: "Writes were still in memory at the end of the run",
+    happens: "A buffered write returns when the kernel has copied it. The storage gets it later, or never if the \
+              machine loses power. A test that ends before the data are stored measures memory. On NFS and FUSE \
+              mounts close() hides the rest of the work.",
+    seen: "For 4 MiB or more without a sync: the dirty pages of the run's files when the last write returned \
+           (cachestat; not on FUSE mounts, whose daemons have their own). Otherwise the bytes that the devices or the \
+           server got by then. Reported from 10 % on, invalid from 50 % on. Also the time of close(), from 0.1 s on: \
+           reported from a fifth of the run time on, invalid if it is as long as the run. A close after a sync counts \
+           on FUSE mounts only, whose daemons may store then.",
     advice: "Add --end_fsync=1: the time of the last sync then belongs to the run. --fsync=1 (or --sync=1) measures \
-             writes that are safe one by one; --direct=1 goes past the page cache, though not past the device's own.",
+             writes that are each durable. --direct=1 bypasses the page cache, but not the device's own cache.",
     documented: "fio documentation, end_fsync, fsync, sync; fsync(2); cachestat(2); fio issue 470",
 };
 
@@ -73,7 +73,8 @@ fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding
     }
     let severity = if share >= INVALID { Severity::Invalid } else { Severity::Caution };
     let cause = format!(
-        "{} written at {} to memory, {} of it ({}) not on the storage when the last write returned ({witness}){}",
+        "{2} ({3}) of {0} written were not on the storage when the last write returned ({witness}); {1} is the speed \
+         of memory{4}",
         size(written),
         rate(row.done(WRITE).bytes_per_s()),
         percent(share),
@@ -130,7 +131,7 @@ fn late_close(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
         return None;
     }
     let next = if synced {
-        "count the close: this daemon stores then, even after fsync"
+        "include the close: this daemon stores then, even after fsync"
     } else {
         "add --end_fsync=1, so that this time belongs to the run"
     };
@@ -139,10 +140,10 @@ fn late_close(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let wire = stage.flow.as_ref().and_then(|flow| Some((flow.wire.as_ref()?, flow.seconds)));
     let crossed = wire.filter(|(_, seconds)| *seconds > 0.0).map_or_else(String::new, |(wire, seconds)| {
         let bytes = wire.bytes[WRITE];
-        format!("; {} crossed the wire in {} ({})", size(bytes), time(seconds * 1e9), wire.witness)
+        format!("; {} crossed the network in {} ({})", size(bytes), time(seconds * 1e9), wire.witness)
     });
     let cause = format!(
-        "closing the files took {} after {} of writing: {} until then, {} with the close{crossed}",
+        "closing the files took {} after {} of writing: {} without the close, {} with it{crossed}",
         time(close_ns as f64),
         time(run_ns as f64),
         rate(written.bytes_per_s()),

@@ -59,12 +59,12 @@ fn a_device_whose_queue_is_full() {
     vda(&mut record).weighted_ms = 320_000;
     let limit = of_run(&record).unwrap();
     assert_eq!(limit.limiter, Limiter::Device);
-    assert_eq!(limit.evidence.to_string(), "vda had 32.0 of the 32 requests in its queue and took 305 µs for each");
+    assert_eq!(limit.evidence.to_string(), "32.0 of 32 requests were in the queue of vda, 305 µs for each");
     vda(&mut record).weighted_ms = 480_000;
     assert_eq!(
         of_run(&record).unwrap().evidence.to_string(),
-        "vda had 48.0 requests in its queue, more than the 32 of this run, as large ones are split or others use it, \
-         and took 458 µs for each"
+        "48.0 requests were in the queue of vda (32 from this run; large ones are split, or others use it too), 458 \
+         µs for each"
     );
 }
 
@@ -89,7 +89,7 @@ fn what_limits_requests_to_a_server() {
     let evidence = of_run(&far).unwrap().evidence.to_string();
     assert_eq!(
         evidence,
-        "a request takes 3.00 ms on the wire and in the server, a TCP connect 2.00 ms: most of it on the way"
+        "a request takes 3.00 ms on the network and in the server, a TCP connect 2.00 ms: most of it on the network"
     );
 }
 
@@ -106,7 +106,7 @@ fn a_few_requests_that_the_mount_timed_are_enough() {
         record
     };
     assert_eq!(limiter(&of(8)), Some(Limiter::Server));
-    assert_eq!(of_run(&of(2)).unwrap_err(), "too little was done to tell");
+    assert_eq!(of_run(&of(2)).unwrap_err(), "the run did too little I/O");
     assert_eq!(limiter(&busy(of(8), 99)), Some(Limiter::Server), "the processors had other things to do");
 }
 
@@ -117,12 +117,12 @@ fn what_is_not_visible_has_a_reason() {
         look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
         of_run(&record).unwrap_err()
     };
-    assert_eq!(why(StorageClass::Fuse), "a daemon does not tell what its requests wait for");
-    assert_eq!(why(StorageClass::Block), "none of the layers that can be watched was at its limit");
-    assert_eq!(why(StorageClass::HostShare), "no layer below can be watched");
+    assert_eq!(why(StorageClass::Fuse), "a FUSE daemon does not report what its requests wait for");
+    assert_eq!(why(StorageClass::Block), "no visible layer reached its limit");
+    assert_eq!(why(StorageClass::HostShare), "no layer below the job is visible");
     let mut paced = on_disk(vec![direct(reader("job"))]);
     paced.jobs[0].plan.paced = true;
-    assert_eq!(of_run(&paced).unwrap_err(), "it went at a pace of its own");
+    assert_eq!(of_run(&paced).unwrap_err(), "the job's own rate limit or think time set the pace");
 }
 
 #[test]
@@ -145,18 +145,14 @@ fn server_and_client_apart() {
     let culprit = |server: &RunRecord, client: &RunRecord| between(server, client).unwrap().culprit;
     let (quick, slow) = (on_the_server(4), on_the_server(35));
     assert_eq!(culprit(&quick, &reads(FILLED, 40, 0, 40)), Some(Culprit::Link), "by its speed");
-    assert_eq!(culprit(&quick, &reads(None, 40, 0, 39)), Some(Culprit::Link), "by the time on the way");
+    assert_eq!(culprit(&quick, &reads(None, 40, 0, 39)), Some(Culprit::Link), "by the time on the network");
     assert_eq!(culprit(&quick, &reads(None, 1_000, 800, 200)), Some(Culprit::Link), "the queue waits for it");
     assert_eq!(culprit(&slow, &reads(GIGABIT, 40, 0, 39)), Some(Culprit::Server));
     assert_eq!(culprit(&slow, &busy(reads(GIGABIT, 40, 0, 39), 99)), Some(Culprit::Server), "whatever else is busy");
     assert_eq!(culprit(&quick, &busy(reads(GIGABIT, 40, 0, 5), 99)), Some(Culprit::Client));
     let found = between(&quick, &reads(GIGABIT, 40, 0, 12)).unwrap();
     assert_eq!(found.culprit, None);
-    assert!(
-        found.sentence.ends_with("What limits it cannot be told: no part takes most of the time."),
-        "{}",
-        found.sentence
-    );
+    assert!(found.sentence.ends_with("The limit is unknown: no part takes most of the time."), "{}", found.sentence);
 }
 
 #[test]

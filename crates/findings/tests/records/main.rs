@@ -1,6 +1,7 @@
 //! Each trap on a record written by hand, and a twin that must stay silent.
 
 mod arbitrary;
+mod explanations;
 mod limits;
 mod machine;
 mod network;
@@ -9,5 +10,4 @@ mod reads;
 mod scene;
 mod series;
 mod shape;
-mod stories;
 mod writes;

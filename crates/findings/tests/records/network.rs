@@ -69,7 +69,7 @@ fn faster_than_the_link() {
     assert_eq!(found(&record), []);
     let mut record = share(StorageClass::Network, None, writer("job"));
     crossed(&mut record, [0, 4 * GIB], [0, 4 * GIB]);
-    assert_eq!(found(&record), [], "a link that does not tell its speed");
+    assert_eq!(found(&record), [], "a link of unknown speed");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_fuse_daemons_cache() {
     };
     connected(&mut shared, [MIB, 1], 0);
     assert_eq!(found(&shared), caution("fuse-cache"), "a short connection would escape: no proof");
-    assert!(one(&shared, "fuse-cache").cause.contains("over the wire (the daemon's connections)"));
+    assert!(one(&shared, "fuse-cache").cause.contains("over the network (the daemon's connections)"));
     connected(&mut shared, [4 * GIB, 1], 0);
     assert_eq!(found(&shared), []);
     connected(&mut shared, [MIB, 1], 1);
@@ -190,10 +190,14 @@ fn a_daemon_that_nobody_sees() {
     });
     crossed(&mut record, [4 * GIB, 0], [0, 0]);
     for sample in &mut record.ledger.as_mut().unwrap().samples {
-        sample.wire = Seen::NotVisible("nobody knows which network its daemon uses".into());
+        sample.wire = Seen::NotVisible("the network namespace of its daemon is not known".into());
     }
     assert_eq!(found(&record), caution("not-visible"), "warm or cold, nobody can tell");
-    assert!(one(&record, "not-visible").cause.ends_with("not visible: /proc: no process fits the mount"));
+    assert!(
+        one(&record, "not-visible")
+            .cause
+            .ends_with("not visible whether reads came from the storage: /proc: no process fits the mount")
+    );
 }
 
 #[test]

@@ -75,10 +75,7 @@ fn a_layer_that_is_not_visible_is_neither_a_fault_nor_ok() {
     look(&mut record, 0, [4 * GIB, 0], [0, 0]);
     last(&mut record).devices = Seen::NotVisible("no diskstats".into());
     assert_eq!(found(&record), caution("not-visible"));
-    assert_eq!(
-        one(&record, "not-visible").cause,
-        "whether the reads came from the storage is not visible: no diskstats"
-    );
+    assert_eq!(one(&record, "not-visible").cause, "not visible whether reads came from the storage: no diskstats");
     // A few blocks would tell nothing either.
     record.jobs[0].read.bytes = MIB;
     assert_eq!(found(&record), []);
@@ -175,7 +172,7 @@ fn a_file_that_was_never_written() {
     look(&mut record, 0, [20 * GIB, 0], [44 * 1024, 0]);
     file(&mut record, "/data/job", state);
     assert_eq!(found(&record), invalid("unwritten-data"));
-    assert!(one(&record, "unwritten-data").cause.starts_with("100 % of the 4.0 GiB in the files was never written"));
+    assert!(one(&record, "unwritten-data").cause.starts_with("100 % of the 4.0 GiB in the files were never written"));
 
     // The buffered twin: the same cause, not the page cache.
     let mut record = on_disk(vec![reader("job")]);

@@ -124,12 +124,12 @@ fn a_pause_of_everything() {
         let storage = watched(paused(2_000, waits_in_loop), &[1000, 2000, 3000, 4000, 5000, 6000]);
         assert_eq!(found(&storage), caution("stalled"));
         let cause = one(&storage, "stalled").cause;
-        assert!(cause.starts_with("nothing was done for 2.00 s of 12.0 s (17 %), 3.00 s after the start"), "{cause}");
-        assert!(cause.ends_with("the storage, or the way to it, did not answer"), "{cause}");
+        assert!(cause.starts_with("no I/O completed for 2.00 s of 12.0 s (17 %), 3.00 s after the start"), "{cause}");
+        assert!(cause.ends_with("the storage or the path to it did not respond"), "{cause}");
         let stopped = watched(paused(2_000, waits_in_loop), &[1000, 2000, 3000, 5100, 6000, 7000]);
-        assert!(one(&stopped, "stalled").cause.contains("this program stood still as well"));
+        assert!(one(&stopped, "stalled").cause.contains("fsdyno was stopped too"));
         let unseen = on_disk(vec![paused(2_000, waits_in_loop)]);
-        assert!(one(&unseen, "stalled").cause.ends_with("is not visible"));
+        assert!(one(&unseen, "stalled").cause.ends_with("not visible whether the storage or fsdyno was stopped"));
     }
     // Another worker went on; a storage that does three I/Os in that time; a rate of its own.
     assert_eq!(found(&on_disk(vec![paused(2_000, false), paused(0, false)])), []);
@@ -153,7 +153,7 @@ fn a_limit_that_was_set_during_the_run() {
     };
     let record = limited("vda (254:0) rbps=421000000");
     assert_eq!(found(&record), caution("throttled"));
-    assert!(one(&record, "throttled").cause.contains("a limit that the control group has since (vda (254:0) rbps="));
+    assert!(one(&record, "throttled").cause.contains("a control group limit set during the run (vda (254:0) rbps="));
     assert_eq!(found(&limited("vda (254:0) rbps=900000000")), caution("burst"), "another limit");
     assert_eq!(found(&limited("vda (254:0) wbps=421000000")), caution("burst"), "of writes");
 }

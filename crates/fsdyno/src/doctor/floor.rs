@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use job::{Outcome, parse_command_line};
-use probe::{Fact, HostFacts, NotVisible};
-use run::{Control, Heading, Observer};
+use probe::{Fact, NotVisible};
+use run::{Conditions, Line, Observer, StopRule};
 
 use super::findings::Floor;
-use run::MachineSources;
 
 /// Each case is measured so often, in turn, so that a disturbance does not hit all rounds of one case.
 const ROUNDS: usize = 3;
@@ -57,12 +55,11 @@ fn one_round((iodepth, gtod_reduce): (u32, bool)) -> Fact<f64> {
         format!("--iodepth={iodepth}"),
         format!("--gtod_reduce={}", u8::from(gtod_reduce)),
     ];
-    let Outcome::Run(request) = parse_command_line(&words, &mut MachineSources) else {
-        return Err(invisible("its command line was refused"));
-    };
-    let plan = run::plan::plan(&request.jobs, &HostFacts::default(), 0);
+    let line = Line::parse(&words).map_err(|reason| invisible(&reason))?;
+    let planned = line.look(|_| ()).plan(0).map_err(|sentences| invisible(&sentences.join("; ")))?;
+    let conditions = Conditions { version: "", control: Arc::default(), stop_rule: StopRule::AsWritten };
     let mut listener = Listener::default();
-    let record = run::conduct(plan, Heading::default(), Arc::new(Control::default()), &mut listener);
+    let record = planned.identify_storages().run(conditions, &mut listener);
     let job = record.jobs.first().ok_or_else(|| invisible("it has no job"))?;
     if let Some(error) = &job.error {
         return Err(invisible(listener.last_message.as_deref().unwrap_or(&error.text)));

@@ -20,16 +20,16 @@ const MEMORY_BYTES_MIN: u64 = 256 << 20;
 /// When the generator would be the limit rather than the storage.
 pub(super) fn verdict(findings: &Findings) -> String {
     let deepest = findings.floors.iter().filter(|floor| !floor.gtod_reduce).max_by_key(|floor| floor.iodepth);
-    let Some(floor) = deepest else { return "The generator's floor was not measured.".to_owned() };
+    let Some(floor) = deepest else { return "The CPU cost of fsdyno itself was not measured.".to_owned() };
     match &floor.cpu_ns {
         Ok(cpu_ns) => format!(
-            "At iodepth {depth} fsdyno itself needs about {cpu_ns:.0} ns of CPU per I/O: one core can drive about \
-             {rate} I/Os per second; the storage is the limit unless it is faster than that. \
-             What the kernel needs for each I/O comes on top and belongs to the storage path that is measured.",
+            "At iodepth {depth} fsdyno itself needs about {cpu_ns:.0} ns of CPU per I/O: one CPU can drive about \
+             {rate} I/Os per second. A slower storage is the limit of a run. The kernel's own CPU time per I/O is \
+             extra, and belongs to the storage path that is measured.",
             depth = floor.iodepth,
             rate = in_words(1e9 / cpu_ns),
         ),
-        Err(reason) => format!("Whether the generator would be the limit cannot be told: {reason}."),
+        Err(reason) => format!("Not clear whether fsdyno itself would be the limit: {reason}."),
     }
 }
 
@@ -44,13 +44,12 @@ pub(super) fn warnings(findings: &Findings) -> Vec<String> {
     let limits = &findings.limits;
     let mut warnings = Vec::new();
     if findings.debug_build {
-        warnings
-            .push("this is a debug build: the figures of a release build (cargo build --release) differ".to_owned());
+        warnings.push("this is a debug build: a release build (cargo build --release) is faster".to_owned());
     }
     if let Some(reason) = &findings.clock.fallback_reason {
         warnings.push(format!(
             "the time stamp counter is not the clock, because {reason}: every reading costs {cost:.0} ns; \
-             gtod_reduce=1 reads it least",
+             gtod_reduce=1 needs fewest readings",
             cost = findings.clock.cost_ns
         ));
     }
@@ -87,8 +86,8 @@ fn aio_warning(findings: &Findings) -> Option<String> {
     let left = max.saturating_sub(reserved);
     (max < AIO_REQUESTS_MIN || left < AIO_REQUESTS_LEFT_MIN).then(|| {
         format!(
-            "fs.aio-max-nr leaves {left} of {max} requests to libaio, and each job reserves its iodepth: \
-             sysctl -w fs.aio-max-nr=1048576"
+            "fs.aio-max-nr leaves {left} of {max} requests for libaio, and each job reserves its iodepth: sysctl -w \
+             fs.aio-max-nr=1048576"
         )
     })
 }

@@ -13,8 +13,8 @@ pub(super) fn look() -> Findings {
     Findings {
         version: crate::process::VERSION.to_owned(),
         debug_build: cfg!(debug_assertions),
-        kernel: host.kernel.ok_or_else(|| NotVisible::new("uname", "it gave no name")),
-        processors_online: host.cpus.ok_or_else(|| NotVisible::new("list of processors", "it cannot be read")),
+        kernel: host.kernel.ok_or_else(|| NotVisible::new("uname", "it has no name")),
+        processors_online: host.cpus.ok_or_else(|| NotVisible::new("list of CPUs", "it cannot be read")),
         processors_usable: usable
             .map(|count| u32::try_from(count.get()).unwrap_or(u32::MAX))
             .map_err(|error| NotVisible::new("sched_getaffinity", error)),

@@ -19,7 +19,7 @@ pub(super) fn page(findings: &Findings) -> String {
     let mut page = Page::new(format!("{version}, {build} build"), LABEL_WIDTH, LINE_WIDTH);
     page.heading("Machine");
     machine(&mut page, findings);
-    page.heading("Generator floor: CPU time per I/O of ioengine=null, 4 KiB random reads");
+    page.heading("fsdyno's own CPU time per I/O: ioengine=null, 4 KiB random reads");
     floors.iter().for_each(|floor| page.line(&case(floor), &nanoseconds(&floor.cpu_ns)));
     page.heading("Clock");
     page.line("source", &clock.source);
@@ -50,7 +50,7 @@ pub(super) fn page(findings: &Findings) -> String {
 fn machine(page: &mut Page, findings: &Findings) {
     page.line("kernel", &shown(&findings.kernel, String::clone));
     page.line("processors online", &shown(&findings.processors_online, u32::to_string));
-    page.line("processors for this process", &shown(&findings.processors_usable, u32::to_string));
+    page.line("CPUs for this process", &shown(&findings.processors_usable, u32::to_string));
     page.line("memory", &shown(&findings.memory_bytes, |bytes| binary_size(*bytes)));
 }
 

@@ -66,7 +66,7 @@ fn write_all(directory: &Path) -> Result<(), Problem> {
     };
     write().map_err(|error| {
         Problem::new(format!("cannot write man pages into {}: {error}", directory.display()))
-            .with_next("name a directory that you may write to")
+            .with_next("choose a directory that you may write to")
     })
 }
 
@@ -115,8 +115,8 @@ fn program_page(man: &Man, page: &mut Vec<u8>) -> io::Result<()> {
     let mut roff = Roff::new();
     roff.control("SH", ["DESCRIPTION"]);
     roff.text([roman(
-        "Asked a question by one of the commands below, fsdyno measures storage through its filesystem and answers \
-         with evidence. Given a fio command line or job file instead, it runs that and reports as fio does.",
+        "With one of the commands below, fsdyno measures storage through its filesystem and reports evidence. With a \
+         fio command line or job file it runs that and reports as fio does.",
     )]);
     roff.control("PP", []);
     roff.text([bold("fsdyno help"), roman(" lists the commands, "), bold("fsdyno COMMAND --help")]);
@@ -128,15 +128,15 @@ fn program_page(man: &Man, page: &mut Vec<u8>) -> io::Result<()> {
     let statuses = [
         ("0", "Nothing failed."),
         ("1", "A job, a check or a condition failed. On the fio face: the number of failed jobs."),
-        ("2", "The question or a path cannot be used."),
-        ("3", "No requirement failed, and one is open."),
+        ("2", "The command or a path cannot be used."),
+        ("3", "No requirement failed, but one has no result."),
         ("128+N", "A signal of number N ended the run."),
     ];
     for (status, meaning) in statuses {
         item(&mut roff, [bold(status)], meaning);
     }
     roff.control("SH", ["ENVIRONMENT"]);
-    item(&mut roff, [bold("XDG_DATA_HOME")], "Runs are kept in the directory fsdyno below it (~/.local/share).");
+    item(&mut roff, [bold("XDG_DATA_HOME")], "Runs are saved in the directory fsdyno below it (~/.local/share).");
     item(&mut roff, [bold("XDG_CONFIG_HOME")], "Profiles of your own are read from fsdyno/profiles below it.");
     roff.control("SH", ["SEE ALSO"]);
     roff.text([bold("fsdyno-fio"), roman("(1), "), bold("fsdyno-measure"), roman("(1), "), bold("fio"), roman("(1)")]);
@@ -170,7 +170,7 @@ fn fio_page(_: &Man, page: &mut Vec<u8>) -> io::Result<()> {
          dashes below [NAME] or [global].",
     )]);
     roff.control("PP", []);
-    roff.text([roman("Options of fio that are missing here end the run by name, before the first byte.")]);
+    roff.text([roman("An option of fio that is missing here stops the run with its name, before any write.")]);
     for section in sections() {
         roff.control("SH", [section.title.to_uppercase().as_str()]);
         section.options.iter().for_each(|option| describe(&mut roff, option));

@@ -9,18 +9,14 @@ use std::time::Duration;
 use engine::clock::{Clock, RealClock};
 use engine::errno::ETIMEDOUT;
 use guide::{Problem, Watcher};
-use run::{Bounds, Control};
+use run::{Bounds, Control, Found, StallDetector};
 
 use super::status::{BY_SIGNAL, REJECTED, UNUSABLE};
 use super::streams::{complain, tell};
 use super::supervisor;
 
-/// So long a look may go on after a signal, ns: what has begun to make something gets the time to remove it.
-const AFTER_SIGNAL_NS: u64 = 1_000_000_000;
-
-/// Between two looks at the look, and what one counts at most: a machine that stood still hurries nobody.
+/// Between two looks at the look.
 const STEP: Duration = Duration::from_millis(100);
-const STEP_NS_MAX: u64 = 200_000_000;
 
 /// Whose words and exit statuses are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,14 +37,16 @@ pub(crate) struct FirstLook {
 struct State {
     /// What is looked at; `None`: nothing any more.
     path: Option<PathBuf>,
-    patience: Patience,
+    /// How many there were before: another path has the whole time again.
+    paths: u64,
+    watch: Watch,
 }
 
-/// How long a path has said nothing.
+/// How long a path has said nothing, and how long ago a signal came.
 #[derive(Debug, Default)]
-struct Patience {
-    silent_ns: u64,
-    since_signal_ns: u64,
+struct Watch {
+    silent: StallDetector<u64>,
+    signalled: StallDetector<i32>,
 }
 
 /// Why a look is given up.
@@ -58,15 +56,16 @@ enum GivenUp {
     Signal(i32),
 }
 
-impl Patience {
+impl Watch {
     /// One look at the look, `step_ns` after the one before.
-    fn ends(&mut self, step_ns: u64, signal: Option<i32>, bounds: Bounds) -> Option<GivenUp> {
-        let step_ns = step_ns.min(STEP_NS_MAX);
-        self.silent_ns += step_ns;
-        self.since_signal_ns += if signal.is_some() { step_ns } else { 0 };
+    fn ends(&mut self, step_ns: u64, paths: u64, signal: Option<i32>, bounds: Bounds) -> Option<GivenUp> {
+        let is_lost = |found| matches!(found, Found::Lost(_));
+        let silent = is_lost(self.silent.look(step_ns, paths, bounds.first_look()));
         match signal {
-            Some(signal) if self.since_signal_ns >= AFTER_SIGNAL_NS => Some(GivenUp::Signal(signal)),
-            _ => (self.silent_ns >= bounds.patience_ns()).then_some(GivenUp::Silent),
+            Some(signal) if is_lost(self.signalled.look(step_ns, signal, bounds.after_signal())) => {
+                Some(GivenUp::Signal(signal))
+            }
+            _ => silent.then_some(GivenUp::Silent),
         }
     }
 }
@@ -78,7 +77,7 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 impl FirstLook {
     /// This thread begins to look at `path`.
     pub(crate) fn begin(face: Face, control: &Arc<Control>, path: &Path) -> FirstLook {
-        let state = State { path: Some(path.to_path_buf()), patience: Patience::default() };
+        let state = State { path: Some(path.to_path_buf()), ..State::default() };
         let state = Arc::new(Mutex::new(state));
         let (watched, control, thread) = (Arc::clone(&state), Arc::clone(control), engine::thread::thread_id());
         let begun = std::thread::Builder::new()
@@ -98,7 +97,7 @@ impl FirstLook {
     pub(crate) fn at(&self, path: &Path) {
         let mut state = locked(&self.state);
         state.path = Some(path.to_path_buf());
-        state.patience.silent_ns = 0;
+        state.paths += 1;
     }
 }
 
@@ -124,7 +123,8 @@ fn watch(face: Face, state: &Mutex<State>, control: &Control, thread: u32) {
         let Some(path) = state.path.clone() else { return };
         // The kernel may have given the signal to the thread that looks: it waits there for as long as that does.
         let signal = control.signal().or_else(|| probe::pending_signal(&engine::signals::STOPS));
-        if let Some(given_up) = state.patience.ends(step_ns, signal, control.bounds()) {
+        let paths = state.paths;
+        if let Some(given_up) = state.watch.ends(step_ns, paths, signal, control.bounds()) {
             // Whoever looks cannot go on from here, should it come back now: it would need the state.
             give_up(face, given_up, &path, thread, control.bounds());
         }
@@ -163,7 +163,7 @@ fn no_answer(path: &Path, doing: &str, bounds: Bounds) -> Problem {
         }
         Err(unseen) => format!("its mount is not visible: {unseen}"),
     };
-    let (shown, seconds) = (path.display(), bounds.patience_ns() / 1_000_000_000);
+    let (shown, seconds) = (path.display(), bounds.seconds());
     Problem::new(format!("{shown} does not answer: {doing} has waited for {seconds} s (errno {ETIMEDOUT}); {place}"))
         .with_next(format!(
             "see with `fsdyno inspect {shown}` what is known of it, and whether its server, daemon or disk is alive"
@@ -199,34 +199,29 @@ impl Watcher for Looks {
 mod tests {
     use super::*;
 
-    const SECOND_NS: u64 = 1_000_000_000;
+    const STEP_NS: u64 = 100_000_000;
 
-    /// Looks at the look, of a tenth of a second, until it is given up.
-    fn looks_until(patience: &mut Patience, signal: Option<i32>) -> (u64, GivenUp) {
-        (1..10_000).find_map(|look| Some((look, patience.ends(SECOND_NS / 10, signal, Bounds::default())?))).unwrap()
+    /// Looks at the look until it is given up.
+    fn looks_until(watch: &mut Watch, paths: u64, signal: Option<i32>) -> (u64, GivenUp) {
+        let bounds = Bounds::of_seconds(2);
+        (0..10_000).find_map(|look| Some((look, watch.ends(STEP_NS, paths, signal, bounds)?))).unwrap()
     }
 
     #[test]
-    fn silence_has_half_a_minute_and_a_signal_a_second() {
-        assert_eq!(looks_until(&mut Patience::default(), None), (300, GivenUp::Silent));
-        assert_eq!(looks_until(&mut Patience::default(), Some(2)), (10, GivenUp::Signal(2)));
-        let mut patience = Patience { silent_ns: 29 * SECOND_NS, since_signal_ns: 0 };
-        assert_eq!(looks_until(&mut patience, None), (10, GivenUp::Silent));
-    }
-
-    #[test]
-    fn a_machine_that_stood_still_hurries_nobody() {
-        assert_eq!(Patience::default().ends(3600 * SECOND_NS, None, Bounds::default()), None);
+    fn silence_has_all_the_patience_there_is_and_a_signal_a_second() {
+        assert_eq!(looks_until(&mut Watch::default(), 0, None), (20, GivenUp::Silent));
+        assert_eq!(looks_until(&mut Watch::default(), 0, Some(2)), (10, GivenUp::Signal(2)));
     }
 
     #[test]
     fn another_path_has_the_whole_time_again() {
+        let mut watch = Watch::default();
+        assert!((0..20).all(|_| watch.ends(STEP_NS, 0, None, Bounds::of_seconds(2)).is_none()));
+        assert_eq!(looks_until(&mut watch, 1, None), (20, GivenUp::Silent));
         let look = FirstLook::begin(Face::Guided, &Arc::new(Control::default()), Path::new("/one"));
-        locked(&look.state).patience.silent_ns = 29 * SECOND_NS;
         look.at(Path::new("/two"));
         let state = locked(&look.state);
-        assert!(state.patience.silent_ns < 29 * SECOND_NS);
-        assert_eq!(state.path.as_deref(), Some(Path::new("/two")));
+        assert_eq!((state.paths, state.path.as_deref()), (1, Some(Path::new("/two"))));
     }
 
     #[test]

@@ -18,7 +18,7 @@ fn bounds() -> Bounds {
         Some(seconds) => Bounds::of_seconds(seconds),
         None => {
             complain(&format!(
-                "note: {VARIABLE}={}: not a number of seconds from 1 to 86400; it is 30",
+                "note: {VARIABLE}={}: not a number of seconds from 1 to 86400; using 30",
                 text.display()
             ));
             Bounds::default()

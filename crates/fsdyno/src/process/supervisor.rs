@@ -44,7 +44,10 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
             wait(child, reader)
         }
         Err(error) => {
-            complain(&format!("note: no second process: {error}; should storage never answer, this one cannot end"));
+            complain(&format!(
+                "note: cannot start a second process: {error}; if the storage never responds, this one \
+                               cannot end"
+            ));
             work()
         }
     }
@@ -76,12 +79,12 @@ fn say_farewell(status: u8) {
 fn wait(child: u32, mut reader: PipeReader) -> u8 {
     let relay = run::SignalRelay::begin(child);
     if let Err(error) = &relay {
-        complain(&format!("note: cannot listen to signals: {error}; process {child} does the work"));
+        complain(&format!("note: cannot handle signals: {error}; process {child} does the work"));
     }
     let mut status = [0];
     if reader.read_exact(&mut status).is_ok() && !closes_within(&reader, FAREWELL) {
         complain(&format!(
-            "note: process {child} is stuck in the kernel and is left behind; it ends when the storage answers"
+            "note: process {child} is stuck in the kernel and keeps running; it ends when the storage responds"
         ));
         return status[0];
     }
@@ -89,14 +92,12 @@ fn wait(child: u32, mut reader: PipeReader) -> u8 {
         Ok(Ended::Status(status)) => status,
         Ok(Ended::Signal(signal)) => {
             let why = match signal {
-                KILL => " (by somebody, or by the kernel for want of memory)",
-                BUS => " (memory that stands for a file, or the program's own, could not be had: its storage failed)",
-                ABORT => " (want of memory, or an error of this program; see above)",
+                KILL => " (by a user, or by the kernel when memory ran out)",
+                BUS => " (a mapped file or the program itself could not be read: its storage failed)",
+                ABORT => " (out of memory, or an internal error; see above)",
                 _ => "",
             };
-            complain(&format!(
-                "fsdyno: the work was ended by signal {signal}{why}; only what was saved before is kept"
-            ));
+            complain(&format!("fsdyno: the run was ended by signal {signal}{why}; only what was saved before is kept"));
             BY_SIGNAL.saturating_add(signal)
         }
         Err(_) => status[0],

@@ -68,7 +68,7 @@ const QUICK_CAP_S: u64 = 9;
 /// Above 0, at most 1.
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share <= 1.0);
-    share.ok_or_else(|| "a factor is above 0 and at most 1, such as 0.1".to_string())
+    share.ok_or_else(|| "a factor must be above 0 and at most 1, such as 0.1".to_string())
 }
 
 impl Check {

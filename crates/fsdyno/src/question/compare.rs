@@ -82,8 +82,8 @@ impl Compare {
         }
         if self.force || !self.fail_if.is_empty() {
             tell(
-                &Problem::new("--fail-if and --force are for two kept runs, and these are places")
-                    .with_next("compare the places first, then `fsdyno diff BASE last --fail-if …`"),
+                &Problem::new("--fail-if and --force need two saved runs, but these are paths")
+                    .with_next("compare the paths first, then run `fsdyno diff BASE last --fail-if …`"),
             );
             return ExitCode::from(UNUSABLE);
         }

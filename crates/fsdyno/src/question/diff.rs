@@ -88,21 +88,24 @@ impl Condition {
         let (left, less, right) = match (text.split_once('<'), text.split_once('>')) {
             (Some((left, right)), None) => (left, true, right),
             (None, Some((left, right))) => (left, false, right),
-            _ => return Err(wrong("there is not exactly one of < and >".to_string())),
+            _ => return Err(wrong("it needs exactly one of < and >".to_string())),
         };
-        let number = right.trim().strip_suffix('%').ok_or_else(|| wrong("the limit is a percentage".to_string()))?;
+        let number =
+            right.trim().strip_suffix('%').ok_or_else(|| wrong("the limit must be a percentage".to_string()))?;
         let percent: f64 = number.trim().parse().map_err(|_| wrong(format!("`{}` is not a number", number.trim())))?;
-        let (pattern, word) =
-            left.trim().rsplit_once('.').ok_or_else(|| wrong("the figure has no pattern before it".to_string()))?;
+        let (pattern, word) = left
+            .trim()
+            .rsplit_once('.')
+            .ok_or_else(|| wrong("the pattern before the figure is missing".to_string()))?;
         let words: Vec<&str> = Measure::ALL.iter().map(|measure| measure.word()).collect();
         let measure = Measure::ALL
             .into_iter()
             .find(|measure| measure.word() == word)
-            .ok_or_else(|| wrong(format!("`{word}` is none of {}", words.join(", "))))?;
+            .ok_or_else(|| wrong(format!("`{word}` is not one of {}", words.join(", "))))?;
         if pattern != "any" && !known.iter().any(|change| change.pattern == pattern) {
             let mut patterns: Vec<&str> = known.iter().map(|change| change.pattern.as_str()).collect();
             patterns.dedup();
-            return Err(wrong(format!("`{pattern}` is none of {}, any", patterns.join(", "))));
+            return Err(wrong(format!("`{pattern}` is not one of {}, any", patterns.join(", "))));
         }
         Ok(Condition { pattern: pattern.to_string(), measure, less, percent })
     }
@@ -129,7 +132,7 @@ impl Condition {
             (1, 1) => "one run each".to_string(),
             (before, after) => format!("{before} and {after} rounds"),
         };
-        Some(format!("{}{others}: {rounds} cannot show what is chance; it takes four on each side", first.pattern))
+        Some(format!("{}{others}: {rounds} cannot separate a change from noise; each side needs four", first.pattern))
     }
 }
 
@@ -165,7 +168,7 @@ impl Diff {
         } else {
             let mut text = present::guided::changes(&found, &base_name, &new_name, columns());
             for reason in &reasons {
-                text.push_str(&format!("forced although {reason}\n"));
+                text.push_str(&format!("compared with --force although {reason}\n"));
             }
             text
         });
@@ -215,7 +218,7 @@ impl Baseline {
         match self.what {
             BaselineWhat::Set { name, run } => {
                 if name == "last" || name.contains('/') {
-                    return Err(Problem::new(format!("`{name}` cannot be a baseline's name")));
+                    return Err(Problem::new(format!("`{name}` cannot be the name of a baseline")));
                 }
                 let study = store.find(&run)?;
                 store.set_baseline(&name, &study.id)?;
@@ -273,7 +276,11 @@ mod tests {
         (single.interval, single.rounds) = (None, (1, 1));
         let condition = Condition::parse("any.iops < -5%", std::slice::from_ref(&single)).unwrap();
         let reason = condition.unjudged(&[single.clone(), single]).unwrap();
-        assert_eq!(reason, "randread and 1 more: one run each cannot show what is chance; it takes four on each side");
+        assert_eq!(
+            reason,
+            "randread and 1 more: one run each cannot separate a change from noise; each side needs \
+                            four"
+        );
         assert_eq!(condition.unjudged(&[change(Measure::Iops, (0.9, 1.1), Shown::NotShown)]), None);
     }
 
@@ -281,11 +288,11 @@ mod tests {
     fn a_misspelt_condition_is_an_error() {
         let known = [change(Measure::Iops, (0.88, 0.92), Shown::Worse)];
         for (text, reason) in [
-            ("randread.iosp < -5%", "`iosp` is none of rate, iops, p50, p99, cpu"),
-            ("randrad.iops < -5%", "`randrad` is none of randread, any"),
-            ("randread.iops < -5", "the limit is a percentage"),
+            ("randread.iosp < -5%", "`iosp` is not one of rate, iops, p50, p99, cpu"),
+            ("randrad.iops < -5%", "`randrad` is not one of randread, any"),
+            ("randread.iops < -5", "the limit must be a percentage"),
             ("randread.iops < x%", "`x` is not a number"),
-            ("randread.iops -5%", "not exactly one of < and >"),
+            ("randread.iops -5%", "exactly one of < and >"),
             ("iops < -5%", "no pattern"),
         ] {
             let problem = Condition::parse(text, &known).unwrap_err();

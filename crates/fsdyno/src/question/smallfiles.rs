@@ -51,7 +51,7 @@ pub(crate) struct SmallFiles {
 /// A size that is still one of a small file.
 fn file_size(text: &str) -> Result<u64, String> {
     let bytes = size(text)?;
-    let too_large = || format!("a small file has {} MiB at most", SIZE_BYTES_MAX >> 20);
+    let too_large = || format!("the maximum size of a small file is {} MiB", SIZE_BYTES_MAX >> 20);
     if bytes <= SIZE_BYTES_MAX { Ok(bytes) } else { Err(too_large()) }
 }
 

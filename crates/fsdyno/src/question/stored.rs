@@ -87,7 +87,7 @@ impl Runs {
             return Ok(printed(&present::guided::runs_json(&studies, &baselines)));
         }
         if studies.is_empty() {
-            complain(&format!("nothing is kept in {} yet", store.directory().display()));
+            complain(&format!("no runs are saved in {} yet", store.directory().display()));
         }
         Ok(printed(&present::guided::runs(&studies, &baselines, columns())))
     }
@@ -113,7 +113,7 @@ impl Clean {
     fn clean(self) -> Result<u8, Problem> {
         let control = Arc::new(patience::control());
         let signals = SignalWatch::begin(Arc::clone(&control))
-            .map_err(|error| Problem::new(format!("cannot listen to signals: {error}")))?;
+            .map_err(|error| Problem::new(format!("cannot handle signals: {error}")))?;
         let mut looks = Looks::new(control);
         let options = CleanOptions { only_look: self.dry_run, others: self.others, any_owner: self.any_owner };
         let found = clean(&self.path, options, &mut looks)?;
@@ -124,12 +124,18 @@ impl Clean {
             let what = match &left.outcome {
                 Outcome::Removed => "removed".to_string(),
                 Outcome::Found => "would be removed".to_string(),
-                Outcome::InUse(pid) => format!("left alone: process {pid} still uses it, or nobody can tell from here"),
+                Outcome::InUse(pid) => format!(
+                    "not removed: process {pid} still uses it, or cannot be checked from \
+                                                here"
+                ),
                 Outcome::OtherHost(host) => {
-                    format!("left alone: made by another machine, {host}, which may still use it (--others removes it)")
+                    format!(
+                        "not removed: made by another machine, {host}, which may still use it (--others removes \
+                             it)"
+                    )
                 }
-                Outcome::OtherOwner(user) => format!("left alone: belongs to user {user} (--any-owner removes it)"),
-                Outcome::NotOurs => "left alone: it has no marker of fsdyno".to_string(),
+                Outcome::OtherOwner(user) => format!("not removed: belongs to user {user} (--any-owner removes it)"),
+                Outcome::NotOurs => "not removed: it has no fsdyno marker".to_string(),
                 Outcome::Failed(reason) => {
                     failed = true;
                     format!("FAILED: {reason}")
@@ -144,10 +150,10 @@ impl Clean {
             let drafts = if found.drafts == 1 { "draft" } else { "drafts" };
             let what = if self.dry_run { "would be removed" } else { "removed" };
             let (path, count) = (self.path.display(), found.drafts);
-            text.push_str(&format!("{path}: {count} {drafts} of records or reports that killed runs left: {what}\n"));
+            text.push_str(&format!("{path}: {count} {drafts} of records or reports from killed runs: {what}\n"));
         }
         if text.is_empty() {
-            text = format!("nothing of fsdyno is left in {}\n", self.path.display());
+            text = format!("no fsdyno files are left in {}\n", self.path.display());
         }
         let written = print(&escape::terminal(&text));
         Ok(if failed || !written { UNUSABLE } else { 0 })

@@ -41,7 +41,7 @@ impl Stream {
         }
         let file = create_growing(path).map_err(|error| {
             Problem::new(format!("cannot write the live stream to {}: {error}", path.display()))
-                .with_next("name a new file in a directory that can be written, or - for standard output")
+                .with_next("use a new file in a writable directory, or - for standard output")
         })?;
         Ok(Stream::into(Box::new(file)))
     }
@@ -79,7 +79,7 @@ impl Stream {
             writeln!(sink, "{}", escape::json(&Value::Object(object).to_string())).and_then(|()| sink.flush());
         if let Err(error) = written {
             self.sink = None;
-            complain(&format!("fsdyno: the live stream ends here: {error}"));
+            complain(&format!("fsdyno: the live stream stops here: {error}"));
         }
     }
 

@@ -37,7 +37,7 @@ fn a_device_stays_a_device_and_a_link_a_link() {
     symlink(scene.path("victim/a.txt"), scene.path("run.json")).unwrap();
     let refused = scene.run(&format!("{RUN} --record=run.json"));
     assert_eq!(refused.status.code(), Some(1));
-    assert!(text(&refused.stderr).contains("is a link: name the file that it leads to"), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("is a link: use the file that it points to"), "{}", text(&refused.stderr));
     scene.victim_is_whole(&scene.path("victim"));
 
     let streamed = scene.command(&format!("{RUN} --record=/dev/stdout --output=report")).output().unwrap();
@@ -64,7 +64,7 @@ fn a_live_stream_empties_no_file() {
     let scene = Scene::new();
     let refused = scene.run("measure data --quick --size=16m --no-store --live victim/a.txt");
     assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("holds something already"), "{}", text(&refused.stderr));
+    assert!(text(&refused.stderr).contains("is not empty"), "{}", text(&refused.stderr));
     scene.victim_is_whole(&scene.path("victim"));
     assert!(names(&scene.data()).is_empty());
 }

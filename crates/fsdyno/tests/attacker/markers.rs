@@ -93,7 +93,7 @@ fn another_user_leaves_roots_alone() {
         command.output().unwrap()
     };
     let said = text(&as_other("clean .").stdout);
-    assert!(said.contains("left alone: belongs to user 0"), "{said}");
+    assert!(said.contains("not removed: belongs to user 0"), "{said}");
     let measured = as_other("measure . --quick --size=16m --no-store");
     assert_eq!(measured.status.code(), Some(0), "{}", text(&measured.stderr));
     assert_eq!(names(place.path()), ["fsdyno", "fsdyno-work-1-0"]);
@@ -126,7 +126,7 @@ fn a_run_in_another_namespace_is_alive() {
     }
     for words in ["clean data", "clean data --others --any-owner"] {
         let said = text(&scene.run(words).stdout);
-        assert!(said.contains("left alone: process"), "{said}");
+        assert!(said.contains("not removed: process"), "{said}");
     }
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(0), "it ran to its end: {}", text(&ended.stderr));

@@ -120,14 +120,14 @@ fn refusals() {
     let study = place.read("study.json");
     place.refused("report missing.json -o a.html", "missing.json");
     place.refused("report text -o a.html", "text: this is not a run record");
-    place.refused("report study.json -o sheet.pdf", "does not tell a form");
+    place.refused("report study.json -o sheet.pdf", "is not a known format");
     place.refused("report study.json -o no/such/place.html", "cannot write no/such/place.html");
     place.refused("report study.json -o study.json --as html", "study.json is a saved run");
     assert_eq!(place.read("study.json"), study, "a saved run is never replaced");
-    place.refused("report study.json -o folder --as html", "only fio's JSON is several files");
+    place.refused("report study.json -o folder --as html", "only fio's JSON is written to several files");
     place.refused("report study.json --as json", "-o DIRECTORY/");
-    place.refused("report small.json --as json", "have no form in fio's reports");
-    place.refused("report small.json --as terse", "have no form in fio's reports");
+    place.refused("report small.json --as json", "cannot be shown in fio's formats");
+    place.refused("report small.json --as terse", "cannot be shown in fio's formats");
     place.refused("report study.json small.json --as openmetrics", "one run");
     place.refused("report", "RUN");
     place.refused("report study.json --as pdf", "invalid value");

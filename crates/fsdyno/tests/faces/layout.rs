@@ -15,7 +15,7 @@ fn a_long_layout_is_foretold_and_leaves_nothing_when_it_is_interrupted() {
     let ran = running.finish();
     assert_eq!(ran.status, Some(128), "{}", ran.stderr);
     assert!(ran.stdout.contains("\nfio: terminating on signal 2\n"), "{}", ran.stdout);
-    assert!(ran.stderr.contains("half-made file is gone"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("incomplete file was removed"), "{}", ran.stderr);
     assert_eq!(place.names(), [""; 0]);
 }
 

@@ -8,6 +8,7 @@ mod doctor;
 mod documents;
 mod escapes;
 mod layout;
+mod one_look;
 mod output;
 mod progress;
 mod records;

@@ -35,7 +35,7 @@ enum Act {
 }
 
 const EIO: &str = "Input/output error";
-const LOST: &str = "never came back";
+const LOST: &str = "never completed";
 const STUCK: &str = "is stuck";
 const READY: &str = "has been getting ready";
 const ENDING: &str = "has been ending";
@@ -59,7 +59,7 @@ const QUEUED: &[Case] = &[
         set: &["hang-forever 3 F", "write-eio 20 F"],
         words: WRITES,
         act: Act::Nothing,
-        told: &[EIO, LOST, "the others are"],
+        told: &[EIO, LOST, "the others:"],
         status: 1,
         kept: Some((Some(5), 3)),
     },
@@ -476,7 +476,7 @@ fn a_shortened_file() {
     let jobs = ran.record.as_ref().expect("a record is kept")["jobs"].as_array().expect("jobs").clone();
     assert_eq!(jobs[0]["error"]["code"], 5, "{said}");
     assert!(jobs[1]["error"].is_null() && jobs[1]["read"]["ios"].as_u64() > Some(0), "{said}");
-    let told = [EIO, "somebody shortened it"].map(|words| moment(&ran.told(words)));
+    let told = [EIO, "another program shortened it"].map(|words| moment(&ran.told(words)));
     document::hold(
         "ends::a_shortened_file",
         vec![Row {

@@ -221,7 +221,7 @@ fn guided_face() {
             let kept = ran.kept();
             let left = precious.and_else();
             assert_eq!(left, "nothing");
-            assert!(clean(&place).stdout.contains("nothing of fsdyno is left"));
+            assert!(clean(&place).stdout.contains("no fsdyno files are left"));
             let asked = "`measure --quick`".to_owned();
             Row { fault: fault.to_owned(), asked, status: ran.status.to_string(), told, kept, left }
         });

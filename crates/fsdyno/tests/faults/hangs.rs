@@ -77,7 +77,7 @@ fn fio_face() {
         let mut running = fio(&place, layout);
         hung_at(&mut running, "writes", before);
         running.signal("INT");
-        let told = ["is stuck", "never came back", "never came back", "is stuck"];
+        let told = ["is stuck", "never completed", "never completed", "is stuck"];
         let faults = ["a read is never answered", "a read is never answered", "a read is never answered"];
         let faults = faults.into_iter().chain(["a write of the layout is never answered; SIGINT"]);
         begun.push((format!("fio {layout}"), running));
@@ -112,7 +112,7 @@ fn guided_face() {
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
         let left = precious.and_else();
         lab::tell("lab-fault", "abort");
-        vec![row("a read is never answered", "measure --quick", &ran, "never came back", left)]
+        vec![row("a read is never answered", "measure --quick", &ran, "never completed", left)]
     });
 }
 
@@ -230,9 +230,9 @@ fn a_disk_that_never_answers() {
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
         lab::tell("dmsetup", "resume lab");
-        wait("the end of the process that was stuck", || clean(&place).stdout.contains("nothing of fsdyno is left"));
+        wait("the end of the process that was stuck", || clean(&place).stdout.contains("no fsdyno files are left"));
         let left = format!("its directory; then `clean`: {}", precious.and_else());
-        rows.push(row("the disk stops answering", "measure --quick", &ran, "never came back", left));
+        rows.push(row("the disk stops answering", "measure --quick", &ran, "never completed", left));
         rows
     });
 }

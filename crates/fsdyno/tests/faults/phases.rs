@@ -186,7 +186,7 @@ fn guided_face() {
             let mut left = precious.and_else();
             if left != "nothing" {
                 // The process that did the work needs a moment to go.
-                wait("the rest to be removed", || clean(place.path()).stdout.contains("nothing of fsdyno is left"));
+                wait("the rest to be removed", || clean(place.path()).stdout.contains("no fsdyno files are left"));
                 left = format!("its directory; then `clean`: {}", precious.and_else());
             }
             let complete = ran.record.as_ref().map(|study| study["complete"] == true);
@@ -194,7 +194,7 @@ fn guided_face() {
                 fault: format!("SIG{signal} in the {phase}"),
                 asked: format!("`{words}`"),
                 status: ran.status.to_string(),
-                told: if *signal == "KILL" { "–".to_owned() } else { ran.told("It was stopped") },
+                told: if *signal == "KILL" { "–".to_owned() } else { ran.told("Stopped early") },
                 kept: match (complete, ran.record.as_ref().is_some_and(has_running_row)) {
                     (None, _) => "nothing".to_owned(),
                     (Some(true), _) => "the study, marked complete".to_owned(),

@@ -88,7 +88,7 @@ fn a_failing_disk() {
         // The kernel has given the file system up: it comes back as it was when the disk failed.
         lab::tell("umount", &place.display().to_string());
         lab::tell("mount", &format!("/dev/mapper/lab {}", place.display()));
-        wait("the rest to be removed", || clean(&place).stdout.contains("nothing of fsdyno is left"));
+        wait("the rest to be removed", || clean(&place).stdout.contains("no fsdyno files are left"));
         let left = format!("its directory; after a remount `clean`: {}", precious.and_else());
         let mut row = row("every request fails from now on", "measure --quick", &ran, "Input/output error", left);
         // Whichever test it was at.

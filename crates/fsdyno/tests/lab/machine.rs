@@ -147,7 +147,7 @@ fn a_governor_that_saves() {
         };
         let saving = with("powersave");
         let finding = saving.caution("power-saving");
-        assert!(finding.cause.contains("the governor is powersave"), "{}", finding.cause);
+        assert!(finding.cause.contains("CPU governor is powersave"), "{}", finding.cause);
         with("performance").silent(&["power-saving"]);
     });
 }
@@ -291,7 +291,7 @@ fn a_generator_at_its_end() {
         let before_others = BeforeOthers::new();
         let bound = Bench::new().fio(&job);
         match bound.finding("generator-bound") {
-            Some(finding) => assert!(finding.cause.contains("of CPU an I/O"), "{}", finding.cause),
+            Some(finding) => assert!(finding.cause.contains("of CPU per I/O"), "{}", finding.cause),
             // Somebody else has the processor: then that is the limit, and that is said.
             None => {
                 bound.caution("cpu-starved");

@@ -106,7 +106,7 @@ fn questions_are_answered(local: &Path, nfs: &Path) {
     let bench = Bench::new();
     let measured = bench.ask(&["measure", word(nfs), "--quick", "--size=8m", "--expect=nfs"]);
     assert!(measured.rows.iter().all(|row| row.figures().is_some()), "{:?}", measured.rows);
-    assert!(measured.sentences.iter().any(|sentence| sentence.contains("in this client and spends")));
+    assert!(measured.sentences.iter().any(|sentence| sentence.contains("in the client and takes")));
 
     let small = bench.ask(&["smallfiles", word(nfs), "--files=100", "--limit=1", "--expect=nfs"]);
     assert!(
@@ -154,7 +154,7 @@ fn writes_that_the_link_cannot_carry() {
     let unknown = Bench::new().fio(&format!("--name=unknown {line}"));
     unknown.silent(&["above-link-speed"]);
     let late = unknown.invalid("writes-in-memory");
-    assert!(late.cause.contains("crossed the wire") && late.cause.contains("nfs mountstats"), "{}", late.cause);
+    assert!(late.cause.contains("crossed the network") && late.cause.contains("nfs mountstats"), "{}", late.cause);
 
     let honest = told.fio(&format!("--name=synced {line} --end_fsync=1"));
     honest.silent(&["above-link-speed", "writes-in-memory"]);
@@ -211,7 +211,7 @@ fn a_server_that_is_far() {
         let (_, told) = said.split_once("A TCP connect to 198.18.7.1:20490 takes ").expect("the way is told");
         let told_ms: f64 = told.split_once(" ms, which is ").expect("in ms").0.parse().expect("a number");
         assert!((2.0..20.0).contains(&told_ms), "{told_ms} ms");
-        assert!(said.contains("waits") && said.contains("in this client and spends"), "queue and way apart: {said}");
+        assert!(said.contains("waits") && said.contains("in the client and takes"), "queue and way apart: {said}");
 
         // Far enough that a hiccup of this machine does not decide which part is the longest.
         shell("tc qdisc change dev vec0 root handle 1: netem delay 20ms limit 100000");
@@ -269,7 +269,7 @@ fn an_empty_mount_point(bench: &Bench, nfs: &Path) {
         let refused = bench.run(&[question, "--expect", "nfs", word(nfs)]);
         assert_eq!(refused.status.code(), Some(2));
         let said = text(&refused.stderr);
-        assert!(said.contains("/mnt/nfs was expected to be nfs, but it is tmpfs"), "{said}");
+        assert!(said.contains("/mnt/nfs should be nfs, but it is tmpfs"), "{said}");
         assert!(said.contains("mounted at /mnt\n"), "{said}");
     }
     assert_eq!(std::fs::read_dir(nfs).expect("it is a folder").count(), 0, "nothing was written there");

@@ -59,7 +59,7 @@ fn a_close_hides_the_upload() {
     let line = format!("--name=unsynced --directory={} --rw=write --bs=1m --size=16m", word(&place("LAB_S3")));
     let run = bench.fio(&line);
     let cause = &run.invalid("writes-in-memory").cause;
-    assert!(cause.contains("with the close; 16.") && cause.contains("crossed the wire"), "{cause}");
+    assert!(cause.contains("with the close; 16.") && cause.contains("crossed the network"), "{cause}");
 }
 
 fn durable_writes_are_what_the_wire_carried() {

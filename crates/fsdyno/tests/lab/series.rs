@@ -64,7 +64,7 @@ fn a_limit_that_is_set_meanwhile() {
     inside("series::a_limit_that_is_set_meanwhile", "throttle --size-mb 256 --read-bps 40000000", || {
         let run = Disk::new().reads("randread", 13, "sleep 6; lab-throttle read-bps=10000000");
         let cause = &run.caution("throttled").cause;
-        assert!(cause.contains("a limit that the control group has since"), "{cause}");
+        assert!(cause.contains("a control group limit set during the run"), "{cause}");
         run.silent(&["burst", "drift", "too-noisy"]);
     });
 }
@@ -76,7 +76,7 @@ fn a_burst() {
         shell("lab-disk delay 10");
         let run = Disk::new().reads("randread", 13, "sleep 6; lab-disk delay 40");
         let finding = run.caution("burst");
-        assert!(finding.cause.contains("it began on credit"), "{}", finding.cause);
+        assert!(finding.cause.contains("the fast part came from burst credit"), "{}", finding.cause);
         run.silent(&["drift", "too-noisy"]);
     });
 }

@@ -63,7 +63,7 @@ fn a_daemon_that_waits() {
             let has_a_line = |word: &str| with(&[&called, word]) || with(&["ll tests", word]);
             assert!(["limited by", "answered by", "is not visible"].into_iter().any(has_a_line), "none for {called}");
         }
-        assert!(with(&["4k random read at depth 1", "a daemon does not tell what its requests wait for"]));
+        assert!(with(&["4k random read at depth 1", "a FUSE daemon does not report what its requests wait for"]));
     });
 }
 
@@ -160,6 +160,6 @@ fn a_server_that_pauses() {
             .expect("bash is there");
         let stalled = bench.fio(&line);
         assert!(beside.wait().expect("it ends").success());
-        assert!(stalled.caution("stalled").cause.starts_with("nothing was done for"), "{}", stalled.stderr);
+        assert!(stalled.caution("stalled").cause.starts_with("no I/O completed for"), "{}", stalled.stderr);
     });
 }

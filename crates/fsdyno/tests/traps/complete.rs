@@ -11,8 +11,8 @@ fn every_finding_is_made_and_spared() {
             text += &std::fs::read_to_string(entry.path()).expect("a test is text");
         }
     }
-    for story in findings::catalogue() {
-        let named = text.matches(&format!("\"{}\"", story.id)).count();
-        assert!(named >= 2, "{} is named {named} times in the tests on real storage", story.id);
+    for explanation in findings::catalogue() {
+        let named = text.matches(&format!("\"{}\"", explanation.id)).count();
+        assert!(named >= 2, "{} is named {named} times in the tests on real storage", explanation.id);
     }
 }

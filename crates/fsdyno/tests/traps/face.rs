@@ -1,4 +1,4 @@
-//! Findings on the fio face: where they are said and where not, and their stories.
+//! Findings on the fio face: where they are said and where not, and their explanations.
 
 use std::process::Command;
 
@@ -115,14 +115,14 @@ fn stories_are_told() {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     };
-    let (status, story, _) = explain(&["page-cache"]);
+    let (status, explanation, _) = explain(&["page-cache"]);
     assert_eq!(status, Some(0));
-    for part in ["page-cache (T2): ", "What happens\n", "How it is seen\n", "What to do\n", "Documented\n"] {
-        assert!(story.contains(part), "{story}");
+    for part in ["page-cache (T2): ", "What happens\n", "How it is detected\n", "What to do\n", "Documented\n"] {
+        assert!(explanation.contains(part), "{explanation}");
     }
-    assert_eq!(explain(&["t2"]).1, story, "by its number");
+    assert_eq!(explain(&["t2"]).1, explanation, "by its number");
     let (_, list, _) = explain(&[]);
-    assert!(findings::catalogue().all(|story| list.contains(story.id)), "{list}");
+    assert!(findings::catalogue().all(|explanation| list.contains(explanation.id)), "{list}");
     let (status, out, complaint) = explain(&["no-such-thing"]);
     assert_eq!((status, out.as_str()), (Some(2), ""));
     assert!(complaint.contains("no finding is called no-such-thing") && complaint.contains("next: "), "{complaint}");

@@ -53,7 +53,7 @@ fn a_file_with_every_other_part_punched_out() {
     }
     let holes = bench.run(&read("file", "--direct=1"));
     assert!(holes.one("unwritten-data").severity >= Severity::Caution, "{}", holes.stderr);
-    assert!(holes.stderr.contains("50 % of the 64.0 MiB in the files was never written"), "{}", holes.stderr);
+    assert!(holes.stderr.contains("50 % of the 64.0 MiB in the files were never written"), "{}", holes.stderr);
 }
 
 /// What an interrupted random write leaves: some blocks here and there.

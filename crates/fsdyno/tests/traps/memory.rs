@@ -15,7 +15,7 @@ fn a_mapped_file_that_is_in_memory() {
     std::fs::read(bench.path("file")).expect("it is read into the cache");
     let mapped = bench.run(&words("mmap"));
     mapped.caught("page-cache", Severity::Invalid);
-    assert!(mapped.stderr.contains("a mapping always goes through the page cache"), "{}", mapped.stderr);
+    assert!(mapped.stderr.contains("mmap always uses the page cache"), "{}", mapped.stderr);
     bench.run(&words("psync --direct=1")).honest("page-cache");
 }
 

@@ -43,7 +43,7 @@ fn a_program_that_is_stopped() {
     let stopped = read_with_a_stop(&bench, 2_000);
     let finding = found(&stopped).unwrap_or_else(|| panic!("{:#?}", stopped.findings));
     assert_eq!(finding.severity, Severity::Caution);
-    assert!(finding.cause.contains("this program stood still as well"), "{}", finding.cause);
+    assert!(finding.cause.contains("fsdyno was stopped too"), "{}", finding.cause);
     let quiet = read_with_a_stop(&bench, 0);
     assert!(quiet.findings.iter().all(|finding| finding.id != "stalled"), "{:#?}", quiet.findings);
 }

@@ -101,7 +101,7 @@ fn dishonest_set_ups_are_tested() {
         .skip(2)
         .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect::<Vec<_>>())
         .collect();
-    let known: BTreeSet<&str> = findings::catalogue().map(|story| story.id).collect();
+    let known: BTreeSet<&str> = findings::catalogue().map(|explanation| explanation.id).collect();
     let (mut set_ups, mut said) = (BTreeSet::new(), BTreeSet::new());
     for row in &rows {
         let [set_up, says, test, twin] = row[..] else { panic!("four cells: {row:?}") };

@@ -130,8 +130,8 @@ pub(super) fn rules<'a>(
     options: &Options,
 ) -> String {
     if options.literal {
-        return "the published lines as they stand: one file for eight jobs, and no sync at the end, so that what was \
-                written may still be in memory"
+        return "the published command lines unchanged: one file for eight jobs and no sync at the end, so that \
+                written data may still be in memory"
             .to_string();
     }
     let (mut direct, mut cached, mut once) = (Vec::new(), Vec::new(), Vec::new());
@@ -147,22 +147,22 @@ pub(super) fn rules<'a>(
         }
     }
     let mut text = format!(
-        "each round writes new files, and a write counts as fast as it becomes durable (fsync and close within the time); \
-         a turn lasts {} s, in which a file that is done is gone over again",
+        "each round writes new files; a write counts when it is durable (fsync and close are timed); a turn lasts {} \
+         s and starts the file again when it reaches the end",
         options.runtime_s
     );
     if !direct.is_empty() {
-        text.push_str(&format!("; {}: direct I/O, past this machine's page cache", direct.join(", ")));
+        text.push_str(&format!("; {}: direct I/O, without this machine's page cache", direct.join(", ")));
     }
     if !cached.is_empty() {
         text.push_str(&format!(
-            "; {}: through the page cache, a file's pages dropped before each run",
+            "; {}: through the page cache; the file's pages are dropped before each run",
             cached.join(", ")
         ));
     }
     if !once.is_empty() {
         text.push_str(&format!(
-            "; {}: what reads goes over a file once, since a cache has it then, and a write is synced after each pass",
+            "; {}: a read job reads a file once, because a cache has it afterwards; a write job syncs after each pass",
             once.join(", ")
         ));
     }

@@ -35,13 +35,10 @@ pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
     let best = closed.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, iops)| *iops > 0.0);
     let loads: Vec<Load> = study.loads().iter().filter_map(Load::of).collect();
     let Some((depth, capacity)) = best else {
-        return vec![format!(
-            "{}: no capacity was found, so that there is nothing to take shares of.",
-            requests.title()
-        )];
+        return vec![format!("{}: no capacity was measured, so the loads have no reference.", requests.title())];
     };
     let mut sentences = vec![format!(
-        "{}: a closed loop reached {} at depth {depth}. That is the capacity of which the loads are shares.",
+        "{}: a closed loop reached {} at depth {depth}. Loads are given in % of this capacity.",
         requests.title(),
         count_per_s(capacity),
     )];
@@ -65,19 +62,21 @@ fn floor(loads: &[Load]) -> Option<String> {
         let (index, lowest) = lowest.unwrap_or((0, &first));
         Some(match loads[index..].iter().find(|load| of(load) > AWAY * of(lowest)) {
             Some(away) => format!(
-                "{name} is {} at {} % and more than {AWAY} times that from {} % on ({})",
+                "{name} is {} at {} % load, and more than {AWAY} times that from {} % on ({})",
                 latency(of(lowest)),
                 lowest.percent,
                 away.percent,
                 latency(of(away))
             ),
-            None => format!("{name} stays within {AWAY} times its {} up to {} %", latency(of(lowest)), last.percent),
+            None => {
+                format!("{name} stays within {AWAY} times its {} up to {} % load", latency(of(lowest)), last.percent)
+            }
         })
     };
     let p50 = part("the median", |response| Some(response.p50_ns));
     let p99 = part("p99", |response| response.p99_ns);
     let parts: Vec<String> = [p50, p99].into_iter().flatten().collect();
-    Some(format!("Response time, from the moment a request was due: {}.", parts.join("; ")))
+    Some(format!("Response time, from the intended start of a request: {}.", parts.join("; ")))
 }
 
 /// From which load on the storage falls behind.
@@ -92,17 +91,17 @@ fn saturation(loads: &[Load]) -> Option<String> {
     let mut text = match late.iter().find(|index| !served_later(**index)).map(|index| &loads[*index]) {
         None => match loads.iter().rfind(|load| load.served == Served::Yes) {
             Some(load) => format!(
-                "{}{} % of it was served: {} of the {} offered.",
+                "{}{} % load was served: {} of the {} offered.",
                 if load.percent == last.percent { "Even " } else { "" },
                 load.percent,
                 number(load.achieved_per_s),
                 count_per_s(load.offered_per_s)
             ),
-            None => "No load is known to be served.".to_string(),
+            None => "No load was clearly served.".to_string(),
         },
         Some(behind) => format!(
-            "At {} % the storage falls behind: {} of the {} offered were served. The queue grows as long as such a load \
-             lasts, so that response times from there on tell how long one looked ({} s), not how fast the storage is.",
+            "At {} % load the storage falls behind: {} of the {} offered were served. From there on the queue grows: \
+             response times show the length of the test ({} s), not the speed of the storage.",
             behind.percent,
             number(behind.achieved_per_s),
             count_per_s(behind.offered_per_s),
@@ -112,7 +111,7 @@ fn saturation(loads: &[Load]) -> Option<String> {
     if !held_up.is_empty() {
         let loads = held_up.join(", ");
         text.push_str(&format!(
-            " At {loads} it was held up for a while, as it served more at a heavier load: its rate varies."
+            " At {loads} it fell behind only for a while, since it served more at a heavier load: its rate varies."
         ));
     }
     let open: Vec<String> = loads
@@ -129,7 +128,7 @@ fn saturation(loads: &[Load]) -> Option<String> {
         .collect();
     if !open.is_empty() {
         text.push_str(&format!(
-            " Whether it serves {} cannot be told: too few requests, or a rate that varies too much. Measure longer, with \
+            " Not clear whether it serves {}: too few requests, or a rate that varies too much. Measure longer, with \
              --runtime.",
             open.join(", ")
         ));
@@ -142,8 +141,8 @@ fn more_than_capacity(loads: &[Load], capacity: f64) -> Option<String> {
     let best = loads.iter().max_by(|one, other| one.achieved_per_s.total_cmp(&other.achieved_per_s))?;
     (best.achieved_per_s > capacity * MORE).then(|| {
         format!(
-            "More than that capacity was served in the open loop, {} at {} %: the real one is higher, and the loads are \
-             smaller shares of it than they say.",
+            "The open loop served more than this capacity, {} at {} % load: the real capacity is higher, and the \
+             loads are smaller shares of it.",
             count_per_s(best.achieved_per_s),
             best.percent
         )
@@ -184,14 +183,13 @@ mod tests {
         ];
         assert_eq!(
             floor(&loads).unwrap(),
-            "Response time, from the moment a request was due: the median is 120 µs at 10 % and more than 2 times that \
-             from 90 % on (310 µs); p99 is 300 µs at 10 % and more than 2 times that from 75 % on (900 µs)."
+            "Response time, from the intended start of a request: the median is 120 µs at 10 % load, and more than 2 \
+             times that from 90 % on (310 µs); p99 is 300 µs at 10 % and more than 2 times that from 75 % on (900 µs)."
         );
         assert_eq!(
             saturation(&loads).unwrap(),
-            "At 100 % the storage falls behind: 38,200 of the 40,000 IOPS offered were served. The queue grows as long \
-             as such a load lasts, so that response times from there on tell how long one looked (5.00 s), not how fast \
-             the storage is."
+            "At 100 % load the storage falls behind: 38,200 of the 40,000 IOPS offered were served. From there on the \
+             queue grows: response times show the length of the test (5.00 s), not the speed of the storage."
         );
     }
 
@@ -199,19 +197,23 @@ mod tests {
     fn an_idle_machine_that_is_slower_is_not_the_floor() {
         let loads = [load(10, 4_000.0, 300, 900), load(50, 20_000.0, 100, 400), load(90, 36_000.0, 150, 700)];
         let text = floor(&loads).unwrap();
-        assert!(text.contains("the median stays within 2 times its 100 µs up to 90 %"), "{text}");
-        assert_eq!(saturation(&loads).unwrap(), "Even 90 % of it was served: 36,000 of the 36,000 IOPS offered.");
+        assert!(text.contains("the median stays within 2 times its 100 µs up to 90 % load"), "{text}");
+        assert_eq!(saturation(&loads).unwrap(), "Even 90 % load was served: 36,000 of the 36,000 IOPS offered.");
     }
 
     #[test]
     fn a_stall_at_a_lighter_load_is_no_saturation() {
         let loads = [load(75, 28_000.0, 200, 900), load(100, 39_500.0, 300, 900), load(120, 45_000.0, 300, 900)];
         let text = saturation(&loads).unwrap();
-        assert!(text.starts_with("At 120 % the storage falls behind: 45,000 of the 48,000 IOPS"), "{text}");
+        assert!(text.starts_with("At 120 % load the storage falls behind: 45,000 of the 48,000 IOPS"), "{text}");
+        assert!(text.ends_with(
+            "At 75 % it fell behind only for a while, since it served more at a heavier load: its rate varies."
+        ));
         assert!(
-            text.ends_with("At 75 % it was held up for a while, as it served more at a heavier load: its rate varies.")
+            more_than_capacity(&loads, 40_000.0)
+                .unwrap()
+                .contains("45,000 IOPS at 120 % load: the real capacity is higher")
         );
-        assert!(more_than_capacity(&loads, 40_000.0).unwrap().contains("45,000 IOPS at 120 %: the real one is higher"));
         assert_eq!(more_than_capacity(&loads, 44_000.0), None);
     }
 
@@ -220,11 +222,14 @@ mod tests {
         let mut loads = [load(50, 20_000.0, 1, 1), load(100, 39_500.0, 1, 1), load(120, 40_000.0, 1, 1)];
         loads[1].served = Served::CannotTell;
         let text = saturation(&loads).unwrap();
-        assert!(text.starts_with("At 120 % the storage falls behind"), "{text}");
-        assert!(text.contains(" Whether it serves 100 % (39,500 of the 40,000 IOPS offered) cannot be told"), "{text}");
+        assert!(text.starts_with("At 120 % load the storage falls behind"), "{text}");
+        assert!(text.contains(" Not clear whether it serves 100 % (39,500 of the 40,000 IOPS offered)"), "{text}");
         loads[2].served = Served::CannotTell;
         let text = saturation(&loads).unwrap();
-        assert!(text.starts_with("50 % of it was served: 20,000 of the 20,000 IOPS offered. Whether it"), "{text}");
+        assert!(
+            text.starts_with("50 % load was served: 20,000 of the 20,000 IOPS offered. Not clear whether it"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The command lines of `measure`.
 
-use crate::bench::StopRule;
+use run::StopRule;
+
 use crate::manner::Manner;
 
 /// One thing to measure.

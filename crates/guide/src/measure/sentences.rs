@@ -3,9 +3,9 @@
 use results::evidence::{ServerIdentity, StorageClass};
 use results::quantity::{count, latency, number, published};
 use results::{JobRecord, Row, Study, Target};
+use run::StopRule;
 
 use super::lines::Timing;
-use crate::bench::StopRule;
 use crate::manner::Manner;
 
 /// The sentences that the rows allow.
@@ -62,13 +62,13 @@ fn concurrency(study: &Study) -> Option<String> {
         number(possible),
         number(deep.iops),
         holds,
-        if holds < 95.0 { ": the rest of the time a request was waiting to be handed over" } else { "" }
+        if holds < 95.0 { ": the rest of the time requests waited for submission" } else { "" }
     );
     if let Some(single) = measured(study, "latency-read") {
         // By the same law: so many requests were really being served at once.
         let served = deep.iops * single.mean_ns / 1e9;
         sentence.push_str(&format!(
-            " A read alone takes {}: at depth {} the storage served as many as {} such reads at once, and the rest waited.",
+            " A read alone takes {}: at depth {} the storage served {} such reads at once, the others waited.",
             latency(single.mean_ns),
             deep.depth,
             number(served)
@@ -99,22 +99,21 @@ fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> 
     Some(match server.connect_ns.value() {
         // Clearly longer: two measurements of the same round trip differ a little.
         Some(connect_ns) if *connect_ns as f64 > single.mean_ns * 1.25 => format!(
-            "A TCP connect to {} takes {}, longer than the {} that a 4k request takes: some requests never went to that \
-             server, a cache on this side answered them.",
+            "A TCP connect to {} takes {}, longer than the {} of a 4k request: a cache on this machine answered some \
+             requests.",
             server.address,
             latency(*connect_ns as f64),
             latency(single.mean_ns)
         ),
         Some(connect_ns) => format!(
-            "A TCP connect to {} takes {}, which is {:.0} % of the {} that a 4k request takes: no request to that server \
-             can be faster than that.",
+            "A TCP connect to {} takes {}, {:.0} % of the {} of a 4k request: no request to that server can be faster.",
             server.address,
             latency(*connect_ns as f64),
             (*connect_ns as f64 / single.mean_ns * 100.0).min(100.0),
             latency(single.mean_ns)
         ),
         None => format!(
-            "What the network's round trip to {} explains of the {} of a 4k request is not visible: {}.",
+            "The share of the network round trip to {} in the {} of a 4k request is not visible: {}.",
             server.address,
             latency(single.mean_ns),
             server.connect_ns.reason().unwrap_or("nobody looked")
@@ -127,16 +126,14 @@ fn without_server(target: &Target, mean_ns: f64) -> String {
     let took = latency(mean_ns);
     match target.storage.class {
         StorageClass::Memory => format!(
-            "No network and no device lie below: all of the {took} of a 4k request is spent in this machine's memory and \
-             processors."
+            "No network and no device below: all {took} of a 4k request are spent in this machine's memory and CPUs."
         ),
         StorageClass::Network | StorageClass::Fuse | StorageClass::HostShare | StorageClass::Unknown => format!(
-            "What a network's round trip explains of the {took} of a 4k request is not visible: nothing here names a \
-             server."
+            "The share of a network round trip in the {took} of a 4k request is not visible: the server is not known."
         ),
         StorageClass::Block | StorageClass::Device | StorageClass::Kernel => format!(
-            "No network is visible between this machine and the storage: all of the {took} of a 4k request is spent in \
-             this machine and in its devices, whatever stands behind those."
+            "No network is visible: all {took} of a 4k request are spent in this machine and its devices, including \
+             what is behind them."
         ),
     }
 }
@@ -148,11 +145,12 @@ pub(super) fn manner(file_bytes: u64, manner: Manner, timing: Timing) -> String 
     let length = match timing.stop_rule {
         StopRule::AsWritten => format!("{} s", seconds(timing.runtime_ms)),
         StopRule::Settled { least_s, .. } => {
-            format!("until its rate had settled, {} to {} s,", published(least_s), seconds(timing.runtime_ms))
+            format!("until its rate settled ({} to {} s),", published(least_s), seconds(timing.runtime_ms))
         }
     };
     format!(
-        "Measured with {} and {path} on a file of {} MiB, written first; each other test ran {length} after {} s of warm-up.",
+        "Measured with {} and {path} on a file of {} MiB, written first; each other test ran {length} after {} s of \
+         warm-up.",
         manner.engine,
         count(file_bytes >> 20),
         seconds(timing.ramp_ms)
@@ -162,7 +160,8 @@ pub(super) fn manner(file_bytes: u64, manner: Manner, timing: Timing) -> String 
 /// The same of the published lines.
 pub(super) fn published_lines(file_bytes: u64) -> String {
     format!(
-        "The published lines as they stand: files of {} MiB, 60 s each after 5 s of warm-up, libaio and direct I/O.",
+        "The published command lines unchanged: files of {} MiB, 60 s each after 5 s of warm-up, libaio and direct \
+         I/O.",
         count(file_bytes >> 20)
     )
 }
@@ -170,8 +169,8 @@ pub(super) fn published_lines(file_bytes: u64) -> String {
 /// What there was no time for.
 pub(super) fn left_out(titles: &[&str], total_s: u32) -> String {
     format!(
-        "left out, as all tests together would have taken longer than {total_s} s here (writes wait for slow syncs): {}; \
-         name a --size to run them all",
+        "skipped, because all tests would take longer than {total_s} s here (slow syncs): {}; use --size to run them \
+         all",
         titles.join("; ")
     )
 }
@@ -182,8 +181,7 @@ fn nfs_request(study: &Study) -> Option<String> {
     let row = named("latency-read").or_else(|| named("latency-write"))?;
     let times = findings::limits::nfs_times(row.run.as_ref()?)?;
     Some(format!(
-        "Of the mount's requests for {} each waits {} in this client and spends {} on the wire and in the server (its own \
-         counters).",
+        "NFS counters, {}: each request waits {} in the client and takes {} on the network and in the server.",
         row.title,
         latency(times.queue_ns),
         latency(times.round_trip_ns)

@@ -42,7 +42,7 @@ pub(super) enum Arranged {
 pub(super) fn check_drop() -> Result<(), Problem> {
     may_be_dropped().map_err(|error| {
         Problem::new(format!("--drop-caches cannot write {SWITCH}: {}", reason(&error)))
-            .with_next("run as root of the machine (not of a container), or leave the option out")
+            .with_next("run as root of the machine (not of a container), or leave out --drop-caches")
     })
 }
 
@@ -171,7 +171,7 @@ impl Caches {
             (0, 0) if probe::is_fuse(self.fstype()) => "kernel data cold".to_string(),
             (0, 0) => "data cold, names hot".to_string(),
             (0, _) => "not visible".to_string(),
-            (kept, _) => format!("{kept} files still hot"),
+            (kept, _) => format!("{kept} files still cached"),
         }))
     }
 }

@@ -143,7 +143,7 @@ fn write_all(ground: &Ground, file: &Opened) -> Result<(), Failure> {
     while left > 0 {
         let length = ground.payload.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         match call("write", file.write(&ground.payload[..length]))? {
-            0 => return Err(Failure::Wrong("write", "it took none of the bytes".to_string())),
+            0 => return Err(Failure::Wrong("write", "the write stored 0 bytes".to_string())),
             written => left -= written as u64,
         }
     }
@@ -200,7 +200,7 @@ pub(super) fn list(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Resul
     let listed = call("readdir", directory.count_names(&mut scratch.names))?;
     close(directory)?;
     // More than expected is no fault: a file that could not be written may have left its name.
-    let missing = || Failure::Wrong("readdir", format!("{listed} names were listed instead of {}", item.expected));
+    let missing = || Failure::Wrong("readdir", format!("the listing has {listed} names instead of {}", item.expected));
     if listed >= item.expected { Ok(()) } else { Err(missing()) }
 }
 
@@ -244,7 +244,7 @@ pub(super) fn read_link(ground: &Ground, item: &Item, scratch: &mut Scratch) -> 
         return Ok(());
     }
     let found = String::from_utf8_lossy(&scratch.buffer[..length]).into_owned();
-    Err(Failure::Wrong("readlink", format!("the link leads to {found:?}")))
+    Err(Failure::Wrong("readlink", format!("the link points to {found:?}")))
 }
 
 pub(super) fn unlink(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
@@ -252,5 +252,7 @@ pub(super) fn unlink(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Re
 }
 
 fn other(item: &Item) -> Result<&CStr, Failure> {
-    item.other.as_deref().ok_or_else(|| Failure::Wrong("name", "nobody gave the second name".to_string()))
+    item.other
+        .as_deref()
+        .ok_or_else(|| Failure::Wrong("name", "internal error: the second name is missing".to_string()))
 }

@@ -57,18 +57,18 @@ fn answer(requirement: Requirement, phase: &PhaseRecord, applies: bool) -> Verdi
     let limit = requirement.threshold;
     let files = count(shell::FILES.into());
     let (verdict, reason) = if !applies {
-        let text = "the rule is about 1,001 files of 5 bytes in one directory, one after the other";
+        let text = "the rule is for 1,001 files of 5 bytes in one directory, one after the other";
         (Verdict::NotApplicable, text.to_string())
     } else if attempted < u64::from(shell::FILES) {
-        (Verdict::Inconclusive, format!("it did {} of {files} files", count(attempted)))
+        (Verdict::Inconclusive, format!("only {} of {files} files were done", count(attempted)))
     } else if phase.failures > 0 {
         (Verdict::Inconclusive, format!("{} of {files} files failed", count(phase.failures)))
     } else if interval.is_some_and(|interval| interval.contains(limit)) {
-        (Verdict::Inconclusive, "the limit lies within what another run might take".to_string())
+        (Verdict::Inconclusive, "too close to the limit: another run might be on the other side".to_string())
     } else if elapsed_s < limit {
-        (Verdict::Pass, format!("{elapsed_s:.3} s is under {limit} s"))
+        (Verdict::Pass, format!("{elapsed_s:.3} s is below {limit} s"))
     } else {
-        (Verdict::Fail, format!("{elapsed_s:.3} s is not under {limit} s"))
+        (Verdict::Fail, format!("{elapsed_s:.3} s is not below {limit} s"))
     };
     let judged = matches!(verdict, Verdict::Pass | Verdict::Fail);
     VerdictRow {

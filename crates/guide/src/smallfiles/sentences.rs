@@ -22,7 +22,7 @@ fn seconds(ns: u64) -> String {
 fn rule(study: &Study) -> Option<String> {
     let (write, read) = (phase_of(study, "write")?, phase_of(study, "read")?);
     let done = format!(
-        "{} files were written in {} and {} read back in {}",
+        "{} files were written in {} and {} were read back in {}",
         count(write.operations),
         seconds(write.elapsed_ns),
         count(read.operations),
@@ -32,10 +32,10 @@ fn rule(study: &Study) -> Option<String> {
     let source = format!("the {} (read {})", verdict.requirement.source, verdict.requirement.read_on);
     Some(match verdict.verdict {
         Verdict::NotApplicable => format!(
-            "{done}. The {LIMIT_S} s rule of {source} is about 1,001 files of 5 bytes in one directory, one after the \
-             other: it says nothing about this run."
+            "{done}. The {LIMIT_S} s rule of {source} needs 1,001 files of 5 bytes in one directory, one after the \
+             other: it does not apply here."
         ),
-        _ => format!("{done}, one after the other. Good means under {LIMIT_S} s for each, says {source}."),
+        _ => format!("{done}, one after the other. Below {LIMIT_S} s for each is good, according to {source}."),
     })
 }
 
@@ -43,8 +43,8 @@ fn rule(study: &Study) -> Option<String> {
 fn loops(study: &Study, shell_ns: Option<[u64; 2]>) -> Option<String> {
     let [write_ns, read_ns] = shell_ns?;
     let own = format!(
-        "about {} to the write and {} to the read on any storage, most of it for starting cat {} times (measured \
-         here on /dev/null)",
+        "about {} to the write and {} to the read on any storage, mostly to start cat {} times (measured here on \
+         /dev/null)",
         seconds(write_ns),
         seconds(read_ns),
         count(shell::FILES.into())
@@ -52,9 +52,9 @@ fn loops(study: &Study, shell_ns: Option<[u64; 2]>) -> Option<String> {
     let took = |pattern| phase_of(study, pattern).map(|phase| seconds(phase.elapsed_ns));
     Some(match (took("shell-write"), took("shell-read")) {
         (Some(write), Some(read)) => {
-            format!("The page's shell loops took {write} and {read}. Bash itself adds {own}.")
+            format!("The published shell loops took {write} and {read}. Bash itself adds {own}.")
         }
-        _ => format!("The page's shell loops would add {own}: --literal runs them."),
+        _ => format!("The published shell loops would add {own}: --literal runs them."),
     })
 }
 
@@ -65,15 +65,15 @@ fn p50_ns(phase: &PhaseRecord) -> Option<u64> {
 /// A write that nobody waits for says little about the storage.
 fn durability(study: &Study, mount: Option<&Mount>) -> Option<String> {
     if mount.is_some_and(|mount| matches!(mount.fstype.as_str(), "tmpfs" | "ramfs")) {
-        return Some("These files never left memory: this filesystem has no storage behind it.".to_string());
+        return Some("These files stayed in memory: this filesystem has no storage below it.".to_string());
     }
     let (write_ns, synced_ns) = (p50_ns(phase_of(study, "write")?)?, p50_ns(phase_of(study, "fsync-file")?)?);
     let times = synced_ns as f64 / write_ns.max(1) as f64;
     // Where close stores the file, as on NFS and object storage, fsync adds nothing worth a sentence.
     (times >= 2.0).then(|| {
         format!(
-            "The files of the rule are not synced: one takes {} (p50). With fsync it takes {}, {} times as long, and \
-             that is what a mail store or a database waits for.",
+            "The rule does not sync its files: one takes {} (p50). With fsync a file takes {}, {} times as long; mail \
+             stores and databases wait for that.",
             latency(write_ns as f64),
             latency(synced_ns as f64),
             number(times)
@@ -97,7 +97,7 @@ fn orientation(study: &Study, mount: Option<&Mount>) -> Option<String> {
     let (_, create, remove) = PUBLISHED.iter().find(|(name, ..)| *name == kind)?;
     let rate = |pattern| phase_of(study, pattern).and_then(PhaseRecord::rate_per_s).map(number);
     Some(format!(
-        "For orientation only: the JuiceFS documentation shows {create} creates and {remove} removals a second for \
+        "For orientation only: the JuiceFS documentation shows {create} creates and {remove} removals per second for \
          {kind} (mdtest, one client, older versions); here it was {} and {}.",
         rate("create")?,
         rate("unlink")?

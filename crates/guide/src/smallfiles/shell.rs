@@ -80,7 +80,7 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
     end_with_this(&mut bash);
     let mut child = bash.spawn().map_err(|error| {
         Problem::new(format!("cannot run bash: {}", reason(&error)))
-            .with_next("install bash: the published loops are written for it")
+            .with_next("install bash: the published loops need it")
     })?;
     let complaints = child.stderr.take().map(listen);
     let ended = wait(&mut child, control);
@@ -126,7 +126,7 @@ fn measured(text: &str) -> Result<Looped, Problem> {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     let times: Vec<f64> = lines.pop().unwrap_or_default().split(' ').filter_map(|word| word.parse().ok()).collect();
     let [real_s, user_s, system_s] = times[..] else {
-        return Err(Problem::new(format!("bash told no times: {}", text.trim_end())));
+        return Err(Problem::new(format!("bash printed no times: {}", text.trim_end())));
     };
     let ns = |seconds: f64| (seconds * 1e9).round() as u64;
     Ok(Looped { elapsed_ns: ns(real_s), cpu_ns: ns(user_s + system_s), complaints: lines })
@@ -140,7 +140,7 @@ pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&s
     let error = (failed > 0).then(|| JobError {
         code: errno::EIO,
         function: "bash".to_string(),
-        text: text.unwrap_or_else(|| format!("{failed} files are missing or of another size")),
+        text: text.unwrap_or_else(|| format!("{failed} files are missing or have the wrong size")),
     });
     PhaseRecord {
         name: name.to_string(),

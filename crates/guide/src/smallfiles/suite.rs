@@ -69,7 +69,7 @@ impl Suite {
         let step = asking.begin_step(self.target, &title);
         let mut part = None;
         if items.is_empty() && !asking.stopped() {
-            let text = format!("{} did not run: nothing that it works on could be made before", phase.title);
+            let text = format!("{} did not run: the files or directories that it needs could not be made", phase.title);
             asking.note("phase-without-files", Severity::Caution, text);
         } else if !asking.stopped() {
             part = self.run_on(items, asking, phase, &step, &mut row)?;
@@ -250,7 +250,7 @@ impl Suite {
     pub(super) fn tell_cuts(&self, asking: &mut Asking<'_>) {
         if !self.cuts.is_empty() {
             let list = self.cuts.join(", ");
-            let text = format!("stopped at the limit of {} s each (--limit): {list}", self.options.limit_s);
+            let text = format!("stopped at the time limit of {} s each (--limit): {list}", self.options.limit_s);
             asking.note("phase-cut", Severity::Caution, text);
         }
     }

@@ -10,10 +10,10 @@ use std::time::Duration;
 use engine::clock::{Clock, RealClock};
 use engine::thread::{thread_id, usage};
 use results::{BUCKETS, Histogram, JobError, Latency, Moments, bucket_of};
-use run::Control;
+use run::{Control, Found, StallDetector};
 
 use super::operations::{Ground, Item, Perform, Scratch};
-use super::silence::{Found, Watched};
+use super::silence;
 use crate::Problem;
 use crate::watch::{Amount, Counted, LiveFigures, LivePhase, Step, Watcher};
 
@@ -200,7 +200,7 @@ fn collect(
     let mut looked_ns = began_ns;
     let mut whole = Outcome::default();
     // `None`: it has ended, or was left behind.
-    let mut watched = vec![Some(Watched::default()); team.published.len()];
+    let mut watched = vec![Some(StallDetector::default()); team.published.len()];
     while watched.iter().any(Option::is_some) {
         match results.recv_timeout(LOOK) {
             Ok((number, outcome)) => {
@@ -212,8 +212,9 @@ fn collect(
                 let step_ns = now_ns.saturating_sub(std::mem::replace(&mut looked_ns, now_ns));
                 watcher.progress(step, &figures(team, now_ns.saturating_sub(began_ns)));
                 for (number, watched) in watched.iter_mut().enumerate() {
-                    if look(team, number, watched, step_ns, watcher) {
-                        whole.merge(left_behind(team, number, watched.take(), (began_ns, now_ns), watcher));
+                    if let Some(silent_ns) = look(team, number, watched, step_ns, watcher) {
+                        *watched = None;
+                        whole.merge(left_behind(team, number, silent_ns, (began_ns, now_ns), watcher));
                     }
                 }
             }
@@ -233,29 +234,32 @@ fn pass_on_panic(handle: JoinHandle<()>) {
     }
 }
 
-/// Looks at a worker; whether it is to be left behind.
-fn look(team: &Team, number: usize, watched: &mut Option<Watched>, step_ns: u64, watcher: &mut dyn Watcher) -> bool {
-    let Some(watched) = watched else { return false };
+/// Looks at a worker; how long it has been silent if it is to be left behind, ns.
+fn look(
+    team: &Team,
+    number: usize,
+    watched: &mut Option<StallDetector<u64>>,
+    step_ns: u64,
+    watcher: &mut dyn Watcher,
+) -> Option<u64> {
     let (cell, task) = (&team.published[number], &team.task);
-    let found = watched.look(step_ns, cell.at.load(Ordering::Relaxed), task.more_ns, task.control.stopped());
-    if found == Found::Silent {
-        let thread = cell.thread.load(Ordering::Relaxed);
-        watcher.message(&watched.sentence(&task.title, &team.name(number), thread));
+    let limits = task.control.bounds().operation(task.more_ns, task.control.stopped());
+    match watched.as_mut()?.look(step_ns, cell.at.load(Ordering::Relaxed), limits) {
+        Found::Alive => None,
+        Found::Silent(silent_ns) => {
+            let thread = cell.thread.load(Ordering::Relaxed);
+            watcher.message(&silence::sentence(&task.title, &team.name(number), thread, silent_ns));
+            None
+        }
+        Found::Lost(silent_ns) => Some(silent_ns),
     }
-    found == Found::Lost
 }
 
 /// The outcome of a worker that is left behind: as far as it had come. Its latencies stay with it.
-fn left_behind(
-    team: &Team,
-    number: usize,
-    watched: Option<Watched>,
-    span_ns: (u64, u64),
-    watcher: &mut dyn Watcher,
-) -> Outcome {
+fn left_behind(team: &Team, number: usize, silent_ns: u64, span_ns: (u64, u64), watcher: &mut dyn Watcher) -> Outcome {
     let cell = &team.published[number];
     let thread = cell.thread.load(Ordering::Relaxed);
-    let (error, sentence) = watched.unwrap_or_default().left_behind(&team.task.title, &team.name(number), thread);
+    let (error, sentence) = silence::left_behind(&team.task.title, &team.name(number), thread, silent_ns);
     watcher.message(&sentence);
     team.task.control.leave_behind();
     let operations = usize::try_from(cell.operations.load(Ordering::Relaxed)).unwrap_or(usize::MAX);

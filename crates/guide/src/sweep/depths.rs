@@ -50,13 +50,13 @@ fn depth(text: &str) -> Result<u32, String> {
     match depth {
         0 => Err("depth 0 has no request in flight: begin with 1".to_string()),
         1..=DEEPEST => Ok(depth),
-        _ => Err(format!("{depth} requests in flight are more than any queue holds ({DEEPEST} at most)")),
+        _ => Err(format!("{depth} is more than the largest depth ({DEEPEST})")),
     }
 }
 
 fn powers(first: u32, last: u32) -> Result<Vec<u32>, String> {
     if first > last {
-        return Err(format!("the range {first}..{last} is empty: the smaller depth comes first"));
+        return Err(format!("the range {first}..{last} is empty: write the smaller depth first"));
     }
     let powers: Vec<u32> = (0..u32::BITS).map(|bit| 1 << bit).filter(|depth| (first..=last).contains(depth)).collect();
     if powers.is_empty() {
@@ -96,7 +96,7 @@ mod tests {
             ("", "`` is no depth"),
             ("-1", "is no depth"),
             ("1,,2", "`` is no depth"),
-            ("100000", "more than any queue"),
+            ("100000", "more than the largest depth"),
         ];
         for (text, reason) in cases {
             let error = read(text).unwrap_err();

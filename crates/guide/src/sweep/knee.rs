@@ -47,12 +47,12 @@ pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
     }
     let left_out = match &left_out[..] {
         [] => String::new(),
-        [only] => format!(" Depth {only} is left out of this: it has no number that counts."),
-        several => format!(" Depths {} are left out of this: they have no number that counts.", several.join(", ")),
+        [only] => format!(" Depth {only} is left out: it has no valid number."),
+        several => format!(" Depths {} are left out: they have no valid number.", several.join(", ")),
     };
     let said = if points.iter().any(|point| point.depth > 1) && points.iter().all(Point::is_alone) {
-        let engine = "one request at a time was in flight whatever the depth (see depth-not-reached)";
-        format!("no knee to be found: {engine}, so that more depth can gain nothing.")
+        let engine = "one request was in flight at every depth (see depth-not-reached)";
+        format!("no knee: {engine}, so more depth has no effect.")
     } else {
         said(&points)
     };
@@ -62,7 +62,7 @@ pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
 fn said(points: &[Point]) -> String {
     if points.len() < POINTS_MIN {
         let count = points.len();
-        return format!("{count} depths with a number that counts are too few for a knee; it takes {POINTS_MIN}.");
+        return format!("no knee: {count} depths with a valid number are too few; {POINTS_MIN} are needed.");
     }
     let last = &points[points.len() - 1];
     let loads = loads(points);
@@ -76,10 +76,8 @@ fn said(points: &[Point]) -> String {
         ),
         None => {
             let runs = loads[0].throughputs.len();
-            let are = if runs == 1 { "run of each is" } else { "runs of each are" };
-            format!(
-                "where the knee is cannot be told: {runs} {are} too few to show how much runs differ; it takes {RUNS_MIN}."
-            )
+            let are = if runs == 1 { "run per depth is" } else { "runs per depth are" };
+            format!("no conclusion about the knee: {runs} {are} too few to show the noise; {RUNS_MIN} are needed.")
         }
     }
 }
@@ -103,16 +101,16 @@ fn told(knee: &Point, last: &Point, points: &[Point]) -> String {
     let gains = if gained < 0.5 { "no throughput".to_string() } else { format!("{} % of throughput", number(gained)) };
     let p99 = |point: &Point| point.found.latency?.p99_ns.map(|ns| latency(ns as f64));
     let same_tail = match (knee.found.p99_interval, last.found.p99_interval) {
-        (Some(one), Some(other)) if one.overlaps(&other) => " (which cannot be told apart)",
+        (Some(one), Some(other)) if one.overlaps(&other) => " (no clear difference)",
         _ => "",
     };
     let tail = match p99(knee).zip(p99(last)) {
-        Some((one, other)) => format!(" and p99 goes from {one} to {other}{same_tail}"),
+        Some((one, other)) => format!(" and p99 changes from {one} to {other}{same_tail}"),
         None => String::new(),
     };
     format!(
-        "the knee is at depth {}: {} at a mean of {}. After that only latency grows: up to depth {} more requests in \
-         flight gain {gains}, while the mean becomes {} times as long ({}){tail}.",
+        "the knee is at depth {}: {} at a mean latency of {}. Beyond it only latency grows: up to depth {} more \
+         requests in flight gain {gains}, while the mean becomes {} times as long ({}){tail}.",
         knee.depth,
         count_per_s(knee.found.iops),
         latency(knee.mean_ns),
@@ -125,7 +123,8 @@ fn told(knee: &Point, last: &Point, points: &[Point]) -> String {
 fn still_rising(points: &[Point], last: &Point) -> String {
     let before = &points[points.len() - 2];
     format!(
-        "no knee up to depth {}: from depth {} to {} throughput still grew by {} %, to {}. Go deeper, with --iodepth {}..{}.",
+        "no knee up to depth {}: from depth {} to {} throughput still grew by {} %, to {}. Go deeper, with --iodepth \
+         {}..{}.",
         last.depth,
         before.depth,
         last.depth,
@@ -149,8 +148,8 @@ fn blurred(earliest: &Point, latest: &Point, points: &[Point]) -> String {
         _ => format!("depth {}", latest.depth),
     };
     format!(
-        "where the knee is cannot be told: anywhere from depth {} to {end}. The {runs} runs of each depth differ by too much \
-         to separate gains of {} % (the rates are known to ±{percent} %, 95 %). Measure longer, with --runtime.",
+        "the knee is anywhere from depth {} to {end}. The {runs} runs per depth vary too much to show gains of {} % \
+         (rates are known to ±{percent} %). Measure longer, with --runtime.",
         earliest.depth,
         GAIN * 100.0,
     )

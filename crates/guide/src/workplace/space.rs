@@ -97,24 +97,24 @@ fn judge(space: SpaceLeft, need: Needs, claimed: Needs, shown: &Path) -> Result<
     let bytes = usable(space.total_bytes, space.available_bytes, FULLEST).saturating_sub(claimed.bytes);
     if need.bytes > bytes {
         return Err(Problem::new(format!(
-            "{} needs {} MiB, but only {} MiB can be used without filling the filesystem beyond 90 %{}",
+            "{} needs {} MiB, but only {} MiB are usable below the limit of 90 % full{}",
             shown.display(),
             mib(need.bytes),
             mib(bytes),
-            beside(format!(", with {} MiB that other runs there have claimed", mib(claimed.bytes)))
+            beside(format!("; other runs there have reserved {} MiB", mib(claimed.bytes)))
         ))
         .too_large()
-        .with_next("free some space, or ask for less with --size"));
+        .with_next("free some space, or use a smaller --size"));
     }
     let inodes = usable(space.total_inodes, space.available_inodes, FULLEST).saturating_sub(claimed.inodes);
     if space.total_inodes > 0 && need.inodes > inodes {
         return Err(Problem::new(format!(
-            "{} needs {} inodes, but only {inodes} can be used without taking more than 90 % of the filesystem's{}",
+            "{} needs {} inodes, but only {inodes} are usable below the limit of 90 %{}",
             shown.display(),
             need.inodes,
-            beside(format!(", with {} that other runs there have claimed", claimed.inodes))
+            beside(format!("; other runs there have reserved {}", claimed.inodes))
         ))
-        .with_next("remove files there (df -i shows what is left), or ask for fewer with --files"));
+        .with_next("remove files there (df -i shows the inodes), or use fewer --files"));
     }
     Ok(())
 }
@@ -194,11 +194,10 @@ fn look(directory: &Directory, shown: &Path) -> Result<(), Problem> {
         () => return Ok(()),
     };
     Err(Problem::new(format!(
-        "the filesystem of {} is filled beyond 90 % ({what}) by something else that writes there: the run was ended so \
-         that it does not take the rest",
+        "run stopped: another program fills the filesystem of {} beyond 90 % ({what})",
         shown.display()
     ))
-    .with_next("find what fills it (`du -xh`, `lsof +L1`), free some space and ask again"))
+    .with_next("find what fills it (`du -xh`, `lsof +L1`), free some space and run again"))
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ fn a_directory_that_somebody_removed_is_told() {
     let work = open(parent.path());
     fs::remove_dir_all(work.directory()).unwrap();
     let lost = work.check().unwrap_err();
-    assert!(lost.what.contains("was removed by somebody while the run went on"), "{lost}");
+    assert!(lost.what.contains("was removed during the run"), "{lost}");
     work.close().unwrap();
     // With a marker of its own in it, it is another directory.
     let work = open(parent.path());
@@ -282,7 +282,7 @@ fn a_directory_of_another_user_is_not_taken_for_ours() {
     std::os::unix::fs::chown(parent.path(), Some(54_321), None).unwrap();
     fs::write(parent.path().join("theirs"), "precious").unwrap();
     let refused = check_owner(&directory, &held).unwrap_err();
-    assert!(refused.what.ends_with("was exchanged while it was made"), "{refused}");
+    assert!(refused.what.ends_with("was replaced while it was made"), "{refused}");
     assert_eq!(names(parent.path()), ["theirs"]);
 }
 
@@ -306,7 +306,7 @@ fn claims_of_runs_on_one_filesystem_add_up() {
     let control = Arc::default();
     let first = Workplace::open(parent.path(), None, most, &control).unwrap();
     let second = Workplace::open(parent.path(), None, most, &control).unwrap_err();
-    assert!(second.what.contains("that other runs there have claimed"), "{second}");
+    assert!(second.what.contains("other runs there have reserved"), "{second}");
     assert_eq!(names(parent.path()).len(), 1, "a refusal leaves nothing");
     assert!(first.claim(most).is_ok(), "its own claim is not in its way");
     assert!(first.claim(Needs::bytes(space.total_bytes)).is_err());
@@ -330,7 +330,7 @@ fn a_place_that_cannot_be_used_is_refused_in_words() {
     let full = open(parent.path(), None, 1 << 60);
     assert!(full.what.contains("beyond 90 %"), "{}", full.what);
     let other = open(parent.path(), Some("nfs"), 0);
-    assert!(other.what.contains("was expected to be nfs, but it is"), "{}", other.what);
+    assert!(other.what.contains("should be nfs, but it is"), "{}", other.what);
     assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1, "a refusal writes nothing");
 }
 

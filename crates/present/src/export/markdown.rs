@@ -17,7 +17,7 @@ pub fn markdown(study: &Study) -> String {
         let _ = writeln!(text, "{}\n", markdown_sentence(sentence));
     }
     if !study.complete {
-        let _ = writeln!(text, "**Stopped before its end.**\n");
+        let _ = writeln!(text, "**Stopped early.**\n");
     }
     verdicts(&mut text, study);
     table(&mut text, &grid);
@@ -27,7 +27,7 @@ pub fn markdown(study: &Study) -> String {
     }
     let rounds = match grid.rounds() {
         0 | 1 => String::new(),
-        rounds => format!(", medians of {rounds} rounds, percentiles of all rounds' requests together"),
+        rounds => format!(", medians of {rounds} rounds, percentiles over the requests of all rounds"),
     };
     let kernel = study.host.kernel.as_deref().unwrap_or("kernel not recorded");
     let _ = writeln!(text, "\n<sub>{}{rounds}; {}</sub>", inline(&study.version), inline(kernel));
@@ -59,7 +59,7 @@ fn verdicts(text: &mut String, study: &Study) {
 
 fn table(text: &mut String, grid: &Grid<'_>) {
     if grid.lines.is_empty() {
-        text.push_str("Nothing was measured.\n");
+        text.push_str("No results.\n");
         return;
     }
     let names: Vec<String> = grid.targets.iter().map(|name| inline(&shortened(name, 60))).collect();

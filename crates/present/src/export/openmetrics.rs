@@ -57,26 +57,26 @@ fn families(study: &Study, grid: &Grid<'_>) -> Vec<Family> {
         gauge(
             "fsdyno_cpu_ratio",
             "ratio",
-            "CPU time as a share of one processor.",
+            "CPU time as a share of one CPU.",
             by_cell(grid, |text, labels, cell| {
                 if let Some(percent) = cell.value(Metric::Cpu) {
                     let _ = writeln!(text, "fsdyno_cpu_ratio{{{labels}}} {}", percent / 100.0);
                 }
             }),
         ),
-        gauge("fsdyno_rounds", "", "Rounds that were run.", by_cell(grid, rounds)),
+        gauge("fsdyno_rounds", "", "Rounds that ran.", by_cell(grid, rounds)),
         gauge("fsdyno_trust", "", "0: ok, 1: needs care, 2: invalid, do not use the numbers.", by_cell(grid, trust)),
-        gauge("fsdyno_verdict", "", "1: this is the answer to the requirement.", verdicts(study)),
+        gauge("fsdyno_verdict", "", "1: this row answers the requirement.", verdicts(study)),
         gauge(
             "fsdyno_complete",
             "",
-            "1: the study ran to its end.",
+            "1: the run was complete.",
             format!("fsdyno_complete {}\n", u8::from(study.complete)),
         ),
         gauge(
             "fsdyno_end_timestamp_seconds",
             "seconds",
-            "When the study ended.",
+            "When the run ended.",
             format!("fsdyno_end_timestamp_seconds {}\n", study.ended_ms as f64 / 1e3),
         ),
     ]

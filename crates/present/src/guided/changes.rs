@@ -122,24 +122,21 @@ fn summary(found: &[Change]) -> String {
     let judged = found.len() - count(Shown::Unknown);
     let mut text = match (worse, better) {
         _ if judged == 0 => String::new(),
-        (0, 0) => "No figure changed as far as the rounds can show.".to_string(),
+        (0, 0) => "No figure changed clearly.".to_string(),
         _ => format!(
             "{worse} figures are worse and {better} better, each outside its 95 % interval and by more than 2 %; of \
-             {judged} figures up to {:.0} can be so by chance alone.",
+             {judged} figures up to {:.0} may differ by chance.",
             (judged as f64 * 0.05).ceil()
         ),
     };
     if judged > 0 {
-        text.push_str(
-            " base and new are medians of the rounds; change is the median of the quotients of all rounds of one with \
-             all of the other.",
-        );
+        text.push_str(" base and new are medians of the rounds; change is the median ratio over all pairs of rounds.");
         text.push_str(&widened(found));
     }
     if found.iter().any(|change| change.rounds == (1, 1)) {
-        text.push_str(" One run each: no change is shown, since nothing tells how much another run would differ.");
+        text.push_str(" One run each: no change is shown, because the noise between runs is unknown.");
     } else if count(Shown::Unknown) > 0 {
-        text.push_str(" Fewer than four rounds on a side cannot show what is chance: run more.");
+        text.push_str(" Fewer than four rounds on a side cannot separate a change from noise: run more rounds.");
     }
     text.trim_start().to_string()
 }
@@ -156,15 +153,15 @@ fn widened(found: &[Change]) -> String {
     if let (Some(fewest), Some(most)) = (fewest, most) {
         let runs = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
         text.push_str(&format!(
-            " The interval is widened by the scatter from run to run (±runs, a standard deviation) of base and {runs} \
-             runs of the same plan before it."
+            " The interval includes the variation between runs (±runs, a standard deviation) of base and {runs} \
+             earlier runs of the same plan."
         ));
     }
     if judged().any(|change| change.scatter == Scatter::Assumed) {
         text.push_str(&format!(
-            " No history, where ±runs is in brackets: fewer than {HISTORY_MIN} runs of the same plan before base tell \
-             how far days differ. The interval takes ±{:.0} % for it, no change below {:.0} % is shown, and what differs \
-             more from day to day can pass for a change.",
+            " No history where ±runs is in brackets: fewer than {HISTORY_MIN} earlier runs of the same plan. The \
+             interval assumes ±{:.0} %, and changes below {:.0} % are not shown. A larger difference between days may \
+             look like a change.",
             percent(Scatter::Assumed.deviation()),
             -percent(-Scatter::Assumed.reach())
         ));

@@ -42,14 +42,14 @@ fn how_to_read(grid: &Grid<'_>) -> String {
     let confidence = ratios().map(|interval| interval.confidence).reduce(f64::min);
     let interval = match confidence {
         Some(confidence) => format!("with its {:.0} % interval", confidence * 100.0),
-        None => "without an interval: that takes three rounds".to_string(),
+        None => "without an interval (it needs three rounds)".to_string(),
     };
     match grid.rounds() {
-        1 => "One round each: there is no interval, and nothing shows how much they differ by chance.".to_string(),
+        1 => "One round each: there is no interval, and the noise is unknown.".to_string(),
         rounds => format!(
-            "Medians of {rounds} rounds that took turns; × {baseline}: the median of the rounds' quotients, {interval}. \
-             Percentiles are of all rounds' requests together; CPU % is of one processor; scatter is the deviation of \
-             the rounds' MB/s over their mean."
+            "Medians of {rounds} alternating rounds; × {baseline}: the median of the rounds' ratios, {interval}. \
+             Percentiles are over the requests of all rounds; CPU % is of one CPU; scatter is the deviation of the \
+             rounds' MB/s over their mean."
         ),
     }
 }
@@ -189,18 +189,18 @@ pub(crate) fn verdict(grid: &Grid<'_>) -> Vec<String> {
     let mut sentences: Vec<String> = ahead.iter().map(fastest).collect();
     if !open.is_empty() {
         sentences.push(match grid.rounds() {
-            1 => format!("One round cannot show a difference: nobody won in {}.", listed(&open)),
+            1 => format!("One round cannot show a difference: no winner in {}.", listed(&open)),
             few if few < WINNER_ROUNDS.0 as usize => format!(
-                "{few} rounds cannot show a difference (it takes {}): nobody won in {}.",
+                "{few} rounds cannot show a difference ({} are needed): no winner in {}.",
                 WINNER_ROUNDS.0,
                 listed(&open)
             ),
-            _ => format!("In {} the rounds show no difference between the fastest two.", listed(&open)),
+            _ => format!("In {} there is no clear difference between the fastest two.", listed(&open)),
         });
     }
-    let refused = left_out.iter().map(|(target, patterns)| {
-        format!("{} cannot win in {}: see what was found against it.", name(*target), listed(patterns))
-    });
+    let refused = left_out
+        .iter()
+        .map(|(target, patterns)| format!("{} cannot win in {}: see its findings.", name(*target), listed(patterns)));
     sentences.extend(refused);
     sentences
 }
@@ -211,8 +211,8 @@ fn standing(line: &Line<'_>, targets: &[String]) -> String {
     let left_out: Vec<String> = standing.left_out.iter().map(|index| targets[*index].clone()).collect();
     let mut text = match (standing.lead(line), &standing.ranks[..]) {
         (Some((first, second, found)), _) => lead(&line.pattern, &targets[first], &targets[second], found),
-        (None, [only, ..]) => format!("{}: only {} has a number that counts.", line.pattern, targets[*only]),
-        (None, []) => format!("{}: no target has a number that counts.", line.pattern),
+        (None, [only, ..]) => format!("{}: only {} has a valid number.", line.pattern, targets[*only]),
+        (None, []) => format!("{}: no target has a valid number.", line.pattern),
     };
     if !left_out.is_empty() && !standing.ranks.is_empty() {
         text.push_str(&format!(" {} cannot win: see its trust.", listed(&left_out)));
@@ -230,10 +230,11 @@ fn lead(pattern: &str, winner: &str, next: &str, found: Option<Ratio>) -> String
             format!("{pattern}: {winner} is ahead, {multiple} times as fast as {next}.")
         }
         Difference::TooFew => format!(
-            "{pattern}: {winner} was {multiple} times as fast as {next}; too few rounds to call that a difference."
+            "{pattern}: {winner} was {multiple} times as fast as {next}, but too few rounds ran to call it a \
+             difference."
         ),
         Difference::Shown | Difference::NotShown => {
-            format!("{pattern}: no difference between {winner} and {next} that the rounds could show.")
+            format!("{pattern}: no clear difference between {winner} and {next}.")
         }
     }
 }

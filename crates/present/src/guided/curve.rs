@@ -16,15 +16,15 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
     let mut parts: Vec<String> = sweep::failed_filling(study, form).into_iter().collect();
     let looks: Vec<(u32, Vec<&Row>)> = numbered("qd").map(|(depth, row)| (depth, vec![row])).collect();
     if !looks.is_empty() {
-        let about = form.paragraph("Closed loop: as many requests as there is room for, to find the capacity.");
+        let about = form.paragraph("Closed loop, to find the capacity: the next request starts when one completes.");
         parts.push(format!("{about}{}", sweep::points(&looks, form)));
     }
     let mut loads: Vec<(u32, &Row)> = numbered("load").collect();
     loads.sort_by_key(|(percent, _)| *percent);
     if !loads.is_empty() {
         let about = form.paragraph(
-            "Open loop: requests come by chance (Poisson) at a share of the capacity. Response time counts from the \
-             moment a request was due, so that waiting in a queue is a part of it; service time from its start.",
+            "Open loop: requests arrive at random (Poisson) at a share of the capacity. Response time counts from a \
+             request's intended start, including time in the queue; service time counts from its real start.",
         );
         parts.push(format!("{about}{}", of_loads(study, &loads, form)));
         parts.extend(chart(&loads, form));
@@ -62,7 +62,7 @@ fn measured(row: &Row, load: Option<&Load<'_>>) -> Option<Vec<String>> {
     let kept_up = match load.map(|load| load.served) {
         Some(Served::Yes) => "yes",
         Some(Served::No) => "no",
-        Some(Served::CannotTell) => "cannot be told",
+        Some(Served::CannotTell) => "not clear",
         None => "-",
     };
     Some(vec![

@@ -49,7 +49,7 @@ pub(super) fn points(points: &[(u32, Vec<&Row>)], form: Form) -> String {
         let cells = match (SweepPoint::of(rows), rows.iter().find_map(|row| first_error(row))) {
             (Some(point), _) => measured(rows, &point),
             (None, Some(error)) => failed(&error),
-            (None, None) if rows.iter().any(|row| row.figures().is_some()) => failed("no number that counts"),
+            (None, None) if rows.iter().any(|row| row.figures().is_some()) => failed("no valid number"),
             (None, None) => failed("did not run"),
         };
         table.row(std::iter::once(format!("{depth:>5}")).chain(cells).collect());

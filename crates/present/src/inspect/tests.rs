@@ -73,7 +73,7 @@ fn nfs() -> Storage {
         ),
         class: StorageClass::Network,
         space: space(5 << 40, 10 << 40),
-        direct_io: Seen::NotVisible("statx: the kernel says it of files only, and this is a directory".into()),
+        direct_io: Seen::NotVisible("statx: the kernel reports it for files only, and this is a directory".into()),
         nfs: Some(NfsIdentity {
             version: Some("4.2".into()),
             rsize_bytes: Some(1 << 20),
@@ -99,8 +99,8 @@ fn s3fs() -> Storage {
     Storage {
         mount: mount("/mnt/s3", "s3fs", "fuse.s3fs", "rw,nosuid,nodev,relatime,user_id=0,group_id=0"),
         class: StorageClass::Fuse,
-        space: Seen::NotVisible("statvfs: s3fs claims 16 EiB: it cannot know".into()),
-        direct_io: Seen::NotVisible("statx: the kernel says it of files only, and this is a directory".into()),
+        space: Seen::NotVisible("statvfs: s3fs reports 16 EiB, which is no real size".into()),
+        direct_io: Seen::NotVisible("statx: the kernel reports it for files only, and this is a directory".into()),
         fuse: Some(FuseIdentity {
             kind: Some("s3fs".into()),
             daemon_pid: Seen::Value(4711),
@@ -112,11 +112,11 @@ fn s3fs() -> Storage {
             address: "192.0.2.7:443".into(),
             connect_ns: Seen::NotVisible("connect 192.0.2.7:443: connection timed out".into()),
             interface: Seen::Value("eth0".into()),
-            link_bits_per_s: Seen::NotVisible("/sys/class/net/eth0/speed: the driver says -1".into()),
+            link_bits_per_s: Seen::NotVisible("/sys/class/net/eth0/speed: the driver reports -1".into()),
         }),
         remarks: vec![
-            "s3fs writes to a local file until fsync or close, and reads from it later: direct I/O is accepted and \
-             changes nothing"
+            "s3fs writes to a local file until fsync or close, and reads from it later: direct I/O is accepted but \
+             has no effect"
                 .into(),
         ],
         ..place("/mnt/s3")
@@ -130,14 +130,14 @@ fn overlay() -> Storage {
         class: StorageClass::Unknown,
         space: space(1 << 30, 2 << 30),
         direct_io: Seen::Value(DirectIoIdentity::Refused),
-        devices: Seen::NotVisible("/o/upper: the overlay's upper directory is outside this view".into()),
-        stack: vec!["overlay: upper /o/upper, outside what this process sees".into()],
+        devices: Seen::NotVisible("/o/upper: the overlay's upper directory is not visible to this process".into()),
+        stack: vec!["overlay: upper /o/upper, not visible to this process".into()],
         cgroup: CgroupIdentity {
             memory_bytes: Seen::Value(Some(2 << 30)),
             cpus: Seen::Value(Some(1.5)),
-            io: Seen::NotVisible("/proc/self/cgroup: no mounted hierarchy controls io".into()),
+            io: Seen::NotVisible("/proc/self/cgroup: no mounted cgroup hierarchy controls io".into()),
         },
-        remarks: vec!["data/new does not exist; all this is about /data, the nearest parent that does".into()],
+        remarks: vec!["data/new does not exist; this describes /data, its nearest existing parent".into()],
         ..place("data/new")
     }
 }
@@ -153,7 +153,9 @@ fn btrfs() -> Storage {
         ),
         class: StorageClass::Block,
         space: space(1 << 36, 1 << 37),
-        direct_io: Seen::NotVisible("statx: the kernel says it of files only; none is here".into()),
+        direct_io: Seen::NotVisible(
+            "statx: the kernel reports it for files only, and no file is in this directory".into(),
+        ),
         devices: Seen::Value(vec![array]),
         stack: vec!["subvolume /@data".into(), "md0: raid1".into()],
         compression: Some("compress=zstd:3".into()),
@@ -167,8 +169,8 @@ fn tmpfs() -> Storage {
         mount: mount("/dev/shm", "tmpfs", "tmpfs", "rw,nosuid,nodev"),
         class: StorageClass::Memory,
         space: space(4 << 30, 4 << 30),
-        direct_io: Seen::NotVisible("statx: tmpfs does not say, or the kernel is older than 6.1".into()),
-        remarks: vec!["files are in memory: no figure from here says anything about a disk".into()],
+        direct_io: Seen::NotVisible("statx: tmpfs does not report it, or the kernel is older than 6.1".into()),
+        remarks: vec!["files are in memory: the figures are those of memory, not of a disk".into()],
         ..place("/dev/shm")
     }
 }
@@ -194,7 +196,7 @@ fn pages() {
 fn a_device_by_itself_and_a_place_about_which_nothing_is_known() {
     let device = Storage {
         class: StorageClass::Device,
-        mount: Seen::NotVisible("/dev/sda: is a device, on no filesystem".into()),
+        mount: Seen::NotVisible("/dev/sda: is a device, not on a filesystem".into()),
         direct_io: Seen::Value(DirectIoIdentity::Aligned { memory_bytes: 4, offset_bytes: 512 }),
         devices: Seen::Value(vec![disk("sda")]),
         remarks: vec!["the device is mounted at /".into()],
@@ -211,7 +213,7 @@ fn the_document_comes_back_as_it_was() {
     assert_eq!(document["storage"]["class"], "block");
     assert_eq!(
         document["storage"]["direct_io"]["not_visible"],
-        "statx: the kernel says it of files only; none is here"
+        "statx: the kernel reports it for files only, and no file is in this directory"
     );
     let back: Storage = serde_json::from_value(document["storage"].clone()).unwrap();
     assert_eq!(back, btrfs());

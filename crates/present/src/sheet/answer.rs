@@ -45,13 +45,13 @@ fn sentences(grid: &Grid<'_>) -> Vec<String> {
 fn in_short(grid: &Grid<'_>) -> String {
     let cells: Vec<_> = grid.cells().collect();
     if cells.is_empty() {
-        return "Nothing was measured.".to_owned();
+        return "No results.".to_owned();
     }
     if let [(line, _, cell)] = cells[..] {
         let trust = match cell.trust() {
-            Trust::Ok => "Nothing was found against it.".to_owned(),
-            Trust::Caution => format!("It needs care: {}.", cell.reasons().join(", ")),
-            Trust::Invalid => "It is invalid: see the findings.".to_owned(),
+            Trust::Ok => "No findings.".to_owned(),
+            Trust::Caution => format!("Needs care: {}.", cell.reasons().join(", ")),
+            Trust::Invalid => "Invalid: see the findings.".to_owned(),
         };
         return format!("{}: {}. {trust}", shortened(&line.title, 120), super::pattern::in_figures(cell));
     }
@@ -65,7 +65,7 @@ fn in_short(grid: &Grid<'_>) -> String {
         plural(grid.rounds(), "round"),
     );
     let trust = match (caution, invalid) {
-        (0, 0) => "Nothing was found against the numbers.".to_owned(),
+        (0, 0) => "No findings against the numbers.".to_owned(),
         (_, 0) => format!("{} of {} results need care.", caution, cells.len()),
         (0, _) => format!("{} of {} results are invalid.", invalid, cells.len()),
         _ => format!("{} of {} results are invalid, {} need care.", invalid, cells.len(), caution),
@@ -102,7 +102,7 @@ fn at_a_glance(grid: &Grid<'_>, place: &Place) -> Markup {
         figure.glance {
             (scrolling("Chart: throughput as a multiple of the baseline", chart))
             figcaption { (what) " as a multiple of " strong { (shortened(baseline, 60)) }
-                ": median of the rounds run beside each other, and the " (confidence(&groups)) " interval in which it lies." }
+                ": median of the alternating rounds, and its " (confidence(&groups)) " interval." }
         }
     }
 }
@@ -130,7 +130,7 @@ fn verdicts(rows: &[VerdictRow]) -> Markup {
         "Verdicts",
         html! {
             table.verdicts {
-                caption { span { "Each requirement, what was measured, and the answer." } }
+                caption { span { "Each requirement with the measured value and the verdict." } }
                 thead { tr {
                     th scope="col" { "Verdict" }
                     th scope="col" { "Requirement" }
@@ -162,7 +162,7 @@ fn verdict(row: &VerdictRow) -> Markup {
     let test = match row.origin {
         TestOrigin::Vendor => "the vendor's test",
         TestOrigin::Equivalent => "the vendor's procedure, done natively",
-        TestOrigin::Ours => "the test is our choice",
+        TestOrigin::Ours => "fsdyno's own test",
         TestOrigin::Sound => "a sounder test beside the vendor's",
     };
     let known = match requirement.confidence {

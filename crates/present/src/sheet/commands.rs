@@ -20,7 +20,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
                 pre.command tabindex="0" { code { (as_typed(&grid.study.command)) } }
             }
             @if !commands.is_empty() {
-                p { "Each pattern by itself:" }
+                p { "Each pattern alone:" }
                 @for (name, command) in &commands {
                     p.command-name { (name) }
                     pre.command tabindex="0" { code { (command) } }

@@ -73,7 +73,7 @@ fn figure_with_interval(cell: &Cell<'_>, metric: Metric, headline: Metric) -> Ma
 
 fn caption(grid: &Grid<'_>) -> String {
     let mut text = match grid.rounds() {
-        0 | 1 => "One round: how much rounds differ is not known.".to_owned(),
+        0 | 1 => "One round: the noise between rounds is unknown.".to_owned(),
         rounds => {
             let confidence = grid.cells().filter_map(|(line, _, cell)| cell.interval(line.headline()));
             let interval = match confidence.map(|interval| interval.confidence).reduce(f64::min) {
@@ -81,15 +81,14 @@ fn caption(grid: &Grid<'_>) -> String {
                 None => "interval".to_owned(),
             };
             format!(
-                "Medians of {rounds} rounds, small beside them their {interval}, or that of × baseline. Latencies are \
-                 percentiles of all rounds' requests together, small beside them the lowest and the highest round."
+                "Medians of {rounds} rounds, with their {interval} in small print, or that of × baseline. Latencies \
+                 are percentiles over the requests of all rounds, with the lowest and the highest round in small \
+                 print."
             )
         }
     };
     if grid.cells().any(|(_, _, cell)| cell.repeats.iter().any(Repeat::is_sampled)) {
-        text.push_str(
-            " Latencies of some jobs are those of one request in so many: the job asked for few clock readings.",
-        );
+        text.push_str(" For some jobs only one request in so many was timed, because the job reduces clock readings.");
     }
     text
 }

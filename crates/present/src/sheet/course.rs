@@ -27,7 +27,7 @@ pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
         // A step first: a burst that ends is none of the beginning.
         if let Some(step) = change_point(&values, &Sensitivity::default()) {
             let (before, after) = (megabytes_per_s(step.before_median), megabytes_per_s(step.after_median));
-            said.push(format!("{name} went from {before} to {after} at {} s and stayed there.", of(step.index)));
+            said.push(format!("{name} changed from {before} to {after} at {} s and stayed there.", of(step.index)));
             continue;
         }
         match warm_up(&values, TOLERANCE) {
@@ -37,15 +37,15 @@ pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
                 let way = if first > rest { "faster than what followed" } else { "slower: a warm-up" };
                 said.push(format!("{name}: the first {} s were {way}.", of(end)));
             }
-            Some(WarmUp::CannotTell) => said.push(format!("{name} varies too much to tell a warm-up from the rest.")),
-            Some(WarmUp::Unsettled) | None => said.push(format!("{name} had not settled by the middle of the run.")),
+            Some(WarmUp::CannotTell) => said.push(format!("{name} varies too much to separate a warm-up.")),
+            Some(WarmUp::Unsettled) | None => said.push(format!("{name} did not settle in the first half of the run.")),
         }
     }
     if !level.is_empty() {
-        said.push(format!("No warm-up and no lasting step: {}.", listed(&level)));
+        said.push(format!("No warm-up and no lasting change: {}.", listed(&level)));
     }
     if !short.is_empty() {
-        said.push(format!("Too short to look for a warm-up or a step: {}.", listed(&short)));
+        said.push(format!("Too short to look for a warm-up or a change: {}.", listed(&short)));
     }
     said
 }
@@ -69,15 +69,15 @@ mod tests {
     #[test]
     fn a_course_is_told_in_words() {
         let level: Vec<f64> = (0..20).map(|index| 100.0 + f64::from(index % 3)).collect();
-        assert_eq!(said(&level), ["No warm-up and no lasting step: disk."]);
-        assert_eq!(said(&level[..9]), ["Too short to look for a warm-up or a step: disk."]);
+        assert_eq!(said(&level), ["No warm-up and no lasting change: disk."]);
+        assert_eq!(said(&level[..9]), ["Too short to look for a warm-up or a change: disk."]);
         let rising = [&[20.0, 60.0][..], &level].concat();
         assert_eq!(said(&rising), ["disk: the first 1 s were slower: a warm-up."]);
         let burst = [&[400.0, 300.0][..], &level].concat();
         assert_eq!(said(&burst), ["disk: the first 1 s were faster than what followed."]);
         let wanders = [&[120.0, 118.0, 121.0][..], &level, &[112.0, 113.0, 90.0, 92.0]].concat();
-        assert_eq!(said(&wanders), ["disk varies too much to tell a warm-up from the rest."]);
+        assert_eq!(said(&wanders), ["disk varies too much to separate a warm-up."]);
         let falling: Vec<f64> = level.iter().copied().chain(level.iter().map(|value| value / 4.0)).collect();
-        assert_eq!(said(&falling), ["disk went from 101 MB/s to 25.2 MB/s at 10 s and stayed there."]);
+        assert_eq!(said(&falling), ["disk changed from 101 MB/s to 25.2 MB/s at 10 s and stayed there."]);
     }
 }

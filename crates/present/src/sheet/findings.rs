@@ -53,12 +53,12 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
         "Findings",
         html! {
             @if against.is_empty() && errors.is_empty() {
-                p { "Nothing was found against these numbers." }
+                p { "No findings against these numbers." }
             }
             @if !errors.is_empty() { ul.findings { @for (title, target, error) in &errors {
                 li.finding.invalid {
                     p.finding-head { (badge(Trust::Invalid)) " " strong { (target) } " · " (title) }
-                    p { "Ended in an error: " (error) "." }
+                    p { "Failed with an error: " (error) "." }
                 }
             } } }
             @if !against.is_empty() { ul.findings { @for group in &against { (item(group, grid, place)) } } }

@@ -33,7 +33,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
                             (shortened(name, 120))
                             @if index == 0 && storages.len() > 1 { " " small { "baseline" } }
                         }))
-                        @if **storage == Storage::default() { p.missing { "Nobody looked what it is." } } @else { (card(storage)) }
+                        @if **storage == Storage::default() { p.missing { "The storage was not inspected." } } @else { (card(storage)) }
                     }
                 }
             }
@@ -125,12 +125,12 @@ fn class_words(class: StorageClass) -> &'static str {
     match class {
         StorageClass::Memory => "memory",
         StorageClass::Block => "block devices of this machine",
-        StorageClass::Network => "a server behind a network",
-        StorageClass::Fuse => "a daemon of this machine (FUSE)",
-        StorageClass::HostShare => "a directory of the machine that runs this one",
-        StorageClass::Kernel => "files that the kernel makes up, and no storage",
+        StorageClass::Network => "a server on the network",
+        StorageClass::Fuse => "a daemon on this machine (FUSE)",
+        StorageClass::HostShare => "a directory of the machine that hosts this one",
+        StorageClass::Kernel => "a kernel filesystem, not storage",
         StorageClass::Device => "a block device itself",
-        StorageClass::Unknown => "could not be told",
+        StorageClass::Unknown => "not visible",
     }
 }
 
@@ -169,7 +169,7 @@ fn nfs(nfs: &NfsIdentity) -> String {
         nfs.wsize_bytes.map(|size| format!("wsize {}", binary_bytes(size))),
         nfs.nconnect.map(|count| format!("{count} connection{}", if count == 1 { "" } else { "s" })),
         nfs.transport.clone(),
-        nfs.hard.map(|hard| if hard { "hard" } else { "soft: gives up with an error" }.to_owned()),
+        nfs.hard.map(|hard| if hard { "hard" } else { "soft: ends with an error" }.to_owned()),
         nfs.synchronous.map(|sync| if sync { "sync" } else { "async" }.to_owned()),
         nfs.attribute_cache_s.map(|[file_min, file_max, dir_min, dir_max]| {
             format!("attributes cached {file_min}–{file_max} s, of directories {dir_min}–{dir_max} s")

@@ -41,15 +41,16 @@ fn whole_distribution(line: &Line<'_>, grid: &Grid<'_>, id: &str) -> Markup {
     let chart = distribution::chart(&format!("{id}-all"), "Distribution of latency", &curves);
     html! {
         @match chart {
-            None => { p.missing { "Distribution of latency: no latencies were kept." } }
+            None => { p.missing { "Distribution of latency: no latencies were recorded." } }
             Some(chart) => {
                 figure.distribution {
                     div.beside.stacked[curves.len() > 3] {
                         (scrolling("Chart: distribution of latency", chart))
                         (scrolling("Percentiles of latency", percentiles(&curves)))
                     }
-                    figcaption { strong { "Every request." } " How many of all rounds' requests came back within which time; dots are p50 "
-                        "and p99. A curve ends where fewer than three requests lie beyond."
+                    figcaption { strong { "Every request." } " Share of the requests of all rounds that completed \
+                                                              within a time; dots are p50 "
+                        "and p99. A curve ends where fewer than three requests are slower."
                         @if dashed { " Dashed: the second kind of request." } }
                 }
             }
@@ -97,19 +98,20 @@ fn through_the_run(line: &Line<'_>, grid: &Grid<'_>, id: &str) -> Markup {
     let classes = maps.iter().filter_map(|(_, map)| map.classes());
     let range = classes.reduce(|mine, other| (mine.0.min(other.0), mine.1.max(other.1)));
     let Some(range) = range else {
-        return html! { p.missing { "Latency through the run: nobody looked." } };
+        return html! { p.missing { "Latency during the run: not recorded." } };
     };
     html! {
         figure.panels {
-            figcaption { strong { "Latency through the run." } " Each column is a stretch of time, the shade the share of its requests; all "
+            figcaption { strong { "Latency during the run." } " Each column is a period of time, the shade is the \
+                                                                share of its requests; all "
                 "targets on the same logarithmic scale." (key()) }
             div.panel-grid {
                 @for (target, map) in &maps {
                     @let name = shortened(&grid.targets[*target], 40);
                     div.panel {
                         p.panel-name { span class=(format!("swatch {}", super::chart::colour(*target))) aria-hidden="true" {} (name) }
-                        (scrolling("Chart: latency through the run", heatmap::chart(&format!("{id}-map{target}"),
-                            &format!("Latency through the run on {name}"), map, range)))
+                        (scrolling("Chart: latency during the run", heatmap::chart(&format!("{id}-map{target}"),
+                            &format!("Latency during the run on {name}"), map, range)))
                     }
                 }
             }

@@ -50,7 +50,7 @@ impl Flow {
     fn without_uncounted_calls(self) -> Flow {
         let total = |counted: Bytes| counted[0].saturating_add(counted[1]);
         let uncounted = self.process.value().is_some_and(|calls| total(*calls) < total(self.application) / 2);
-        let reason = "the kernel counts the bytes of read and write calls, and this engine makes none";
+        let reason = "the kernel counts the bytes of read and write calls, but this engine makes none";
         Flow { process: if uncounted { Seen::NotVisible(reason.to_owned()) } else { self.process }, ..self }
     }
 
@@ -91,8 +91,8 @@ impl Flow {
     pub(super) fn sentence(&self) -> String {
         let Some((layer, below)) = self.storage() else {
             let below = match self.devices {
-                Seen::Value(None) if !self.wired => "there is no device and no wire below: memory answered",
-                _ => "what lies below is not visible",
+                Seen::Value(None) if !self.wired => "there is no device and no network below: memory answered",
+                _ => "the layers below are not visible",
             };
             return format!("{} by the application; {below}.", amount(self.application));
         };

@@ -27,11 +27,11 @@ pub(super) fn figure(grid: &Grid<'_>, place: &Place) -> Markup {
             (scrolling(&format!("Chart: {}", title.to_lowercase()), chart))
             figcaption { strong { (title) "." }
                 @if asked == Asked::Load {
-                    " From the moment a request was due, so that waiting for its turn counts: solid p99, dashed p50. "
-                    "Beyond the capacity the queue grows for as long as the load lasts."
+                    " From the intended start of a request, including its time in the queue: solid p99, dashed p50. "
+                    "Beyond the capacity the queue grows as long as the load lasts."
                 } @else {
-                    " Each point is one depth, written beside it: solid p99, dashed p50. Where a line turns upward, more "
-                    "depth only means more waiting."
+                    " Each point is one depth, with its number: solid p99, dashed p50. Where a line turns upward, more "
+                    "depth only adds waiting."
                 }
             }
         }

@@ -55,7 +55,7 @@ pub fn html(studies: &[Study], options: &SheetOptions) -> String {
             h1 { (shortened(&title, 160)) }
             @if let [grid] = &grids[..] { (facts(grid, &options.zone)) }
         }
-        @if grids.is_empty() { p.missing { "No study was given: there is nothing to show." } }
+        @if grids.is_empty() { p.missing { "There are no runs to show." } }
         @for (index, grid) in grids.iter().enumerate() {
             @if grids.len() == 1 {
                 (study(grid, &Place::new("s", 2)))
@@ -137,7 +137,7 @@ fn facts(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
             div { dt { "Record" } dd { code { (shortened(&study.id, 80)) } } }
         }
         @if !study.complete {
-            p.alarm { strong { "Stopped before its end. " } "What follows is what was measured until then." }
+            p.alarm { strong { "Stopped early. " } "These are the results until then." }
         }
     }
 }
@@ -150,19 +150,19 @@ fn how_to_read(grids: &[Grid<'_>]) -> Markup {
             ul {
                 li { "MB is 1,000,000 bytes; KiB, MiB and GiB are powers of two." }
                 @if rounds > 1 {
-                    li { "Rates are medians of the rounds. Percentiles are those of all rounds' requests together, "
-                        "never averages of percentiles. What is written counts as fast as it becomes durable, syncs and "
+                    li { "Rates are medians of the rounds. Percentiles are over the requests of all rounds, "
+                        "never averages of percentiles. Writes count when they are durable: syncs and "
                         "closes included." }
-                    li { "× baseline is the median of the rounds' own quotients: what slows a whole round down cancels out, so "
-                        "that it can differ from the quotient of the two medians. An interval holds the true median with the "
-                        "confidence given, whatever the distribution. Where the interval of × baseline holds 1, no "
-                        "difference is shown, and nobody won." }
+                    li { "× baseline is the median of the rounds' own ratios: what slows a whole round cancels out, so "
+                        "it can differ from the ratio of the two medians. An interval contains the true median with "
+                        "the given confidence, whatever the distribution. If the interval of × baseline contains 1, no "
+                        "difference is shown, and there is no winner." }
                 }
-                li { strong { "ok" } ": nothing was found against the number. " strong { "caution" }
-                    ": it needs care. " strong { "invalid" }
-                    ": it answers another question than the one asked, and is kept but not compared." }
-                li { "“Not visible” means that a fact was looked for and could not be seen from this machine; the reason "
-                    "stands beside it. It never means zero or fine." }
+                li { strong { "ok" } ": no findings against the number. " strong { "caution" }
+                    ": the number needs care. " strong { "invalid" }
+                    ": the number answers another question; it is shown but not compared." }
+                li { "“Not visible” means that fsdyno looked for a fact and could not see it from this machine; the "
+                    "reason is next to it. It never means zero or fine." }
             }
         }
     }

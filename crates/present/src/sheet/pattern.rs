@@ -73,9 +73,7 @@ pub(super) fn in_figures(cell: &Cell<'_>) -> String {
         Some(format!("p99 {} {}", lane.word(), duration(ns)))
     };
     words.extend([Lane::Read, Lane::Write].into_iter().filter_map(p99));
-    words.extend(
-        cell.scatter_percent(Metric::Throughput).map(|percent| format!("rounds scatter by {percent:.1}\u{a0}%")),
-    );
+    words.extend(cell.scatter_percent(Metric::Throughput).map(|percent| format!("rounds vary by {percent:.1}\u{a0}%")));
     if words.is_empty() { "no figures".to_owned() } else { words.join(" · ") }
 }
 
@@ -93,18 +91,18 @@ fn names(line: &Line<'_>, grid: &Grid<'_>) -> Vec<String> {
 
 fn through_the_run(line: &Line<'_>, grid: &Grid<'_>, id: &str) -> Markup {
     let Some(series) = Series::of(line) else {
-        return html! { p.missing { "Throughput through the run: no samples were kept." } };
+        return html! { p.missing { "Throughput during the run: no samples were recorded." } };
     };
     if !series.has_a_course() {
-        return html! { p.missing { "Throughput through the run: no round lasted for two samples." } };
+        return html! { p.missing { "Throughput during the run: no round was long enough for two samples." } };
     }
     let names = names(line, grid);
-    let chart = time::chart(id, "Throughput through the run", &series, &names);
+    let chart = time::chart(id, "Throughput during the run", &series, &names);
     html! {
         figure.time {
-            (scrolling("Chart: throughput through the run", html! { div.static-chart { (chart) } }))
+            (scrolling("Chart: throughput during the run", html! { div.static-chart { (chart) } }))
             script type="application/json" data-series=(id) { (PreEscaped(data(&series, &names))) }
-            figcaption { strong { "Throughput through the run." } " " (about(&series, line, grid)) }
+            figcaption { strong { "Throughput during the run." } " " (about(&series, line, grid)) }
         }
     }
 }
@@ -117,20 +115,20 @@ fn about(series: &Series, line: &Line<'_>, grid: &Grid<'_>) -> String {
     let step = round(series.step_s);
     words.push(match series.thinned {
         1 => format!("One point every {step} s."),
-        windows => format!("One point every {step} s, the mean of {windows} samples: the file has no room for all."),
+        windows => format!("One point every {step} s, the mean of {windows} samples, to keep the file small."),
     });
     let ramp_ms = line.cells.iter().flat_map(|cell| &cell.repeats).flat_map(|repeat| &repeat.workers);
     let ramp_ms = ramp_ms.map(|worker| worker.plan.ramp_ms).max().unwrap_or(0);
     if ramp_ms > 0 {
-        words.push(format!("A warm-up of {} came before and is not counted.", duration(ramp_ms as f64 * 1e6)));
+        words.push(format!("A warm-up of {} before it is not counted.", duration(ramp_ms as f64 * 1e6)));
     }
     words.extend(course::sentences(series, grid));
     words.extend(last_syncs(series, grid));
     let throttled = series.marks.iter().filter(|mark| mark.kind == MarkKind::Throttled).count();
     if throttled > 0 {
-        words.push("Triangles mark seconds in which the processor limit of the control group held the run.".to_owned());
+        words.push("Triangles mark seconds in which the control group's CPU limit throttled the run.".to_owned());
     } else if !line.cells.iter().any(throttle_visible) {
-        words.push("Whether a processor limit held the run is not visible.".to_owned());
+        words.push("Not visible whether a CPU limit throttled the run.".to_owned());
     }
     words.join(" ")
 }
@@ -146,7 +144,7 @@ fn last_syncs(series: &Series, grid: &Grid<'_>) -> Option<String> {
             Some(format!("{} {}", shortened(&grid.targets[target], 40), duration(longest(target)? * 1e9)))
         })
         .collect();
-    (!said.is_empty()).then(|| format!("The sync after the last write took up to: {}.", said.join(", ")))
+    (!said.is_empty()).then(|| format!("Longest sync after the last write: {}.", said.join(", ")))
 }
 
 /// The same numbers for the script, MB/s. Nothing in it can end the element: `<` is written as an escape.
@@ -190,15 +188,15 @@ fn depth_and_cpu(line: &Line<'_>, grid: &Grid<'_>, id: &str) -> Markup {
         @if !cells.is_empty() {
             (scrolling("Depth and CPU", html! {
                 table.depth {
-                    caption { span { strong { "Depth and CPU." } " Of the round in the middle by throughput. Depth: the share of the "
-                        "requests that were submitted with so many in flight, ours included." } }
+                    caption { span { strong { " Of the median round by throughput. Depth: the share of " } " Of the round in the middle by throughput. Depth: the share of the "
+                        "requests that were submitted with so many in flight, including themselves." } }
                     thead { tr {
                         th scope="col" { "Target" }
                         th.num scope="col" { "Depth asked" }
                         th scope="col" { "Depth at submission" }
                         th.num scope="col" { "Device queue, mean" }
-                        th scope="col" { "CPU, user and system, of one processor" }
-                        th.num scope="col" { "Switches per I/O" }
+                        th scope="col" { "CPU, user and system, of one CPU" }
+                        th.num scope="col" { "Context switches per I/O" }
                     } }
                     tbody { @for (target, repeat) in &cells { (depth_row(*target, repeat, grid, id, most)) } }
                 }
@@ -258,19 +256,20 @@ fn way_of_the_bytes(line: &Line<'_>, grid: &Grid<'_>, id: &str) -> Markup {
         .filter_map(|(target, cell)| Some((target, Flow::of(cell, class(target, cell, grid))?)))
         .collect();
     if flows.is_empty() {
-        return html! { p.missing { "The way of the bytes: no ledger was kept." } };
+        return html! { p.missing { "The path of the bytes: no ledger was recorded." } };
     }
     html! {
         figure.panels {
-            figcaption { strong { "The way of the bytes." } " From the application down to the storage, all rounds together. Where a "
-                "band narrows, the cache answered reads or still holds writes." }
+            figcaption { strong { "The path of the bytes." } " From the application to the storage, all rounds \
+                                                             together. Where a "
+                "band gets narrower, the cache answered reads or still holds writes." }
             div.panel-grid {
                 @for (target, flow) in &flows {
                     div.panel {
                         p.panel-name { span class=(format!("swatch {}", super::chart::colour(*target))) aria-hidden="true" {}
                             (shortened(&grid.targets[*target], 40)) }
-                        (scrolling("Chart: the way of the bytes", flow::chart(&format!("{id}-{target}"),
-                            &format!("The way of the bytes on {}", shortened(&grid.targets[*target], 40)), flow)))
+                        (scrolling("Chart: the path of the bytes", flow::chart(&format!("{id}-{target}"),
+                            &format!("The path of the bytes on {}", shortened(&grid.targets[*target], 40)), flow)))
                         p.panel-words { (flow.sentence()) @if let Some(wire) = flow.wire.value() {
                             " Wire: " (wire.witness) @if !wire.exclusive { ", which others use too" } "." } }
                         @if !flow.not_visible().is_empty() {

@@ -25,7 +25,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
             @if let Some(chart) = chart {
                 figure {
                     (scrolling("Chart: latency of one operation", chart))
-                    figcaption { strong { "Latency of one operation." } " Of all rounds together." }
+                    figcaption { strong { "Latency of one operation." } " All rounds together." }
                 }
             }
         },

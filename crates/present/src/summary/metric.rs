@@ -92,7 +92,7 @@ impl Metric {
             Metric::P99(Lane::Operation) => "p99 latency".to_owned(),
             Metric::P50(lane) => format!("p50 latency, {}", lane.word()),
             Metric::P99(lane) => format!("p99 latency, {}", lane.word()),
-            Metric::Cpu => "CPU, of one processor".to_owned(),
+            Metric::Cpu => "CPU, of one CPU".to_owned(),
             Metric::BytesPerCpuSecond => "Bytes per CPU-second".to_owned(),
         }
     }

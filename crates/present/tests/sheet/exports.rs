@@ -279,7 +279,7 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
     let mut one = study;
     one.rows.retain(|row| row.round == 0);
     let text = present::guided::text(&one, 80).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("too few rounds to call that a difference") && !text.contains("is ahead"), "{text}");
+    assert!(text.contains("but too few rounds ran to call it a difference") && !text.contains("is ahead"), "{text}");
 }
 
 #[test]

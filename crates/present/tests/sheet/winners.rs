@@ -56,15 +56,15 @@ fn the_winner_is_the_one_that_the_pairs_name() {
 fn what_the_rounds_cannot_show_or_what_is_small_has_no_winner() {
     let mut once = SLOWER;
     once[3] = 120.0;
-    says(&race(&[&EVEN, &once]), "randread: no difference between local and nfs that the rounds could show.");
+    says(&race(&[&EVEN, &once]), "randread: no clear difference between local and nfs.");
     let hair: Vec<f64> = EVEN.iter().map(|rate| rate * 0.99).collect();
-    says(&race(&[&EVEN, &hair]), "randread: no difference between local and nfs that the rounds could show.");
+    says(&race(&[&EVEN, &hair]), "randread: no clear difference between local and nfs.");
     says(&race(&[&EVEN[..6], &SLOWER[..6]]), "too few rounds to call that a difference");
 }
 
 #[test]
 fn a_winner_is_ahead_of_all_others() {
-    says(&race(&[&EVEN, &SLOWER, &EVEN]), "randread: no difference between local and s3 that the rounds could show.");
+    says(&race(&[&EVEN, &SLOWER, &EVEN]), "randread: no clear difference between local and s3.");
     let slowest = SLOWER.map(|rate| rate / 2.0);
     says(&race(&[&slowest, &EVEN, &SLOWER]), "randread: nfs is ahead, 1.25 times as fast as s3.");
 }
@@ -74,7 +74,7 @@ fn what_says_too_little_cannot_win_and_can_lose() {
     for id in ["too-short", "not-visible"] {
         let mut study = race(&[&EVEN, &SLOWER]);
         against(&mut study, 0, id);
-        says(&study, "randread: only nfs has a number that counts. local cannot win: see its trust.");
+        says(&study, "randread: only nfs has a valid number. local cannot win: see its trust.");
         let mut study = race(&[&EVEN, &SLOWER]);
         against(&mut study, 1, id);
         says(&study, "randread: local is ahead, 1.25 times as fast as nfs.");

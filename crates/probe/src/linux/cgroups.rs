@@ -25,23 +25,30 @@ pub(super) struct Group {
 
 /// The group of this process in the hierarchy of a controller; `io` is `blkio` in version 1.
 pub(super) fn group(look: &Look, controller: &str) -> Fact<Group> {
-    let groups = read_text(&look.proc.join("self/cgroup"))?;
+    let read = || read_text(&look.proc.join("self/cgroup"));
+    let groups = look.seen.groups.get_or_init(read).as_deref().map_err(NotVisible::clone)?;
     let mounts = mounts::mounts(look)?;
-    let (version, mount, group) = hierarchy(&groups, mounts, controller)
-        .ok_or_else(|| NotVisible::new("/proc/self/cgroup", format!("no mounted hierarchy controls {controller}")))?;
+    let (version, mount, group) = hierarchy(groups, mounts, controller).ok_or_else(|| {
+        NotVisible::new("/proc/self/cgroup", format!("no mounted cgroup hierarchy controls {controller}"))
+    })?;
     let directory = directory_of(mount, Path::new(group));
     let above = directory.ancestors().take_while(|above| above.starts_with(&mount.mount_point));
     Ok(Group { version, directories: above.map(Path::to_path_buf).collect(), mount_point: mount.mount_point.clone() })
 }
 
 impl Group {
+    /// The files of this name in the group and in those above it.
+    pub(super) fn files(&self, name: &str) -> Vec<PathBuf> {
+        self.directories.iter().map(|directory| directory.join(name)).filter(|file| file.exists()).collect()
+    }
+
     /// A file of the group and of those above it, as many as have it. None: nothing limits.
     pub(super) fn texts(&self, file: &str) -> Fact<Vec<String>> {
         let texts: Vec<String> =
             self.directories.iter().filter_map(|directory| read_text(&directory.join(file)).ok()).collect();
         if texts.is_empty() && !self.may_be_without() {
             let own = self.directories.first().unwrap_or(&self.mount_point);
-            return Err(NotVisible::new(own.join(file).display(), "no such file here or above"));
+            return Err(NotVisible::new(own.join(file).display(), "no such file in this control group or its parents"));
         }
         Ok(texts)
     }
@@ -74,13 +81,13 @@ fn hierarchy<'a>(groups: &'a str, mounts: &'a [Mount], controller: &str) -> Opti
 }
 
 /// `4:memory,hugetlb:/group` (version 1), `0::/group` (version 2).
-pub(super) fn controllers_and_group(line: &str) -> Option<(&str, &str)> {
+fn controllers_and_group(line: &str) -> Option<(&str, &str)> {
     let (_, rest) = line.split_once(':')?;
     rest.split_once(':')
 }
 
 /// Where a group is seen. In a container the mount may show only the part of the hierarchy below its root.
-pub(super) fn directory_of(mount: &Mount, group: &Path) -> PathBuf {
+fn directory_of(mount: &Mount, group: &Path) -> PathBuf {
     let below = group.strip_prefix(&mount.root).or_else(|_| group.strip_prefix("/")).unwrap_or(Path::new(""));
     let directory = mount.mount_point.join(below);
     if directory.exists() { directory } else { mount.mount_point.clone() }

@@ -27,11 +27,7 @@ struct Watched {
 impl DiskWatch {
     /// Reads the counters of the disks behind `paths` (each disk once, in the order of the paths). Files that
     /// have no disk, as on NFS or in memory, add none.
-    pub fn begin(paths: impl IntoIterator<Item = PathBuf>) -> DiskWatch {
-        DiskWatch::begin_in(&Look::new(), paths)
-    }
-
-    fn begin_in(look: &Look, paths: impl IntoIterator<Item = PathBuf>) -> DiskWatch {
+    pub fn begin(look: &Look, paths: impl IntoIterator<Item = PathBuf>) -> DiskWatch {
         let mut devices: Vec<BlockDevice> = Vec::new();
         for path in paths {
             for device in paths::devices_of(look, &path).unwrap_or_default() {
@@ -175,7 +171,7 @@ mod tests {
 
     #[test]
     fn memory_has_no_disk() {
-        let watch = DiskWatch::begin([PathBuf::from("/proc/self/status")]);
+        let watch = DiskWatch::begin(&Look::new(), [PathBuf::from("/proc/self/status")]);
         assert_eq!(watch.finish(Duration::from_secs(1)), []);
     }
 
@@ -183,7 +179,7 @@ mod tests {
     fn this_machine_counts_what_is_written() {
         use std::io::Write;
         let directory = tempfile::tempdir_in(".").unwrap();
-        let watch = DiskWatch::begin([directory.path().join("a"), directory.path().join("b")]);
+        let watch = DiskWatch::begin(&Look::new(), [directory.path().join("a"), directory.path().join("b")]);
         if watch.disks.is_empty() {
             eprintln!("skipped: no block device behind the current directory");
             return;

@@ -1,31 +1,51 @@
 //! One look at the machine.
 
-use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::{BlockDevice, DeviceNumber, Fact, Mount, NotVisible};
 
-/// One look at the machine through the kernel's two views. Mounts and disks are read once per look, so that ten
-/// thousand files cost little more than one. Tests bring trees of their own.
-#[derive(Debug)]
-pub(crate) struct Look {
+/// One look at the machine through the kernel's two views. Mounts, control groups and disks are read once per look and
+/// shared by its copies, so that ten thousand files cost little more than one, and all that a run asks is answered from
+/// the same state. Tests bring trees of their own.
+#[derive(Clone, Debug)]
+pub struct Look {
     pub(super) proc: PathBuf,
     pub(super) sys: PathBuf,
     /// Where the device mapper is asked.
     pub(super) mapper: PathBuf,
-    pub(super) mounts: OnceCell<Fact<Vec<Mount>>>,
-    pub(super) devices: RefCell<HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>>,
+    pub(super) seen: Arc<Seen>,
+}
+
+/// What a look has read so far.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) mounts: OnceLock<Fact<Vec<Mount>>>,
+    /// The text that names the control groups of this process.
+    pub(super) groups: OnceLock<Fact<String>>,
+    pub(super) devices: Mutex<HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>>,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Look::new()
+    }
 }
 
 impl Look {
-    pub(crate) fn new() -> Look {
+    /// A new look at this machine; nothing is read yet.
+    pub fn new() -> Look {
         Look { mapper: "/dev/mapper/control".into(), ..Look::at("/proc".into(), "/sys".into()) }
     }
 
     /// Without a device mapper.
     pub(super) fn at(proc: PathBuf, sys: PathBuf) -> Look {
-        Look { proc, sys, mapper: PathBuf::new(), mounts: OnceCell::new(), devices: RefCell::default() }
+        Look { proc, sys, mapper: PathBuf::new(), seen: Arc::default() }
+    }
+
+    pub(super) fn devices(&self) -> MutexGuard<'_, HashMap<DeviceNumber, Fact<Vec<BlockDevice>>>> {
+        self.seen.devices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

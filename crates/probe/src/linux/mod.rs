@@ -17,7 +17,7 @@ mod waiting;
 
 pub use counters::DiskWatch;
 pub use ledger::{Meters, Reading, wait_of_this_thread_ns};
-pub(crate) use look::Look;
+pub use look::Look;
 use look::{read_number, read_text};
 pub use waiting::Waiting;
 
@@ -28,7 +28,8 @@ use results::evidence::{Storage, WireCounters};
 use crate::{BlockDevice, Fact, FuseDaemon, Kernel, Limits, Mount, PathFacts};
 
 impl Look {
-    pub(crate) fn mount_of(&self, path: &Path) -> Fact<Mount> {
+    /// The mount that a path is on. The path may be missing: its nearest existing parent counts.
+    pub fn mount_of(&self, path: &Path) -> Fact<Mount> {
         mounts::mount_of(self, path)
     }
 
@@ -48,7 +49,8 @@ impl Look {
         paths::devices_of(self, path)
     }
 
-    pub(crate) fn path_facts(&self, path: &Path) -> PathFacts {
+    /// Everything about one path.
+    pub fn path_facts(&self, path: &Path) -> PathFacts {
         paths::path_facts(self, path)
     }
 
@@ -64,7 +66,8 @@ impl Look {
         limits::limits(self)
     }
 
-    pub(crate) fn storage_of(&self, path: &Path) -> Storage {
+    /// The storage behind a path: see [`storage_of`](crate::storage_of).
+    pub fn storage_of(&self, path: &Path) -> Storage {
         identity::storage(self, path)
     }
 

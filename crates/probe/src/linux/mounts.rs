@@ -35,7 +35,7 @@ pub(super) fn mounts(look: &Look) -> Fact<&[Mount]> {
         let text = std::fs::read(&path).map_err(|error| NotVisible::new(path.display(), error))?;
         Ok(parse(&text))
     };
-    look.mounts.get_or_init(read).as_deref().map_err(NotVisible::clone)
+    look.seen.mounts.get_or_init(read).as_deref().map_err(NotVisible::clone)
 }
 
 /// The path itself, or the nearest parent that exists, links followed. A link that points nowhere stands for

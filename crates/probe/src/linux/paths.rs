@@ -48,7 +48,7 @@ pub(super) fn devices_of(look: &Look, path: &Path) -> Fact<Vec<BlockDevice>> {
         std::fs::metadata(&existing).map_err(|error| NotVisible::new(format!("stat {}", existing.display()), error))?;
     let is_device = metadata.file_type().is_block_device();
     let number = number_of(if is_device { metadata.rdev() } else { metadata.dev() });
-    if let Some(known) = look.devices.borrow().get(&number) {
+    if let Some(known) = look.devices().get(&number) {
         return known.clone();
     }
     let devices = match block::device(look, number) {
@@ -56,7 +56,7 @@ pub(super) fn devices_of(look: &Look, path: &Path) -> Fact<Vec<BlockDevice>> {
         None if is_device => Ok(Vec::new()),
         None => mounts::mount_of(look, &existing).and_then(|mount| devices_of_mount(look, &mount)),
     };
-    look.devices.borrow_mut().insert(number, devices.clone());
+    look.devices().insert(number, devices.clone());
     devices
 }
 
@@ -65,7 +65,11 @@ pub(super) fn devices_of_mount(look: &Look, mount: &Mount) -> Fact<Vec<BlockDevi
     match (mount.fstype.as_str(), mount.option("upperdir")) {
         // New data goes to the upper directory, which a container may not see.
         ("overlay", Some(upper)) if Path::new(upper).exists() => devices_of(look, Path::new(upper)),
-        ("overlay", Some(upper)) => Err(NotVisible::new(upper, "the overlay's upper directory is outside this view")),
+        ("overlay", Some(upper)) => Err(NotVisible::new(
+            upper,
+            "the overlay's upper directory is not visible to this \
+                                                                process",
+        )),
         // The folder that a local daemon (bindfs, gocryptfs) serves is the mount's source.
         (fstype, _) if is_fuse(fstype) && !is_fuse_on_device(fstype) && Path::new(&mount.source).is_absolute() => {
             let own = devices_of_source(look, &mount.source);
@@ -147,7 +151,7 @@ pub(super) fn space(path: &Path) -> Fact<Space> {
         .map_err(|error| NotVisible::new(format!("statvfs {}", existing.display()), error))?;
     // Network filesystems that cannot know answer zero blocks; that is not a full disk.
     if stat.f_blocks == 0 {
-        return Err(NotVisible::new(format!("statvfs {}", existing.display()), "the filesystem names no size"));
+        return Err(NotVisible::new(format!("statvfs {}", existing.display()), "the filesystem reports no size"));
     }
     let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
     Ok(Space {

@@ -124,7 +124,7 @@ impl Change {
 pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
     let mut reasons = Vec::new();
     if base.question != new.question {
-        reasons.push(format!("one is a {}, the other a {}", base.question.word(), new.question.word()));
+        reasons.push(format!("one is from {}, the other from {}", base.question.word(), new.question.word()));
     }
     if base.version != new.version {
         reasons.push(format!("they were measured by {} and {}", base.version, new.version));
@@ -146,14 +146,14 @@ pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
         match plan_of(new, pattern) {
             None => reasons.push(format!("only one of them has {pattern}")),
             Some(other) if other != plan => {
-                reasons.push(format!("{pattern} was asked for as `{plan}` and as `{other}`"));
+                reasons.push(format!("the plan of {pattern} was `{plan}` and is `{other}`"));
             }
             Some(_) => {}
         }
     }
     for (what, one, other) in [
         ("kernel", &base.host.kernel, &new.host.kernel),
-        ("number of processors", &base.host.cpus.map(|n| n.to_string()), &new.host.cpus.map(|n| n.to_string())),
+        ("number of CPUs", &base.host.cpus.map(|n| n.to_string()), &new.host.cpus.map(|n| n.to_string())),
     ] {
         if let (Some(one), Some(other)) = (one, other)
             && one != other

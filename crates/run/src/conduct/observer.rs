@@ -1,6 +1,6 @@
 //! Who watches a run, and what there is to see.
 
-use results::{JobRecord, RunRecord};
+use results::{JobRecord, Note, RunRecord};
 
 use crate::control::WorkerCell;
 use crate::plan::Plan;
@@ -25,6 +25,10 @@ pub trait Observer {
     }
     /// The interim record.
     fn interim(&mut self, _record: &RunRecord) {}
+    /// The last job has ended: notes for the record that only the watcher can make.
+    fn ended(&mut self) -> Vec<Note> {
+        Vec::new()
+    }
 }
 
 /// What can be seen of a run in progress.

@@ -10,7 +10,7 @@ use results::{Note, Severity};
 use super::roll::Roll;
 use super::{Conductor, WATCH};
 use crate::layout_steps::{self, News};
-use crate::overdue::{self, Found, WatchedLayout};
+use crate::stall::{Found, StallDetector, worker as stalled};
 use crate::worker::{self, Refused};
 
 impl Conductor<'_> {
@@ -22,18 +22,19 @@ impl Conductor<'_> {
             Ok(news) => news,
             Err(error) => return self.refuse_layouts(&error),
         };
-        let mut watched = WatchedLayout::default();
-        let mut current = None;
+        let mut watched = StallDetector::default();
+        let (mut told, mut current) = (0u64, None);
         loop {
+            self.shared.control.follow();
             match news.recv_timeout(WATCH) {
                 Ok(news) => {
-                    watched.lives();
+                    told += 1;
                     self.tell_of_layout(news, &mut current);
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     self.observer.idle();
-                    let step_ns = self.step_ns();
-                    let found = watched.look(step_ns, &self.shared.control);
+                    let limits = self.shared.control.bounds().layout(self.shared.control.stopped());
+                    let found = watched.look(self.step_ns(), told, limits);
                     if current.is_some_and(|(index, thread)| self.layout_is_lost(found, index, thread)) {
                         return;
                     }
@@ -46,13 +47,13 @@ impl Conductor<'_> {
     fn layout_is_lost(&mut self, found: Found, index: usize, thread: u32) -> bool {
         let plan = &self.shared.plan.workers[index];
         match found {
-            Found::Well => false,
+            Found::Alive => false,
             Found::Silent(silent_ns) => {
-                self.observer.message(&overdue::sentence_of_layout(plan, thread, silent_ns));
+                self.observer.message(&stalled::sentence_of_layout(plan, thread, silent_ns));
                 false
             }
             Found::Lost(silent_ns) => {
-                let end = worker::refused_end(plan, overdue::layout_left_behind(plan, thread, silent_ns));
+                let end = worker::refused_end(plan, stalled::layout_left_behind(plan, thread, silent_ns));
                 self.shared.control.leave_behind();
                 self.end(index, end);
                 true
@@ -118,13 +119,13 @@ impl Conductor<'_> {
             }
             let ran_ns = self.started_ns[index].map_or(0, |started_ns| now_ns.saturating_sub(started_ns));
             match self.watched[index].look(step_ns, plan, cell, &shared.control, ran_ns) {
-                Found::Well => {}
+                Found::Alive => {}
                 Found::Silent(silent_ns) => {
-                    self.observer.message(&overdue::sentence_of_silence(plan, cell, silent_ns));
+                    self.observer.message(&stalled::sentence_of_silence(plan, cell, silent_ns));
                 }
                 Found::Lost(overdue_ns) if roll.ends(index) => {
                     cell.leave_behind();
-                    self.end(index, overdue::left_behind(plan, cell, ran_ns / 1_000_000, overdue_ns));
+                    self.end(index, stalled::left_behind(plan, cell, ran_ns / 1_000_000, overdue_ns));
                 }
                 Found::Lost(_) => {}
             }

@@ -221,7 +221,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             self.note_submitted::<TIMED>(taken);
             refusals = if taken == 0 { refusals + 1 } else { 0 };
             if refusals > self.waits_max() {
-                let detail = Some("the kernel takes no more requests although none is under way".to_string());
+                let detail = Some("the kernel accepts no more requests, although none is in flight".to_string());
                 return Err(Ended::Failed(Failure { code: EAGAIN, function: "submit", op: None, detail }));
             }
             if !self.staged.is_empty() {

@@ -168,9 +168,9 @@ impl Looked {
         self.open = match self.manner {
             Manner::Held => self.open(),
             Manner::Briefly => {
-                Err("a descriptor of ours would put off what the last close of a device does".to_owned())
+                Err("another open descriptor would delay what the last close of a device does".to_owned())
             }
-            Manner::Unopened => Err("FUSE: a descriptor of ours would change what the daemon keeps".to_owned()),
+            Manner::Unopened => Err("FUSE: another open descriptor would change what the daemon caches".to_owned()),
         };
         self.state(first)
     }

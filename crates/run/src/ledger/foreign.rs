@@ -1,12 +1,9 @@
 //! What others do on the devices while nothing is measured yet.
 
-use std::time::Duration;
-
 use engine::clock::{Clock, RealClock};
-use probe::{Meters, Reading};
+use probe::{Look, Meters, Reading};
 use results::evidence::{LayerCounters, Seen};
 
-use crate::control::Control;
 use crate::plan::Plan;
 
 /// A shorter look says nothing.
@@ -23,23 +20,18 @@ pub(crate) struct ForeignLook {
 }
 
 impl ForeignLook {
-    /// Begins if there is anything to wait for: files to be laid out, or a look that was asked for.
-    pub(crate) fn begin(plan: &Plan, asked: Duration, clock: RealClock) -> Option<ForeignLook> {
-        if plan.layouts.is_empty() && asked.is_zero() {
+    /// Begins if files are to be laid out: without that there is no time to look.
+    pub(crate) fn begin(look: &Look, plan: &Plan, clock: RealClock) -> Option<ForeignLook> {
+        if plan.layouts.is_empty() {
             return None;
         }
-        let mut meters = Meters::begin(&super::places(plan), &[]);
+        let mut meters = Meters::begin(look.clone(), &super::places(plan), &[]);
         meters.read();
         Some(ForeignLook { meters, clock, began_ns: clock.now_ns() })
     }
 
-    /// Bytes per second that were not ours, `asked` after the beginning or now if that is later. An order to stop
-    /// ends the wait.
-    pub(crate) fn end(mut self, asked: Duration, control: &Control) -> Seen<[f64; 2]> {
-        let until_ns = self.began_ns.saturating_add(u64::try_from(asked.as_nanos()).unwrap_or(u64::MAX));
-        while self.clock.now_ns() < until_ns && !control.stopped() {
-            self.clock.sleep_until_ns(until_ns.min(self.clock.now_ns() + 50_000_000));
-        }
+    /// Bytes per second since then that were not ours.
+    pub(crate) fn end(mut self) -> Seen<[f64; 2]> {
         let reading = self.meters.read();
         foreign(&reading, self.clock.now_ns().saturating_sub(self.began_ns)).into()
     }
@@ -47,18 +39,18 @@ impl ForeignLook {
 
 fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<[f64; 2], String> {
     if elapsed_ns < LOOK_NS_MIN {
-        return Err("the run began at once: there was no time to look".to_owned());
+        return Err("the run started at once: no time to sample foreign load".to_owned());
     }
     let devices = match &reading.devices {
-        Seen::Value(devices) if devices.is_empty() => return Err("no device is behind the files".to_owned()),
+        Seen::Value(devices) if devices.is_empty() => return Err("no device is below the files".to_owned()),
         Seen::Value(devices) => devices,
         Seen::NotVisible(reason) => return Err(reason.clone()),
     };
-    let process = reading.process.value().ok_or("our own share is not visible")?;
+    let process = reading.process.value().ok_or("this process's own bytes are not visible")?;
     let own = process.storage_bytes;
     // Mirrors and parities write our bytes more than once.
     if own[1] > 0 && !reading.stacked_devices.is_empty() {
-        return Err("we wrote ourselves, and the devices are a stack that may write it more than once".to_owned());
+        return Err("this process wrote, and stacked devices may write its bytes more than once".to_owned());
     }
     let done = devices.iter().fold(LayerCounters::default(), |mut sum, device| {
         (0..2).for_each(|direction| sum.bytes[direction] += device.done.bytes[direction]);
@@ -98,7 +90,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_is_not_told() {
-        assert!(foreign(&reading([0, 0], [0, 0]), 100_000_000).unwrap_err().contains("no time to look"));
+        assert!(foreign(&reading([0, 0], [0, 0]), 100_000_000).unwrap_err().contains("no time to sample"));
         let mut stacked = reading([0, 10], [0, 5]);
         stacked.stacked_devices = vec![DeviceCounters::default()];
         assert!(foreign(&stacked, 1_000_000_000).unwrap_err().contains("stack"));

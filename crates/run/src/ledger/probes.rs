@@ -146,7 +146,8 @@ impl Probes {
 
     fn pages(&mut self, stage: u32, moment: Moment) -> Seen<CacheCounters> {
         if moment == Moment::During && self.pages_ns > PAGES_NS_MAX {
-            let reason = format!("counting takes {} us: done when a stage begins and ends", self.pages_ns / 1000);
+            let reason =
+                format!("counting takes {} us: done only at the beginning and end of a stage", self.pages_ns / 1000);
             return Seen::NotVisible(reason);
         }
         let began_ns = self.clock.now_ns();

@@ -68,7 +68,7 @@ fn open_one(path: &PathBuf, alone: bool) -> Result<File, String> {
     };
     options.open(path).map_err(|error| {
         let shown = path.display();
-        format!("fio: cannot write the log {shown}: {error}\nNext step: create its directory, or name another")
+        format!("fio: cannot write the log {shown}: {error}\nNext step: create its directory, or choose another one")
     })
 }
 

@@ -131,10 +131,10 @@ impl Keeper {
         match self.given_up {
             0 if waits == 0 => None,
             0 => Some(format!(
-                "note: {name}: its logs are written slower than its I/O goes: it waited for them {waits} times. Next \
-                 step: log_avg_msec, or a faster place for the logs"
+                "note: {name}: writing its logs is slower than its I/O: it waited {waits} times. Next step: \
+                 log_avg_msec, or a faster directory for the logs"
             )),
-            rows => Some(format!("fio: {name}: {rows} rows of its logs are lost: their storage does not answer")),
+            rows => Some(format!("fio: {name}: {rows} log rows are lost: the storage of the logs does not respond")),
         }
     }
 

@@ -71,7 +71,7 @@ impl LogWriter {
         let _ = self.sender.0.send(Message::End);
         self.done.recv_timeout(PATIENCE).unwrap_or_else(|_| {
             let seconds = PATIENCE.as_secs();
-            vec![format!("fio: the logs are not whole: their storage gave no answer for {seconds} s")]
+            vec![format!("fio: the logs are incomplete: their storage did not respond for {seconds} s")]
         })
     }
 }
@@ -117,6 +117,6 @@ impl Scribe {
 
     fn failures(&self) -> Vec<String> {
         let failed = self.files.iter().filter_map(|file| Some((file, file.failed.as_ref()?)));
-        failed.map(|(file, error)| format!("fio: the log {} is not whole: {error}", file.path.display())).collect()
+        failed.map(|(file, error)| format!("fio: the log {} is incomplete: {error}", file.path.display())).collect()
     }
 }

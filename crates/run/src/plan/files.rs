@@ -151,12 +151,12 @@ impl<'facts> Sizes<'facts> {
         let (function, message) = if beyond_drawn || beyond_all {
             let message = format!(
                 "{name}: you need to specify valid offset= (the files end before it). Next step: lower --offset, or \
-                 give --size"
+                 set --size"
             );
             ("setup_files", message)
         } else if longest == 0 {
             let message =
-                format!("{name}: you need to specify size= (no file exists that would give it). Next step: --size=1g");
+                format!("{name}: you need to specify size= (no existing file gives a size). Next step: --size=1g");
             ("total_file_size", message)
         } else if longest < smallest {
             let message = format!(
@@ -186,7 +186,7 @@ impl<'facts> Sizes<'facts> {
         let file = PlannedFile { path: path.to_owned(), start, length };
         match kind {
             FileKind::Directory => {
-                Err(refuse(21, "open", path, "is a directory. Next step: name a file in it, or use --directory="))
+                Err(refuse(21, "open", path, "is a directory. Next step: use a file in it, or --directory="))
             }
             FileKind::Unreachable(errno) => {
                 let reason = std::io::Error::from_raw_os_error(errno).to_string();
@@ -228,8 +228,8 @@ impl<'facts> Sizes<'facts> {
         let only_checks = job.verify.as_ref().is_some_and(|verify| !job.pattern.access.writes || verify.only);
         if only_checks && kind == FileKind::Regular && !self.written.contains(path) {
             let message = format!(
-                "fio: verify: {path} has {size_now} bytes, but {needed} are to be checked; it is not laid out again, since \
-                 what was written to it would be gone. Next step: give the --size it was written with",
+                "fio: verify: {path} has {size_now} bytes, but {needed} must be checked; a new layout would destroy \
+                 the written data. Next step: use the --size it was written with",
                 path = path.display()
             );
             return refuse("verify", message);

@@ -27,8 +27,8 @@ pub(super) fn objection(workers: &[WorkerPlan], facts: &HostFacts) -> Option<Str
     let (needed, others) = stages.into_values().max()?;
     let refused = |limit: String| {
         Some(format!(
-            "fio: the buffers would need {:.1} GiB (bs times iodepth, of all jobs that run together), and {limit}: lower \
-             bs, iodepth or numjobs",
+            "fio: buffers need {:.1} GiB (bs times iodepth, for all jobs that run together), but {limit}: lower bs, \
+             iodepth or numjobs",
             needed as f64 / GIB,
         ))
     };
@@ -38,10 +38,7 @@ pub(super) fn objection(workers: &[WorkerPlan], facts: &HostFacts) -> Option<Str
     let group = facts.limits.cgroup_memory_bytes.as_ref().ok().copied().flatten();
     // Who goes beyond a group's limit is killed at once, so the rest of the program counts here.
     let group = group.filter(|bytes| needed.saturating_add(others) > *bytes && needed > 0)?;
-    refused(format!(
-        "the control group of this process (of a container or a service) may use {} MiB in all",
-        group >> 20
-    ))
+    refused(format!("the control group (container or service) may use {} MiB in all", group >> 20))
 }
 
 #[cfg(test)]

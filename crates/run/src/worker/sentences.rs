@@ -47,18 +47,18 @@ pub(super) fn of_lost(plan: &WorkerPlan, lost: &Lost) -> Vec<String> {
     let name = &plan.job.name;
     let shown = |op: &Op| {
         let (kind, file, offset, length) = (kind_of(op), file_of(plan, op), op.offset, op.length);
-        format!("the {kind} of {file} at offset {offset}, {length} bytes")
+        format!("{kind} of {file} at offset {offset}, {length} bytes")
     };
     let count = if lost.count == 1 { "a request".to_owned() } else { format!("{} requests", lost.count) };
     let silent = lost.silent.map(|silent| format!(", no answer for {:.0} s", silent.as_secs_f64())).unwrap_or_default();
     let mut ops = lost.oldest.iter();
-    let oldest = ops.next().map(|op| format!("; the oldest is {}", shown(op))).unwrap_or_default();
-    let mut lines = vec![format!("fio: {name}: {count} never came back{silent}{oldest} (errno {ETIMEDOUT})")];
+    let oldest = ops.next().map(|op| format!("; the oldest: {}", shown(op))).unwrap_or_default();
+    let mut lines = vec![format!("fio: {name}: {count} never completed{silent}{oldest} (errno {ETIMEDOUT})")];
     let others: Vec<String> = ops.map(shown).collect();
     if !others.is_empty() {
         let unlisted = lost.count - lost.oldest.len();
         let more = if unlisted > 0 { format!("; and {unlisted} more") } else { String::new() };
-        lines.push(format!("fio: {name}: the others are {}{more}", others.join("; ")));
+        lines.push(format!("fio: {name}: the others: {}{more}", others.join("; ")));
     }
     lines
 }

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use job::{Job, Machine, Outcome, Sources};
-use probe::HostFacts;
+use job::{Job, Machine, Outcome, Request, Settings, Sources};
 use results::RunRecord;
-use run::{Control, Heading, Observer};
+use run::{Conditions, Control, Line, Observer, StopRule};
 
 /// No job files, no variables.
 struct Nothing;
@@ -37,7 +36,13 @@ pub(crate) fn jobs(words: &str) -> Vec<Job> {
 /// Plans the jobs for this machine and runs them.
 #[track_caller]
 pub(crate) fn conduct(jobs: &[Job], control: Arc<Control>, observer: &mut dyn Observer) -> RunRecord {
-    let plan = run::plan::plan(jobs, &HostFacts::gather(run::plan::paths(jobs)), 1);
-    assert!(plan.rejections.is_empty(), "{:?}", plan.rejections);
-    run::conduct(plan, Heading::default(), control, observer)
+    let request = Request {
+        settings: Settings::default(),
+        jobs: jobs.to_vec(),
+        global_options: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let line = Line { words: Vec::new(), request };
+    let planned = line.look(|_| ()).plan(1).expect("the jobs can be planned");
+    planned.identify_storages().run(Conditions { version: "", control, stop_rule: StopRule::AsWritten }, observer)
 }

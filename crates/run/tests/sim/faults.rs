@@ -133,7 +133,7 @@ fn an_error_does_not_hide_a_request_that_never_comes_back() {
     assert_eq!((lost.oldest[0].kind.as_str(), lost.oldest[0].offset, lost.oldest[0].bytes), ("write", 2 * 4096, 4096));
     assert_eq!(job.final_sync_ns, None, "a sync would wait for it");
     assert!(ran.messages.iter().any(|text| text.contains("Input/output error")), "{:?}", ran.messages);
-    assert!(ran.messages.iter().any(|text| text.contains("a request never came back")), "{:?}", ran.messages);
+    assert!(ran.messages.iter().any(|text| text.contains("a request never completed")), "{:?}", ran.messages);
 }
 
 #[test]
@@ -143,6 +143,6 @@ fn all_that_was_lost_is_told() {
     let lost = ran.job().lost.as_ref().expect("twenty are missing");
     assert_eq!((lost.count, lost.oldest.len()), (20, 16));
     assert_eq!(ran.job().error.as_ref().unwrap().code, 110);
-    assert!(ran.messages.iter().any(|text| text.contains("20 requests never came back")), "{:?}", ran.messages);
+    assert!(ran.messages.iter().any(|text| text.contains("20 requests never completed")), "{:?}", ran.messages);
     assert!(ran.messages.iter().any(|text| text.contains("and 4 more")), "{:?}", ran.messages);
 }

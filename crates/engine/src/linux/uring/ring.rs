@@ -126,7 +126,7 @@ fn setup_refused(code: i32, depth: u32, disabled: Option<u32>) -> EngineSetupErr
         ),
         (libc::EMFILE | libc::ENFILE, _) => "too many open files: raise `ulimit -n`, or lower numjobs".to_owned(),
         (libc::EINVAL, _) => "the kernel does not know an option of this ring (hipri, sqthread_poll, \
-                              sqthread_poll_cpu), or that processor is not there: leave it out"
+                              sqthread_poll_cpu), or that CPU does not exist: leave it out"
             .to_owned(),
         _ => "use ioengine=libaio".to_owned(),
     };

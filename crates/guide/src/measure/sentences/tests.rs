@@ -50,7 +50,7 @@ fn of_the_round_trip() {
     }
     let server =
         |connect_ns| ServerIdentity { address: "10.0.0.5:2049".into(), connect_ns, ..ServerIdentity::default() };
-    let seen = [Seen::Value(40_000), Seen::Value(400_000), Seen::NotVisible("no answer within 1 s".into())];
+    let seen = [Seen::Value(40_000), Seen::Value(400_000), Seen::NotVisible("no response within 1 s".into())];
     for connect_ns in seen {
         lines.extend(round_trip(&study, Some(&server(connect_ns))));
     }

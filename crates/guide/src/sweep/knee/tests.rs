@@ -36,9 +36,9 @@ fn points(servers: f64, scatter: f64, deepest: u32) -> Vec<Point> {
 fn the_depth_after_which_only_latency_grows_is_named() {
     assert_eq!(
         said(&points(8.0, 0.01, 64)),
-        "the knee is at depth 8: 80,000 IOPS at a mean of 100 µs. After that only latency grows: up to depth 64 more \
-         requests in flight gain no throughput, while the mean becomes 8.00 times as long (800 µs) and p99 goes from \
-         200 µs to 1.60 ms."
+        "the knee is at depth 8: 80,000 IOPS at a mean latency of 100 µs. Beyond it only latency grows: up to depth \
+         64 more requests in flight gain no throughput, while the mean becomes 8.00 times as long (800 µs) and p99 \
+         changes from 200 µs to 1.60 ms."
     );
     assert!(said(&points(1.0, 0.01, 64)).starts_with("the knee is at depth 1:"));
 }
@@ -53,7 +53,7 @@ fn a_sweep_that_still_rises_has_none() {
 #[test]
 fn runs_that_differ_hide_the_knee() {
     let text = said(&points(8.0, 0.2, 64));
-    assert!(text.contains("cannot be told: anywhere from depth 8 to depth 64 or beyond"), "{text}");
+    assert!(text.contains("the knee is anywhere from depth 8 to depth 64 or beyond"), "{text}");
     assert!(text.contains("The 8 runs of each depth") && text.contains("known to ±20.0 %"), "{text}");
     let mut gentle = points(8.0, 0.02, 64);
     // Depth 4 is 9 % below the rest: that they gain more cannot be excluded.
@@ -69,7 +69,7 @@ fn too_few_points_or_runs_are_told() {
     // The last depth was interrupted in its third turn.
     short[6].found.runs.truncate(2);
     let text = said(&short);
-    assert!(text.starts_with("where the knee is cannot be told: 2 runs of each are too few"), "{text}");
+    assert!(text.starts_with("no conclusion about the knee: 2 runs per depth are too few"), "{text}");
     short[6].found.runs = vec![(5, 80_000.0), (7, 80_000.0), (6, 80_000.0)];
     assert!(said(&short).starts_with("the knee is at depth 8"), "three rounds that all have");
 }
@@ -106,14 +106,13 @@ fn a_study_is_read_from_its_rows() {
     study.rows.extend(rows(128, 1000).into_iter().map(|row| Row { pattern: "randread-64k-qd128".into(), ..row }));
     let text = sentence(&study, &requests);
     assert!(
-        text.contains("up to depth 32")
-            && text.ends_with("Depth 64 is left out of this: it has no number that counts."),
+        text.contains("up to depth 32") && text.ends_with("Depth 64 is left out of this: it has no valid number."),
         "{text}"
     );
     for row in &mut study.rows {
         row.findings = vec![finding("depth-not-reached", Severity::Caution)];
     }
-    assert!(sentence(&study, &requests).contains("no knee to be found: one request at a time"));
+    assert!(sentence(&study, &requests).contains("no knee: one request was in flight at every depth"));
 }
 
 #[test]
@@ -121,5 +120,5 @@ fn tails_that_overlap_are_not_called_different() {
     let mut points = points(8.0, 0.01, 16);
     let last = points.len() - 1;
     points[last].found.p99_interval = points[3].found.p99_interval;
-    assert!(said(&points).contains("(which cannot be told apart)"));
+    assert!(said(&points).contains("(no clear difference)"));
 }

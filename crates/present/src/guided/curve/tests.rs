@@ -45,7 +45,7 @@ fn what_cannot_be_told_is_no_yes() {
     job.options = vec![("rate_iops".into(), "60".into())];
     (job.read.ios, job.read.runtime_ms) = (290, 5000);
     study.rows.drain(3..alone);
-    assert!(text(&study, 100).contains(" cannot be told "), "{}", text(&study, 100));
+    assert!(text(&study, 100).contains(" not clear "), "{}", text(&study, 100));
 }
 
 #[test]

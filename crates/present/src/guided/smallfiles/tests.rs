@@ -100,16 +100,16 @@ fn study() -> Study {
         row("readlink", "readlink", None),
     ];
     study.verdicts = vec![
-        verdict(0, Verdict::Fail, 176.0, Some(-1660.0), "176.000 s is not under 10 s"),
+        verdict(0, Verdict::Fail, 176.0, Some(-1660.0), "176.000 s is not below 10 s"),
         verdict(2, Verdict::Inconclusive, 3.118, None, "1 of 1,001 files failed"),
-        verdict(3, Verdict::Fail, 176.0, Some(-1660.0), "176.000 s is not under 10 s"),
+        verdict(3, Verdict::Fail, 176.0, Some(-1660.0), "176.000 s is not below 10 s"),
     ];
     study.sentences = vec!["1,001 files were written in 176 s.".into()];
     study.notes = vec![Note {
         id: "phase-cut".into(),
         severity: Severity::Caution,
         job: None,
-        text: "stopped at the limit of 3 s each (--limit): create+fsync of dir after 438 of 1,001".into(),
+        text: "stopped at the time limit of 3 s each (--limit): create+fsync of dir after 438 of 1,001".into(),
     }];
     study
 }

@@ -64,7 +64,7 @@ fn point(block: &str, depth: u32, round: u32) -> Row {
 
 fn sweep() -> Study {
     let mut study = study(Question::Sweep);
-    study.rows.push(row("fill", "fills the file: 1m sequential write, depth 16", 5_000, latencies(1_000_000)));
+    study.rows.push(row("fill", "writes the file: 1m sequential write, depth 16", 5_000, latencies(1_000_000)));
     let runs = |depth| (0..4).map(move |round| Row { round, ..point("4k", depth, round) });
     study.rows.extend([1, 2, 4, 8, 16, 32, 64].into_iter().flat_map(runs));
     study.rows[10].findings.push(Finding {
@@ -75,7 +75,7 @@ fn sweep() -> Study {
         cause: "somebody else used the device: a fifth of its reads were not ours".into(),
         next: "run it again when the machine is quiet".into(),
     });
-    study.sentences.push("4k random read: the knee is at depth 8: 80,000 IOPS at a mean of 100 µs.".into());
+    study.sentences.push("4k random read: the knee is at depth 8: 80,000 IOPS at a mean latency of 100 µs.".into());
     study
 }
 
@@ -112,5 +112,5 @@ fn what_failed_is_told_with_its_reason() {
     study.rows.truncate(1);
     study.rows[0].run.as_mut().unwrap().jobs[0].error = Some(error);
     let text = text(&study, 80);
-    assert!(text.contains("fills the file: 1m sequential write, depth 16: failed: io_u error: No space"), "{text}");
+    assert!(text.contains("writes the file: 1m sequential write, depth 16: failed: io_u error: No space"), "{text}");
 }

@@ -37,7 +37,7 @@ pub(in crate::sheet) fn cpu(id: &str, title: &str, (user, system): (f64, f64), m
     const WIDTH: f64 = 150.0;
     let scale = WIDTH / most.max(1e-9);
     let (wide, more) = ((user * scale).min(WIDTH), (system * scale).min(WIDTH));
-    let description = format!("User {} %, system {} % of one processor.", number(user), number(system));
+    let description = format!("User {} %, system {} % of one CPU.", number(user), number(system));
     svg(
         &Frame { id, title, description: &description, size: (WIDTH, 14.0) },
         html! {

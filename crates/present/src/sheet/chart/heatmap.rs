@@ -81,7 +81,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, map: &Map, classes: (u16, u
     let marks = Scale::logarithmic(class_ns(low), class_ns(high), 1.0, 0.0).marks(6);
     let seconds = map.rounds.iter().flatten().map(|slice| slice.at_ms).max().unwrap_or(0) as f64 / 1e3;
     let description = format!(
-        "Latencies from {} to {} over {} of {} each; the table and the distribution give the figures.",
+        "Latencies from {} to {} over {} of {} each; the table and the distribution have the figures.",
         round_duration(class_ns(low)),
         round_duration(class_ns(high)),
         if columns.len() == 1 { "one round".to_owned() } else { format!("{} rounds", columns.len()) },

@@ -134,7 +134,7 @@ fn throttle_marks(marks: &[Mark], x: &Scale) -> Markup {
                 d=(format!("M{} {}h8l-4 7z", px(at - 4.0), px(TOP - 6.0))) {}
         }
         @if let Some(first) = throttled.first() {
-            (label(x.at(first.at_s) + 8.0, TOP - 1.0, "mark", "processor limit held the run"))
+            (label(x.at(first.at_s) + 8.0, TOP - 1.0, "mark", "throttled by the CPU limit"))
         }
     }
 }

@@ -43,12 +43,12 @@ pub(in crate::linux) fn daemon_of(look: &Look, mount: &Mount) -> Fact<FuseDaemon
     // first started is taken.
     ranked.sort_by_key(|(rank, found)| (std::cmp::Reverse(*rank), found.pid));
     let Some((rank, found)) = ranked.first() else {
-        return Err(NotVisible::new(place, "no process that this user sees fits the mount"));
+        return Err(NotVisible::new(place, "no process visible to this user matches the mount"));
     };
     // Several daemons of one kind, and nothing tells which of them it is.
     let certain = found.holds_connection || found.names_mount_point;
     if !certain && ranked.get(1).is_some_and(|(other, _)| other == rank) {
-        return Err(NotVisible::new(place, "several daemons fit, and none names the mount point"));
+        return Err(NotVisible::new(place, "several daemons match, and none names the mount point"));
     }
     Ok(FuseDaemon { pid: found.pid, command_line: secrets::blank_words(&found.words) })
 }
@@ -109,7 +109,8 @@ pub(super) fn file_name(program: &str) -> &str {
 pub(in crate::linux) fn daemon_at(look: &Look, mount_point: &Path) -> Fact<FuseDaemon> {
     let all = mounts::mounts(look)?;
     let found = all.iter().rev().find(|mount| mount.mount_point == mount_point);
-    let mount = found.ok_or_else(|| NotVisible::new("mountinfo", format!("{} is no mount", mount_point.display())))?;
+    let mount =
+        found.ok_or_else(|| NotVisible::new("mountinfo", format!("{} is not a mount point", mount_point.display())))?;
     if !is_fuse(&mount.fstype) {
         return Err(NotVisible::new("mountinfo", format!("{} is {}, not FUSE", mount_point.display(), mount.fstype)));
     }

@@ -28,7 +28,7 @@ pub(super) fn elsewhere(look: &Look, fuse: &FuseIdentity) -> Option<NotVisible> 
         Seen::NotVisible(reason) => return Some(NotVisible::new("the daemon's network", reason)),
     };
     let other = processes::shares_namespace(look, pid, "net") == Ok(false);
-    other.then(|| NotVisible::new(format!("process {pid}"), "the daemon lives in another network namespace"))
+    other.then(|| NotVisible::new(format!("process {pid}"), "the daemon runs in another network namespace"))
 }
 
 /// `s3fs` of `fuse.s3fs`; a mount that names no type is called by its daemon.

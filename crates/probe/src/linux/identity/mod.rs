@@ -48,7 +48,7 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
     let transport = nfs.as_ref().and_then(|nfs: &NfsIdentity| nfs.transport.as_deref());
     let mut remarks = remarks::remarks(look, asked, &place, class, nfs.as_ref());
     if endpoint.is_none() && class == StorageClass::Network {
-        remarks.push("the server's address is not visible: the mount's options do not name it in a known way".into());
+        remarks.push("the server's address is not visible: the mount options do not contain it in a known form".into());
     }
     let server = endpoint.map(|endpoint| match fuse.as_ref().and_then(|fuse| fuse::elsewhere(look, fuse)) {
         Some(reason) => server::not_reached_from_here(&endpoint, &reason),
@@ -108,7 +108,7 @@ fn believable(space: &Space, fuse: Option<&FuseIdentity>) -> Fact<SpaceIdentity>
     if space.total_bytes >= CLAIM_BYTES_MIN {
         let who = fuse.and_then(|fuse| fuse.kind.as_deref()).unwrap_or("the filesystem");
         let exbibytes = space.total_bytes.div_ceil(1 << 60);
-        return Err(NotVisible::new("statvfs", format!("{who} claims {exbibytes} EiB: it cannot know")));
+        return Err(NotVisible::new("statvfs", format!("{who} reports {exbibytes} EiB, which is no real size")));
     }
     Ok(SpaceIdentity { total_bytes: space.total_bytes, available_bytes: space.available_bytes })
 }
@@ -125,7 +125,7 @@ fn device_list(place: &Place, class: StorageClass) -> Fact<&[BlockDevice]> {
     let found = place.devices.as_ref().map_err(NotVisible::clone)?;
     if found.is_empty() && matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Unknown) {
         let who = place.mount.as_ref().map_or("this", |mount| mount.fstype.as_str());
-        return Err(NotVisible::new("/sys/dev/block", format!("the kernel shows no device behind {who}")));
+        return Err(NotVisible::new("/sys/dev/block", format!("the kernel shows no device below {who}")));
     }
     Ok(found)
 }
@@ -170,7 +170,7 @@ mod tests {
         let space = Space { total_bytes: u64::MAX, free_bytes: u64::MAX, available_bytes: u64::MAX };
         let fuse = FuseIdentity { kind: Some("s3fs".into()), ..FuseIdentity::default() };
         let reason = believable(&space, Some(&fuse)).unwrap_err().reason;
-        assert_eq!(reason, "s3fs claims 16 EiB: it cannot know");
+        assert_eq!(reason, "s3fs reports 16 EiB, which is no real size");
         let space = Space { total_bytes: 100, free_bytes: 50, available_bytes: 40 };
         assert_eq!(believable(&space, None), Ok(SpaceIdentity { total_bytes: 100, available_bytes: 40 }));
     }

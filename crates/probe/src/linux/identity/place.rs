@@ -41,7 +41,7 @@ pub(super) struct Place {
 
 /// Asks, and gives up on a path that does not answer.
 pub(super) fn place(look: &Look, path: &Path) -> Place {
-    let own = Look { mapper: look.mapper.clone(), ..Look::at(look.proc.clone(), look.sys.clone()) };
+    let own = look.clone();
     let (sender, receiver) = mpsc::channel();
     let asked = path.to_path_buf();
     std::thread::spawn(move || {
@@ -49,7 +49,7 @@ pub(super) fn place(look: &Look, path: &Path) -> Place {
         let _ = sender.send(ask(&own, &asked));
     });
     receiver.recv_timeout(ANSWER_TIMEOUT).unwrap_or_else(|_| {
-        silent(look, path, &NotVisible::new("stat", format!("no answer within {} s", ANSWER_TIMEOUT.as_secs())))
+        silent(look, path, &NotVisible::new("stat", format!("no response within {} s", ANSWER_TIMEOUT.as_secs())))
     })
 }
 
@@ -87,7 +87,7 @@ fn answering(look: &Look, path: &Path, is_asked_for: bool, metadata: &Metadata) 
     let kind = paths::kind_of(metadata.file_type());
     let resolved = mounts::nearest_existing(path);
     let is_device = matches!(kind, FileKind::BlockDevice | FileKind::CharacterDevice);
-    let device_instead = || NotVisible::new(path.display(), "is a device, on no filesystem");
+    let device_instead = || NotVisible::new(path.display(), "is a device, not on a filesystem");
     let mount = if is_device { Err(device_instead()) } else { mounts::mount_of(look, path) };
     Place {
         exists: Ok(is_asked_for),
@@ -115,15 +115,15 @@ fn silent(look: &Look, path: &Path, reason: &NotVisible) -> Place {
 /// Why a path does not answer, with what that means where it is known.
 fn silence(errno: Errno) -> NotVisible {
     let meaning = match errno {
-        Errno::NOTCONN => ": its daemon is gone",
-        Errno::STALE => ": its server no longer knows it",
+        Errno::NOTCONN => ": its daemon has ended",
+        Errno::STALE => ": its server no longer knows the path",
         _ => "",
     };
     NotVisible::new("stat", format!("{}{meaning}", super::seen::without_number(&errno.to_string())))
 }
 
 fn unknown(reason: &NotVisible) -> Place {
-    let without_path = NotVisible::new("stat", "the path cannot be looked at");
+    let without_path = NotVisible::new("stat", "stat failed for this path");
     Place {
         exists: Err(reason.clone()),
         kind: FileKind::Missing,
@@ -143,15 +143,16 @@ fn direct_io(path: &Path, kind: FileKind, mount: Option<&Mount>) -> Fact<DirectI
     let unknown = |reason: &str| NotVisible::new("statx", reason);
     let file = match kind {
         FileKind::Directory if mount.is_some_and(class::is_remote) => {
-            return Err(unknown("the kernel says it of files only, and this is a directory"));
+            return Err(unknown("the kernel reports it for files only, and this is a directory"));
         }
-        FileKind::Directory => a_file_near(path, mount)
-            .ok_or_else(|| unknown("the kernel says it of files only; none is here or above"))?,
+        FileKind::Directory => a_file_near(path, mount).ok_or_else(|| {
+            unknown("the kernel reports it for files only, and no file is in this directory or above")
+        })?,
         _ => path.to_path_buf(),
     };
     let silent = || match mount {
-        Some(mount) => unknown(&format!("{} does not say, or the kernel is older than 6.1", mount.fstype)),
-        None => unknown("the driver does not say, or the kernel is older than 6.1"),
+        Some(mount) => unknown(&format!("{} does not report it, or the kernel is older than 6.1", mount.fstype)),
+        None => unknown("the driver does not report it, or the kernel is older than 6.1"),
     };
     paths::direct_io(&file).ok_or_else(silent)
 }

@@ -13,17 +13,17 @@ use crate::{FileKind, Mount};
 /// Options of filesystems that change what figures mean, and the sentence. The third part: the value, if one is
 /// needed.
 const OPTIONS: [(&str, Option<&str>, &str); 12] = [
-    ("nobarrier", None, "nobarrier: flushes do not reach the device, what fsync promises can be lost"),
-    ("barrier", Some("0"), "barrier=0: flushes do not reach the device, what fsync promises can be lost"),
+    ("nobarrier", None, "nobarrier: flushes do not reach the device, fsync does not protect data"),
+    ("barrier", Some("0"), "barrier=0: flushes do not reach the device, fsync does not protect data"),
     ("dirsync", None, "dirsync: changes of directories wait for the storage"),
     ("data", Some("journal"), "data=journal: all data is written twice"),
     ("data", Some("writeback"), "data=writeback: new files may hold old data after a crash"),
     ("nodatacow", None, "nodatacow: data is overwritten in place, without checksums"),
-    ("dax", None, "dax: files are mapped straight from the device, without a page cache"),
+    ("dax", None, "dax: files are mapped directly from the device, without a page cache"),
     ("noac", None, "noac: attributes are not cached, each stat asks the server"),
     ("fsc", None, "fsc: the client keeps a cache of the data on a local disk"),
     ("lookupcache", Some("none"), "lookupcache=none: names are not cached, each lookup asks the server"),
-    ("nolock", None, "nolock: locks hold on this client only"),
+    ("nolock", None, "nolock: locks are valid on this client only"),
     ("cache", Some("none"), "cache=none: this client caches no data"),
 ];
 
@@ -43,7 +43,7 @@ pub(super) fn remarks(
     remarks.extend(place.mount.as_ref().map_or_else(|_| Vec::new(), |mount| about_mount(mount, class)));
     if nfs.is_some_and(|nfs| nfs.hard == Some(false)) {
         remarks
-            .push("soft: a request that the server does not answer in time becomes an error, data can be lost".into());
+            .push("soft: a request without a timely answer from the server becomes an error, data can be lost".into());
     }
     remarks.extend(about_class(class).map(str::to_owned));
     remarks.extend(about_attributes(place.attributes).map(str::to_owned));
@@ -56,15 +56,15 @@ pub(super) fn remarks(
 fn about_path(asked: &Path, place: &Place) -> Option<String> {
     match (&place.exists, &place.resolved) {
         (Ok(false), Ok(resolved)) => Some(format!(
-            "{} does not exist; all this is about {}, the nearest parent that does",
+            "{} does not exist; this describes {}, its nearest existing parent",
             asked.display(),
             resolved.display()
         )),
         (Err(reason), _) => Some(format!(
-            "the path cannot be looked at ({}); what is shown is what the kernel's tables say about its name",
+            "stat failed for the path ({}); this is what the kernel's mount tables show for it",
             reason.reason
         )),
-        _ if place.kind == FileKind::CharacterDevice => Some("a character device: no storage".to_owned()),
+        _ if place.kind == FileKind::CharacterDevice => Some("a character device, not storage".to_owned()),
         _ => None,
     }
 }
@@ -78,7 +78,7 @@ fn about_mount(mount: &Mount, class: StorageClass) -> Vec<String> {
         remarks.push("sync: each write waits for the storage".to_owned());
     }
     if mount.fstype == "autofs" {
-        remarks.push("autofs: a place where something is mounted when it is first used; nothing is yet".to_owned());
+        remarks.push("autofs: something is mounted here at first use; nothing is mounted yet".to_owned());
     }
     let given = OPTIONS
         .iter()
@@ -88,8 +88,8 @@ fn about_mount(mount: &Mount, class: StorageClass) -> Vec<String> {
     remarks.extend(given.map(|(_, _, sentence)| (*sentence).to_owned()));
     if mount.fstype == "fuse.s3fs" {
         remarks.push(
-            "s3fs writes to a local file until fsync or close, and reads from it later: direct I/O is accepted and \
-             changes nothing"
+            "s3fs writes to a local file until fsync or close, and reads from it later: direct I/O is accepted but \
+             has no effect"
                 .to_owned(),
         );
     }
@@ -98,9 +98,9 @@ fn about_mount(mount: &Mount, class: StorageClass) -> Vec<String> {
 
 fn about_class(class: StorageClass) -> Option<&'static str> {
     match class {
-        StorageClass::Memory => Some("files are in memory: no figure from here says anything about a disk"),
-        StorageClass::Kernel => Some("the kernel makes these files up: no storage"),
-        StorageClass::HostShare => Some("files are of the machine that runs this one, with its caches"),
+        StorageClass::Memory => Some("files are in memory: the figures are those of memory, not of a disk"),
+        StorageClass::Kernel => Some("a kernel filesystem: no storage"),
+        StorageClass::HostShare => Some("files belong to the machine that hosts this one, and its caches take part"),
         StorageClass::Block
         | StorageClass::Network
         | StorageClass::Fuse
@@ -111,9 +111,9 @@ fn about_class(class: StorageClass) -> Option<&'static str> {
 
 fn about_attributes(attributes: StatxAttributes) -> Option<&'static str> {
     if attributes.contains(StatxAttributes::ENCRYPTED) {
-        return Some("encrypted by the filesystem: direct I/O may go through the page cache");
+        return Some("encrypted by the filesystem: direct I/O may use the page cache");
     }
-    attributes.contains(StatxAttributes::DAX).then_some("dax: mapped straight from the device, without a page cache")
+    attributes.contains(StatxAttributes::DAX).then_some("dax: mapped directly from the device, without a page cache")
 }
 
 #[cfg(test)]

@@ -64,14 +64,14 @@ fn resolve(endpoint: &Endpoint) -> Fact<SocketAddr> {
         Ok(Ok(Some(address))) => Ok(address),
         Ok(Ok(None)) => Err(NotVisible::new(place, "has no address")),
         Ok(Err(error)) => Err(NotVisible::new(place, error)),
-        Err(_) => Err(NotVisible::new(place, format!("no answer within {} s", NAME_TIMEOUT.as_secs()))),
+        Err(_) => Err(NotVisible::new(place, format!("no response within {} s", NAME_TIMEOUT.as_secs()))),
     }
 }
 
 /// Shortest time of some TCP connects: what is above it is waiting, not the way.
 fn connect_ns(address: SocketAddr, transport: Option<&str>) -> Fact<u64> {
     if let Some(other) = transport.filter(|name| !name.starts_with("tcp")) {
-        return Err(NotVisible::new("connect", format!("the mount talks over {other}, not TCP")));
+        return Err(NotVisible::new("connect", format!("the mount uses {other}, not TCP")));
     }
     let mut shortest = u64::MAX;
     for _ in 0..CONNECTS {
@@ -99,7 +99,7 @@ fn interface(look: &Look, remote: IpAddr) -> Fact<String> {
     match (local, remote) {
         (IpAddr::V6(local), _) => interface_with(look, local),
         (_, IpAddr::V4(remote)) => interface_towards(look, remote),
-        (_, IpAddr::V6(_)) => Err(NotVisible::new(format!("route to {remote}"), "over an address of version 4")),
+        (_, IpAddr::V6(_)) => Err(NotVisible::new(format!("route to {remote}"), "the local address is IPv4")),
     }
 }
 
@@ -138,11 +138,11 @@ fn link_speed(look: &Look, interface: &str) -> Fact<u64> {
     let file = look.sys.join("class/net").join(interface).join("speed");
     let driver = match read_number::<i64>(&file) {
         Ok(megabits) if megabits > 0 => return Ok(megabits.unsigned_abs() * 1_000_000),
-        Ok(unknown) => format!("the driver says {unknown}"),
-        Err(_) => "the driver does not say".to_owned(),
+        Ok(unknown) => format!("the driver reports {unknown}"),
+        Err(_) => "the driver reports no speed".to_owned(),
     };
     told_link_speed().unwrap_or_else(|| {
-        Err(NotVisible::new(file.display(), format!("{driver}; {TOLD_LINK_SPEED}=1000 would, in Mbit/s")))
+        Err(NotVisible::new(file.display(), format!("{driver}; set {TOLD_LINK_SPEED}=1000 (Mbit/s)")))
     })
 }
 
@@ -151,7 +151,7 @@ pub(super) fn remark(server: &ServerIdentity) -> Option<String> {
     let told = told_link_speed()?.ok()?;
     let interface = server.interface.value()?;
     (server.link_bits_per_s.value() == Some(&told))
-        .then(|| format!("what {interface} can carry is what {TOLD_LINK_SPEED} says"))
+        .then(|| format!("speed of {interface} taken from {TOLD_LINK_SPEED}"))
 }
 
 /// The speed that the user tells; `None`: nothing.
@@ -162,7 +162,7 @@ fn told_link_speed() -> Option<Fact<u64>> {
 fn told(text: &str) -> Option<Fact<u64>> {
     let megabits = text.trim().parse::<u64>().ok().filter(|megabits| (1..=100_000_000).contains(megabits));
     let speed = megabits.map(|megabits| megabits * 1_000_000);
-    Some(speed.ok_or_else(|| NotVisible::new(TOLD_LINK_SPEED, format!("`{text}` is no number of Mbit/s"))))
+    Some(speed.ok_or_else(|| NotVisible::new(TOLD_LINK_SPEED, format!("`{text}` is not a number of Mbit/s"))))
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn overlay(look: &Look, mount: &Mount) -> Option<String> {
     };
     Some(match mount_below(look, mount) {
         Some(below) => format!("overlay: upper {upper} on {} ({})", below.fstype, below.source),
-        None => format!("overlay: upper {upper}, outside what this process sees"),
+        None => format!("overlay: upper {upper}, not visible to this process"),
     })
 }
 
@@ -88,10 +88,10 @@ fn kind_of(look: &Look, device: &BlockDevice) -> Option<String> {
         return Some("compressed memory (zram)".to_owned());
     }
     if name.starts_with("nbd") {
-        return Some("a server behind a network (nbd)".to_owned());
+        return Some("a network block device (nbd)".to_owned());
     }
     if name.starts_with("rbd") {
-        return Some("a Ceph image behind a network (rbd)".to_owned());
+        return Some("a Ceph image over the network (rbd)".to_owned());
     }
     if let Some(transport) =
         text("device/transport").filter(|transport| name.starts_with("nvme") && transport != "pcie")
@@ -100,7 +100,7 @@ fn kind_of(look: &Look, device: &BlockDevice) -> Option<String> {
     }
     let place = directory.canonicalize().unwrap_or_default();
     let in_session = place.components().any(|part| part.as_os_str().to_string_lossy().starts_with("session"));
-    in_session.then(|| "a server behind a network (iSCSI)".to_owned())
+    in_session.then(|| "a server over the network (iSCSI)".to_owned())
 }
 
 fn loop_device(look: &Look, file: &Path, direct: Option<&str>) -> String {
@@ -125,8 +125,8 @@ fn mapped_as(look: &Look, name: &str) -> Option<String> {
 
 /// The types of a mapping's targets, or why they are not visible.
 fn targets(look: &Look, number: &str) -> Result<Vec<String>, String> {
-    let (major, minor) = number.split_once(':').ok_or("it has no number")?;
-    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no number"));
+    let (major, minor) = number.split_once(':').ok_or("there is no number")?;
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number"));
     engine::mapper::targets(&look.mapper, number(major)?, number(minor)?)
         .map_err(|error| without_number(&error.to_string()).to_owned())
 }
@@ -206,7 +206,7 @@ mod tests {
     fn an_overlay_and_its_upper_directory() {
         let line = |options| overlay(&Look::new(), &mount("overlay", "/", options)).unwrap();
         assert_eq!(line("lowerdir=/a,upperdir=/proc/self"), "overlay: upper /proc/self on proc (proc)");
-        assert_eq!(line("upperdir=/no/such/place"), "overlay: upper /no/such/place, outside what this process sees");
+        assert_eq!(line("upperdir=/no/such/place"), "overlay: upper /no/such/place, not visible to this process");
         assert_eq!(line("lowerdir=/a:/b"), "overlay: read-only, no upper directory");
         assert_eq!(overlay(&Look::new(), &mount("ext4", "/", "rw")), None);
     }

@@ -44,7 +44,7 @@ impl DeviceMeter {
     /// whole.
     pub(super) fn begin(look: &Look, paths: &[PathBuf]) -> Fact<DeviceMeter> {
         if paths.is_empty() {
-            return Err(NotVisible::new("devices", "there is no file that a device could be behind"));
+            return Err(NotVisible::new("devices", "there is no file, so no device below it"));
         }
         let mut meter = DeviceMeter::default();
         for path in paths {
@@ -103,7 +103,7 @@ impl Metered {
 
 fn raw(stat: &Path) -> Fact<Raw> {
     let text = read_text(stat)?;
-    parse(&text).ok_or_else(|| NotVisible::new(stat.display(), format!("`{text}` has fewer than eleven figures")))
+    parse(&text).ok_or_else(|| NotVisible::new(stat.display(), format!("`{text}` has fewer than eleven fields")))
 }
 
 /// `reads merged sectors ms  writes merged sectors ms  in-flight busy-ms weighted-ms  discards ×4  flushes ms`; kernels

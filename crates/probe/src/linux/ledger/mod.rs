@@ -55,11 +55,7 @@ pub struct Reading {
 impl Meters {
     /// Finds what stands behind the files, which need not exist yet. `interfaces`: those towards the servers of the
     /// files; none: nobody knows.
-    pub fn begin(paths: &[PathBuf], interfaces: &[String]) -> Meters {
-        Meters::begin_in(Look::new(), paths, interfaces)
-    }
-
-    fn begin_in(look: Look, paths: &[PathBuf], interfaces: &[String]) -> Meters {
+    pub fn begin(look: Look, paths: &[PathBuf], interfaces: &[String]) -> Meters {
         Meters {
             behind: paths.iter().flat_map(|path| paths::devices_of(&look, path).unwrap_or_default()).collect(),
             process: ProcessMeter::default(),
@@ -139,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_not_visible_and_not_zero() {
-        let mut meters = Meters::begin_in(empty().look, &["/file".into()], &[]);
+        let mut meters = Meters::begin(empty().look, &["/file".into()], &[]);
         let reading = meters.read();
         assert!(reading.process.value().is_none() && reading.devices.value().is_none());
         assert!(reading.wire.reason().is_some_and(|reason| !reason.is_empty()));
@@ -148,7 +144,7 @@ mod tests {
 
     #[test]
     fn this_process_grows() {
-        let mut meters = Meters::begin(&[], &[]);
+        let mut meters = Meters::begin(Look::new(), &[], &[]);
         let first = meters.read();
         let text = std::fs::read("/proc/self/stat").unwrap();
         let second = meters.read();

@@ -27,8 +27,8 @@ impl ProcessMeter {
     pub(super) fn read(&mut self, look: &Look) -> Fact<ProcessCounters> {
         let place = look.proc.join("self/io");
         let text = read_text(&place)?;
-        let (call_bytes, storage_bytes) = parse_io(&text)
-            .ok_or_else(|| NotVisible::new(place.display(), "its four counters of bytes are missing"))?;
+        let (call_bytes, storage_bytes) =
+            parse_io(&text).ok_or_else(|| NotVisible::new(place.display(), "its four byte counters are missing"))?;
         let used = rustix::time::clock_gettime(ClockId::ProcessCPUTime);
         let now = ProcessCounters {
             call_bytes,

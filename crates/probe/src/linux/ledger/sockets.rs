@@ -82,7 +82,7 @@ impl SocketMeter {
     pub(super) fn begin(look: &Look, daemons: impl Iterator<Item = Fact<u32>>) -> Fact<SocketMeter> {
         let pids: BTreeSet<u32> = daemons.collect::<Fact<_>>()?;
         if pids.is_empty() {
-            return Err(NotVisible::new(PLACE, "no daemon stands between the mount and its server"));
+            return Err(NotVisible::new(PLACE, "there is no daemon between the mount and its server"));
         }
         for pid in &pids {
             same_network(look, *pid)?;
@@ -160,7 +160,7 @@ impl SocketMeter {
 /// The kernel shows the connections of the network namespace that asks.
 fn same_network(look: &Look, pid: u32) -> Fact<()> {
     if !processes::shares_namespace(look, pid, "net")? {
-        return Err(NotVisible::new(PLACE, format!("process {pid} lives in another network namespace")));
+        return Err(NotVisible::new(PLACE, format!("process {pid} runs in another network namespace")));
     }
     Ok(())
 }
@@ -310,8 +310,8 @@ mod tests {
         let look = Look::new();
         let nobody = SocketMeter::begin(&look, std::iter::empty()).unwrap_err();
         assert!(nobody.reason.contains("no daemon"), "{nobody}");
-        let unknown = [Ok(1), Err(NotVisible::new("/proc", "several daemons fit"))];
-        assert!(SocketMeter::begin(&look, unknown.into_iter()).unwrap_err().reason.contains("several daemons fit"));
+        let unknown = [Ok(1), Err(NotVisible::new("/proc", "several daemons match"))];
+        assert!(SocketMeter::begin(&look, unknown.into_iter()).unwrap_err().reason.contains("several daemons match"));
         let gone = SocketMeter::begin(&look, [Ok(u32::MAX)].into_iter()).unwrap_err();
         assert!(gone.place.ends_with("ns/net"), "{gone}");
     }

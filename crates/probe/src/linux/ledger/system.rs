@@ -22,9 +22,7 @@ impl SystemMeter {
 
     pub(super) fn read(&mut self, look: &Look) -> SystemCounters {
         let mut now = SystemCounters::default();
-        if let Ok(text) = read_text(&look.proc.join("meminfo")) {
-            [now.dirty_bytes, now.writeback_bytes, now.available_bytes] = parse_memory(&text);
-        }
+        [now.dirty_bytes, now.writeback_bytes, now.available_bytes] = memory(look);
         if let Some([busy, steal, total]) = read_text(&look.proc.join("stat")).ok().and_then(|text| parse_ticks(&text))
         {
             let ms = |ticks: u64| Some(ticks.saturating_mul(1000) / self.ticks_per_s.max(1));
@@ -53,11 +51,15 @@ impl SystemMeter {
 
 /// Memory that programs can have without the machine beginning to swap.
 pub(crate) fn available_memory_bytes(look: &Look) -> Option<u64> {
-    let [_, _, available_bytes] = parse_memory(&read_text(&look.proc.join("meminfo")).ok()?);
+    let [_, _, available_bytes] = memory(look);
     available_bytes
 }
 
 /// Dirty, under write-back, available; bytes.
+fn memory(look: &Look) -> [Option<u64>; 3] {
+    read_text(&look.proc.join("meminfo")).map_or([None; 3], |text| parse_memory(&text))
+}
+
 fn parse_memory(text: &str) -> [Option<u64>; 3] {
     ["Dirty:", "Writeback:", "MemAvailable:"].map(|name| {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;

@@ -1,9 +1,8 @@
 //! How often and how long the processor limits of this process's control groups held it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::linux::cgroups::{controllers_and_group, directory_of};
-use crate::linux::{Look, mounts, read_text};
+use crate::linux::{Look, cgroups, read_text};
 
 /// The `cpu.stat` files of the group of this process and of those above it, as far as they are seen.
 #[derive(Debug)]
@@ -13,20 +12,7 @@ pub(super) struct Throttle {
 
 impl Throttle {
     pub(super) fn find(look: &Look) -> Option<Throttle> {
-        let groups = read_text(&look.proc.join("self/cgroup")).ok()?;
-        let mounts = mounts::mounts(look).ok()?;
-        let group_of = |wanted: &str| {
-            let mut lines = groups.lines().filter_map(controllers_and_group);
-            lines.find(|(names, _)| names.split(',').any(|name| name == wanted)).map(|(_, group)| group)
-        };
-        let version_1 = mounts.iter().find(|mount| mount.fstype == "cgroup" && mount.option("cpu").is_some());
-        let version_2 = mounts.iter().find(|mount| mount.fstype == "cgroup2");
-        // The controller belongs to one version only; the empty name is that of version 2.
-        let (mount, group) = version_1.zip(group_of("cpu")).or_else(|| version_2.zip(group_of("")))?;
-        let directory = directory_of(mount, Path::new(group));
-        let own_and_above = directory.ancestors().take_while(|above| above.starts_with(&mount.mount_point));
-        let files: Vec<PathBuf> =
-            own_and_above.map(|above| above.join("cpu.stat")).filter(|file| file.exists()).collect();
+        let files = cgroups::group(look, "cpu").ok()?.files("cpu.stat");
         (!files.is_empty()).then_some(Throttle { files })
     }
 

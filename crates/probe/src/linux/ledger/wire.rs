@@ -11,7 +11,7 @@ use crate::linux::{Look, identity, mounts, processes, read_number, read_text};
 use crate::{Fact, Mount, NotVisible};
 
 /// Every interface is idle.
-const NOTHING_CARRIED: &str = "no interface has carried anything";
+const NOTHING_CARRIED: &str = "no interface moved any bytes";
 
 /// The network and FUSE mounts behind a set of files, and what crossed the wire since the first reading.
 #[derive(Debug)]
@@ -111,7 +111,7 @@ impl Witness {
             }
             // It may live in another network: then its bytes cross none of these interfaces.
             Witness::Fuse { daemon: Err(reason) } => {
-                let unknown = "nobody knows which network its daemon uses";
+                let unknown = "the network namespace of its daemon is not known";
                 Err(NotVisible::new(&reason.place, format!("{}: {unknown}", reason.reason)))
             }
             Witness::Interfaces => interfaces(),
@@ -438,7 +438,10 @@ mod tests {
         assert_eq!((grown.bytes, grown.witness.contains("the daemon's network")), ([8000, 0], true));
         let unknown = Witness::Fuse { daemon: Err(NotVisible::new("/proc", "no process fits the mount")) };
         let hidden = self::meter(vec![unknown]).read(&tree.look).unwrap_err();
-        assert!(hidden.reason.contains("no process fits the mount: nobody knows"), "{hidden}");
+        assert!(
+            hidden.reason.contains("no process fits the mount: the network namespace of its daemon is not known"),
+            "{hidden}"
+        );
     }
 
     #[test]

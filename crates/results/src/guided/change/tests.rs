@@ -172,10 +172,7 @@ fn other_plans_and_machines_are_obstacles() {
     let reasons = obstacles(&four, &other);
     assert_eq!(
         reasons,
-        [
-            "randread was asked for as `--rw=randread` and as `--rw=randwrite`",
-            "the number of processors differs: 4 and 8"
-        ]
+        ["the plan of randread was `--rw=randread` and is `--rw=randwrite`", "the number of CPUs differs: 4 and 8"]
     );
 }
 

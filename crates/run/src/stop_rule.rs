@@ -1,13 +1,44 @@
-//! When a rate has settled: the last windows agree with their median.
+//! When a run ends before its lines say so: the conductor asks at each look.
 
-use super::StopRule;
+use results::{Note, Severity};
 
 /// A window, ns.
 const WINDOW_NS: u64 = 500_000_000;
 
-/// Watches the operations of a run.
+/// When a run ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum StopRule {
+    /// As its line says.
+    #[default]
+    AsWritten,
+    /// At the line's runtime at the latest, and earlier when the rate has settled: the last windows agree with their
+    /// median.
+    Settled {
+        /// Never before this many seconds of measuring.
+        least_s: f64,
+        /// Half-second windows that must agree.
+        windows: usize,
+        /// How far each may be from their median, as a share of it.
+        tolerance: f64,
+    },
+}
+
+impl StopRule {
+    /// What the record says of a run that the rule ended.
+    pub(crate) fn note(&self) -> Option<Note> {
+        let StopRule::Settled { windows, tolerance, .. } = self else { return None };
+        let text = format!(
+            "ended before its runtime was over, for the rate had settled: the last {windows} windows of 0.5 s were within \
+             {:.0} % of their median",
+            tolerance * 100.0
+        );
+        Some(Note { id: "settled".to_owned(), severity: Severity::Info, job: None, text })
+    }
+}
+
+/// Watches the operations of a run for its rule.
 #[derive(Clone, Debug)]
-pub(super) struct Stability {
+pub(crate) struct Stability {
     rule: StopRule,
     /// When measuring began, and the operations counted before.
     origin: Option<(u64, u64)>,
@@ -16,12 +47,12 @@ pub(super) struct Stability {
 }
 
 impl Stability {
-    pub(super) fn new(rule: StopRule) -> Stability {
+    pub(crate) fn new(rule: StopRule) -> Stability {
         Stability { rule, origin: None, window_began: (0, 0), rates: Vec::new() }
     }
 
     /// Takes the total of operations at a time; true from the moment at which the run may end.
-    pub(super) fn settled(&mut self, elapsed_ns: u64, operations: u64) -> bool {
+    pub(crate) fn settled(&mut self, elapsed_ns: u64, operations: u64) -> bool {
         let StopRule::Settled { least_s, windows, tolerance } = self.rule else { return false };
         let Some((origin_ns, _)) = self.origin else {
             self.origin = Some((elapsed_ns, operations));

@@ -1,8 +1,8 @@
-//! The story of a trap, for a person who meets it for the first time.
+//! The explanation of a trap, for a person who meets it for the first time.
 
 /// What `explain` tells about a kind of finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Story {
+pub struct Explanation {
     /// The finding's `id`.
     pub id: &'static str,
     /// The trap's number in the project's list: `T2`. A trap with two faces gives both its number.

@@ -1,60 +1,26 @@
-//! Workers that are stuck in the kernel: noticed, told, and in the end left behind. A run must end although a server,
-//! a daemon or a disk never answers.
-//!
-//! Time is counted in the conductor's own looks, not by the wall: a machine that stood still asks nobody to hurry.
+//! Workers and layouts that are stuck in the kernel: when they are, and what is told of them.
 
 use engine::errno::ETIMEDOUT;
 use job::Direction;
 use probe::Waiting;
 use results::{DirectionRecord, JobError, JobRecord};
 
+use super::{Found, StallDetector};
 use crate::account::blank_record;
+use crate::bounds::Silence;
 use crate::control::{Control, Published, WorkerCell, WorkerState};
 use crate::plan::WorkerPlan;
 use crate::worker::{Refused, WorkerEnd};
-
-/// One look counts at most so much, ns.
-pub(crate) const STEP_NS_MAX: u64 = 200_000_000;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// One worker under watch.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Watched {
-    /// How long it has been to end, ns.
-    overdue_ns: u64,
-    /// How long nothing has changed about it, ns.
-    silent_ns: u64,
+pub(crate) struct WorkerWatch {
+    /// Whether it is to end: that goes on for too long whatever it does.
+    ending: StallDetector<bool>,
     /// Its totals, what else it has done, and what it is doing.
-    seen: Option<(Published, u64, WorkerState)>,
-    told: bool,
-}
-
-/// A layout under watch.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct WatchedLayout {
-    silent_ns: u64,
-    told: bool,
-}
-
-impl WatchedLayout {
-    /// It has made something.
-    pub(crate) fn lives(&mut self) {
-        self.silent_ns = 0;
-    }
-
-    /// One look, `step_ns` after the one before, without any news.
-    pub(crate) fn look(&mut self, step_ns: u64, control: &Control) -> Found {
-        self.silent_ns += step_ns.min(STEP_NS_MAX);
-        match self.silent_ns >= control.bounds().patience_ns() {
-            true if control.stopped() => Found::Lost(self.silent_ns),
-            true if !self.told => {
-                self.told = true;
-                Found::Silent(self.silent_ns)
-            }
-            _ => Found::Well,
-        }
-    }
+    working: StallDetector<(Published, u64, WorkerState)>,
 }
 
 /// The sentence about a layout that makes nothing.
@@ -77,18 +43,7 @@ pub(crate) fn layout_left_behind(plan: &WorkerPlan, thread: u32, silent_ns: u64)
     Refused { code: ETIMEDOUT, function: "layout", message }
 }
 
-/// What a look at a worker found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// Nothing to say.
-    Well,
-    /// It has done nothing for so many ns, and nobody was told yet.
-    Silent(u64),
-    /// It was to begin or to end and has not, for so many ns.
-    Lost(u64),
-}
-
-impl Watched {
+impl WorkerWatch {
     /// One look, `step_ns` after the one before. `ran_ns`: since it left its gate.
     pub(crate) fn look(
         &mut self,
@@ -98,12 +53,10 @@ impl Watched {
         control: &Control,
         ran_ns: u64,
     ) -> Found {
-        let step_ns = step_ns.min(STEP_NS_MAX);
         let bounds = control.bounds();
         let state = cell.state();
         let totals = cell.published();
         let at_work = matches!(state, WorkerState::Ramp | WorkerState::Running | WorkerState::Verifying);
-        let at_rest = matches!(state, WorkerState::Created | WorkerState::Syncing);
         let ordered = control.stopped() || cell.stopped();
         let to_end = match state {
             // A sync of much data may take minutes and looks the same from here: only a person has no time for it.
@@ -111,26 +64,21 @@ impl Watched {
             WorkerState::Created => ordered,
             _ => at_work && (ordered || time_is_up(plan, ran_ns)),
         };
-        self.overdue_ns = if to_end { self.overdue_ns + step_ns } else { 0 };
-        if self.overdue_ns >= bounds.patience_with_ns(in_flight_bytes(plan)) {
-            return Found::Lost(self.overdue_ns);
+        let limits = if to_end { bounds.to_end(in_flight_bytes(plan)) } else { Silence::ALLOWED };
+        let found = self.ending.look(step_ns, to_end, limits);
+        if found != Found::Alive {
+            return found;
         }
-        let seen = Some((totals, cell.steps(), state));
-        // It waits for the others, or is over; a slow schedule is no silence; one that is to end is told of when that
-        // fails.
-        if seen != self.seen || !(at_rest || at_work && !plan.job.pacing.is_paced()) || to_end {
-            (self.seen, self.silent_ns) = (seen, 0);
-            return Found::Well;
-        }
-        self.silent_ns += step_ns;
-        if at_rest && self.silent_ns >= bounds.at_rest_ns(totals.bytes[Direction::Write as usize]) {
-            return Found::Lost(self.silent_ns);
-        }
-        if self.silent_ns < bounds.patience_ns() || self.told {
-            return Found::Well;
-        }
-        self.told = true;
-        Found::Silent(self.silent_ns)
+        let limits = match state {
+            // One that is to end is told of when that fails.
+            _ if to_end => Silence::ALLOWED,
+            WorkerState::Created | WorkerState::Syncing => bounds.at_rest(totals.bytes[Direction::Write as usize]),
+            // A slow schedule is no silence.
+            _ if at_work && !plan.job.pacing.is_paced() => bounds.at_work(),
+            // It waits for the others, or is over.
+            _ => Silence::ALLOWED,
+        };
+        self.working.look(step_ns, (totals, cell.steps(), state), limits)
     }
 }
 
@@ -232,7 +180,7 @@ mod tests {
 
     /// Seconds until it is lost, in looks; `None`: not within an hour.
     fn seconds_until_lost(plan: &WorkerPlan, cell: &WorkerCell, control: &Control) -> Option<u64> {
-        let mut watched = Watched::default();
+        let mut watched = WorkerWatch::default();
         (1..36_000).find_map(|look| match watched.look(STEP_NS, plan, cell, control, look * STEP_NS) {
             Found::Lost(ns) => Some(ns / 1_000_000_000),
             _ => None,
@@ -247,9 +195,9 @@ mod tests {
         let small = "--name=a --ioengine=null --size=1m";
         assert_eq!(lost_after(small, &control), None, "it may run as long as it likes");
         let timed = format!("{small} --time_based --runtime=100 --ramp_time=10");
-        let mut watched = Watched::default();
+        let mut watched = WorkerWatch::default();
         let timed = plan(&timed);
-        assert_eq!(watched.look(STEP_NS, &timed, &cell, &control, 110_000_000_000), Found::Well);
+        assert_eq!(watched.look(STEP_NS, &timed, &cell, &control, 110_000_000_000), Found::Alive);
         assert_eq!(seconds_until_lost(&timed, &cell, &control), Some(30), "counted from the end of its time");
         control.stop();
         assert_eq!(lost_after(small, &control), Some(30));
@@ -273,7 +221,7 @@ mod tests {
         for (state, doing) in [(WorkerState::Created, "getting ready"), (WorkerState::Syncing, "done its I/O")] {
             let (cell, control) = (WorkerCell::new(), Control::with_bounds(Bounds::of_seconds(2)));
             cell.set_state(state);
-            let mut watched = Watched::default();
+            let mut watched = WorkerWatch::default();
             let mut look = |cell: &WorkerCell| watched.look(STEP_NS, &plan, cell, &control, 0);
             let told = (1..1000).find(|_| look(&cell) == Found::Silent(2_000_000_000));
             assert_eq!(told, Some(21), "the first look counts nothing");
@@ -285,21 +233,11 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_stood_still_makes_nobody_overdue() {
-        let (cell, control) = (WorkerCell::new(), Control::default());
-        cell.set_state(WorkerState::Running);
-        let plan = plan("--name=a --ioengine=null --size=1m");
-        control.stop();
-        let mut watched = Watched::default();
-        assert_eq!(watched.look(3_600_000_000_000, &plan, &cell, &control, 0), Found::Well);
-    }
-
-    #[test]
     fn silence_is_told_once_and_not_of_a_slow_schedule() {
         let (cell, control) = (WorkerCell::new(), Control::default());
         cell.set_state(WorkerState::Running);
         let told = |words: &str| {
-            let (plan, mut watched) = (plan(words), Watched::default());
+            let (plan, mut watched) = (plan(words), WorkerWatch::default());
             let silent = |found| matches!(found, Found::Silent(_));
             (0..1000).filter(|_| silent(watched.look(STEP_NS, &plan, &cell, &control, 0))).count()
         };

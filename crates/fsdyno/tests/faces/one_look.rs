@@ -1,0 +1,40 @@
+//! A run looks at the machine once: the files that tell about mounts and control groups are opened once, however many
+//! files the jobs have. Counted by strace.
+
+use std::process::Command;
+
+use crate::program::{BINARY, Place};
+
+/// How often each of these files is opened while the words run; the reason, if strace cannot be had.
+fn opened(place: &Place, words: &[&str], files: [&str; 2]) -> Result<[usize; 2], String> {
+    let trace = place.path("trace");
+    let traced = Command::new("strace")
+        .args(["-f", "-e", "trace=openat", "-o"])
+        .arg(&trace)
+        .arg(BINARY)
+        .args(words)
+        .current_dir(place.path("."))
+        .output()
+        .map_err(|error| format!("strace: {error}"))?;
+    let told = String::from_utf8_lossy(&traced.stderr);
+    if told.contains("ptrace") {
+        return Err(told.into_owned());
+    }
+    assert!(traced.status.success(), "{words:?}: {told}");
+    let text = place.read("trace");
+    Ok(files.map(|file| text.lines().filter(|line| line.contains(&format!("\"{file}\""))).count()))
+}
+
+#[test]
+fn mounts_and_control_groups_are_read_once_per_run() {
+    let place = Place::new();
+    let files = ["/proc/self/mountinfo", "/proc/self/cgroup"];
+    let many = ["--name=a", "--rw=randrw", "--size=1m", "--bs=64k", "--nrfiles=4", "--numjobs=8", "--directory=."];
+    let inspected = ["inspect", "."];
+    for words in [&many[..], &inspected[..]] {
+        match opened(&place, words, files) {
+            Ok(counts) => assert_eq!(counts, [1, 1], "{words:?}"),
+            Err(reason) => return eprintln!("skipped: {reason}"),
+        }
+    }
+}

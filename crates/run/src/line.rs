@@ -1,0 +1,158 @@
+//! One command line, from its words to its record: parsed, looked at, planned, run and judged. The fio face, the questions
+//! and `doctor` all go this way; what each of them does between two steps stands between its calls.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use job::{Outcome, Request, Warning};
+use probe::{FileKind, HostFacts, Look};
+use results::evidence::Storage;
+use results::{Host, Note, RunRecord, Severity};
+
+use crate::account::blank_record;
+use crate::conduct::{Heading, Observer, conduct};
+use crate::control::Control;
+use crate::ledger::places;
+use crate::plan::{self, Plan};
+use crate::sources::MachineSources;
+use crate::stop_rule::StopRule;
+
+/// Words that ask for a run, and what they mean.
+pub struct Line {
+    /// The words.
+    pub words: Vec<String>,
+    /// Their meaning.
+    pub request: Request,
+}
+
+/// A line, and what the machine is like that it is to run on.
+pub struct Looked<'line> {
+    line: &'line Line,
+    look: Look,
+    facts: HostFacts,
+}
+
+/// A line that can be run.
+pub struct Planned<'line> {
+    line: &'line Line,
+    look: Look,
+    host: Host,
+    /// What it will do.
+    pub plan: Plan,
+}
+
+/// A line that can be run, and the storages that it will run on.
+pub struct Ready<'line> {
+    planned: Planned<'line>,
+    storages: Vec<Storage>,
+}
+
+/// What the caller brings to a run.
+pub struct Conditions<'a> {
+    /// Version line for the record.
+    pub version: &'a str,
+    /// Orders to the run, and how long it waits for what does not answer.
+    pub control: Arc<Control>,
+    /// When it ends.
+    pub stop_rule: StopRule,
+}
+
+impl Line {
+    /// Reads the words of a run.
+    ///
+    /// # Errors
+    /// A sentence, if they ask for no run or cannot be understood.
+    pub fn parse(words: &[String]) -> Result<Line, String> {
+        match job::parse_command_line(words, &mut MachineSources) {
+            Outcome::Run(request) => Ok(Line { words: words.to_vec(), request: *request }),
+            Outcome::Immediate(_) => Err(format!("{} asks for no run", words.join(" "))),
+            Outcome::Rejected(rejection) => {
+                let reasons: Vec<String> = rejection.errors.iter().map(|error| error.render(false)).collect();
+                Err(reasons.join("\n").trim_end().to_string())
+            }
+        }
+    }
+
+    /// The one look at the machine and at the paths of the jobs; `next` is told of each path before it is looked at.
+    pub fn look(&self, mut next: impl FnMut(&Path)) -> Looked<'_> {
+        let look = Look::new();
+        let paths = plan::paths(&self.request.jobs).into_iter().inspect(|path| next(path));
+        let facts = HostFacts::gather(&look, paths);
+        Looked { line: self, look, facts }
+    }
+}
+
+impl<'line> Looked<'line> {
+    /// Plans the run. `system_seed`: for what is to differ from run to run.
+    ///
+    /// # Errors
+    /// Sentences about what cannot be run.
+    pub fn plan(self, system_seed: u64) -> Result<Planned<'line>, Vec<String>> {
+        let Looked { line, look, facts } = self;
+        let plan = plan::plan(&line.request.jobs, &facts, system_seed);
+        if plan.rejections.is_empty() {
+            Ok(Planned { line, look, host: facts.host, plan })
+        } else {
+            Err(plan.rejections)
+        }
+    }
+}
+
+impl<'line> Planned<'line> {
+    /// Looks at the storages that the files are on, one per mount or device. Servers are connected to, so that this may
+    /// take some seconds where one does not answer; no file is opened.
+    pub fn identify_storages(self) -> Ready<'line> {
+        let mut known = Vec::new();
+        let mut storages = Vec::new();
+        for place in places(&self.plan) {
+            let is_device = self.look.path_facts(&place).kind == FileKind::BlockDevice;
+            let mount = self.look.mount_of(&place).ok().filter(|_| !is_device).map(|mount| mount.mount_point);
+            let identity = mount.unwrap_or_else(|| place.clone());
+            if !known.contains(&identity) {
+                storages.push(self.look.storage_of(&place));
+                known.push(identity);
+            }
+        }
+        Ready { planned: self, storages }
+    }
+}
+
+impl Ready<'_> {
+    /// The record as it is before the first I/O: plans, and nothing done.
+    pub fn foretold(&self) -> RunRecord {
+        let mut record = RunRecord::new("", 0);
+        let Planned { host, plan, .. } = &self.planned;
+        record.host = host.clone();
+        record.jobs = plan.workers.iter().map(blank_record).collect();
+        record.notes.clone_from(&plan.notes);
+        record.storages.clone_from(&self.storages);
+        record
+    }
+
+    /// Runs it to its end: the record, with what speaks against it.
+    pub fn run(self, conditions: Conditions<'_>, observer: &mut dyn Observer) -> RunRecord {
+        let Planned { line, look, host, plan } = self.planned;
+        let heading = Heading {
+            version: conditions.version.to_owned(),
+            command: line.words.clone(),
+            global_options: line.request.global_options.clone(),
+            host,
+            notes: line.request.warnings.iter().map(note_of).collect(),
+            storages: self.storages,
+            stop_rule: conditions.stop_rule,
+            look,
+        };
+        let mut record = conduct(plan, heading, conditions.control, observer);
+        record.findings = findings::of_run(&record);
+        record
+    }
+}
+
+fn note_of(warning: &Warning) -> Note {
+    Note {
+        id: format!("{:?}", warning.code),
+        severity: Severity::Caution,
+        job: warning.job.clone(),
+        text: warning.text.clone(),
+    }
+}

@@ -1,0 +1,100 @@
+//! What shows no sign of life: noticed, told of, and in the end left behind. A run must end although a server, a daemon or
+//! a disk never answers.
+//!
+//! Time is counted in the looks of whoever watches, not by the wall: a machine that stood still asks nobody to hurry.
+
+pub(crate) mod worker;
+
+use crate::bounds::Silence;
+
+/// One look counts at most so much, ns.
+const STEP_NS_MAX: u64 = 200_000_000;
+
+/// Counts the silence of one thing. `Sign`: what it has done so far; whatever differs from the look before is a sign of
+/// life.
+#[derive(Clone, Copy, Debug)]
+pub struct StallDetector<Sign> {
+    seen: Option<Sign>,
+    silent_ns: u64,
+    told: bool,
+}
+
+/// What a look found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing to say.
+    Alive,
+    /// Nothing has changed for so many ns, and nobody was told yet.
+    Silent(u64),
+    /// It is given up after so many ns.
+    Lost(u64),
+}
+
+impl<Sign> Default for StallDetector<Sign> {
+    fn default() -> Self {
+        StallDetector { seen: None, silent_ns: 0, told: false }
+    }
+}
+
+impl<Sign: PartialEq> StallDetector<Sign> {
+    /// One look, `step_ns` after the one before. The first one counts nothing.
+    pub fn look(&mut self, step_ns: u64, sign: Sign, limits: Silence) -> Found {
+        if self.seen.as_ref() != Some(&sign) {
+            (self.seen, self.silent_ns) = (Some(sign), 0);
+            return Found::Alive;
+        }
+        self.silent_ns += step_ns.min(STEP_NS_MAX);
+        match () {
+            () if self.silent_ns >= limits.lost_ns => Found::Lost(self.silent_ns),
+            () if self.silent_ns >= limits.told_ns && !self.told => {
+                self.told = true;
+                Found::Silent(self.silent_ns)
+            }
+            () => Found::Alive,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounds::Bounds;
+
+    const STEP_NS: u64 = 100_000_000;
+
+    /// Tenths of a second until each is found first: silent, lost.
+    fn found(limits: Silence) -> (Option<usize>, Option<usize>) {
+        let mut detector = StallDetector::default();
+        let looks: Vec<Found> = (0..3000).map(|_| detector.look(STEP_NS, 0, limits)).collect();
+        let first = |wanted: fn(&Found) -> bool| looks.iter().position(wanted);
+        (first(|found| matches!(found, Found::Silent(_))), first(|found| matches!(found, Found::Lost(_))))
+    }
+
+    #[test]
+    fn silence_is_told_of_and_then_it_is_left() {
+        let bounds = Bounds::default();
+        assert_eq!(found(bounds.operation(0, false)), (Some(300), Some(900)));
+        assert_eq!(found(bounds.operation(0, true)), (None, Some(300)), "after a signal nobody waits longer");
+        assert_eq!(found(bounds.operation(10_000_000_000, false)), (Some(400), Some(1000)), "large files take longer");
+        assert_eq!(found(bounds.layout(false)), (Some(300), None), "a layout is left behind by an order alone");
+        assert_eq!(found(bounds.layout(true)), (None, Some(300)));
+        assert_eq!(found(bounds.first_look()), (None, Some(300)));
+        assert_eq!(found(Bounds::of_seconds(2).after_signal()), (None, Some(10)));
+    }
+
+    #[test]
+    fn it_is_told_once_and_any_progress_counts() {
+        let (mut detector, limits) = (StallDetector::default(), Bounds::default().operation(0, false));
+        let told = (0..900).filter(|_| matches!(detector.look(STEP_NS, 0, limits), Found::Silent(_))).count();
+        assert_eq!(told, 1);
+        assert!((0..900).all(|_| detector.look(STEP_NS, 1, limits) == Found::Alive));
+        assert_eq!(detector.look(STEP_NS, 1, limits), Found::Lost(90_000_000_000));
+    }
+
+    #[test]
+    fn a_machine_that_stood_still_hurries_nobody() {
+        let (mut detector, limits) = (StallDetector::default(), Bounds::default().first_look());
+        detector.look(0, (), limits);
+        assert_eq!(detector.look(3_600_000_000_000, (), limits), Found::Alive);
+    }
+}
