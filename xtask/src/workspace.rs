@@ -30,15 +30,17 @@ pub(crate) fn target_directory() -> PathBuf {
 /// One crate of `cargo metadata`.
 #[derive(Debug, Default)]
 pub(crate) struct Package {
-    /// Its name.
+    /// What registries call it.
     pub(crate) name: String,
+    /// What code and folders of the workspace call it.
+    pub(crate) room: String,
     /// Licence as an SPDX expression.
     pub(crate) licence: Option<String>,
     /// One of the workspace's own.
     pub(crate) own: bool,
-    /// Names of what it depends on.
+    /// What it depends on, as its code calls it.
     pub(crate) dependencies: Vec<String>,
-    /// Names of what only its tests depend on.
+    /// What only its tests depend on, likewise.
     pub(crate) test_dependencies: Vec<String>,
     /// Root files of its library and its programs.
     pub(crate) roots: Vec<PathBuf>,
@@ -84,10 +86,14 @@ impl Workspace {
 fn package(package: &Value) -> Package {
     let (of_tests, of_code): (Vec<&Value>, Vec<&Value>) =
         items(&package["dependencies"]).partition(|dependency| dependency["kind"] == "dev");
-    let names = |dependencies: Vec<&Value>| dependencies.iter().map(|dependency| text(&dependency["name"])).collect();
+    let name =
+        |dependency: &&Value| dependency["rename"].as_str().map_or_else(|| text(&dependency["name"]), str::to_string);
+    let names = |dependencies: Vec<&Value>| dependencies.iter().map(name).collect();
+    let library = items(&package["targets"]).find(|target| items(&target["kind"]).any(|kind| kind == "lib"));
     let is_root = |target: &&Value| items(&target["kind"]).any(|kind| ["lib", "bin"].contains(&text(kind).as_str()));
     Package {
         name: text(&package["name"]),
+        room: text(&library.unwrap_or(package)["name"]),
         licence: package["license"].as_str().map(str::to_string),
         own: package["source"].is_null(),
         dependencies: names(of_code),
@@ -113,15 +119,17 @@ mod tests {
         let metadata = serde_json::json!({
             "workspace_root": "/w",
             "packages": [
-                {"name": "a", "license": "MIT", "source": null, "dependencies": [{"name": "b"}, {"name": "c", "kind": "dev"}],
-                 "targets": [{"kind": ["lib"], "src_path": "/w/a/src/lib.rs"}, {"kind": ["test"], "src_path": "t"}]},
+                {"name": "w-a", "license": "MIT", "source": null,
+                 "dependencies": [{"name": "w-b", "rename": "b"}, {"name": "c", "kind": "dev"}],
+                 "targets": [{"kind": ["lib"], "name": "a", "src_path": "/w/a/src/lib.rs"}, {"kind": ["test"], "src_path": "t"}]},
                 {"name": "b", "license": null, "source": "registry", "dependencies": [], "targets": []},
             ],
         });
         let workspace = Workspace::from_metadata(&metadata);
         let members: Vec<_> = workspace.members().collect();
         assert_eq!(members.len(), 1);
-        assert_eq!((members[0].name.as_str(), members[0].dependencies.as_slice()), ("a", ["b".to_string()].as_slice()));
+        assert_eq!((members[0].name.as_str(), members[0].room.as_str()), ("w-a", "a"));
+        assert_eq!(members[0].dependencies, ["b"]);
         assert_eq!(members[0].test_dependencies, ["c"]);
         assert_eq!(members[0].roots, [PathBuf::from("/w/a/src/lib.rs")]);
         assert_eq!(workspace.packages[1].licence, None);

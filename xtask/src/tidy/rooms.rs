@@ -26,7 +26,7 @@ pub(super) const UNSAFE_ROOM: &str = "engine";
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     let members: Vec<&Package> = workspace.members().collect();
     let mut findings: Vec<Finding> = members.iter().flat_map(|member| imports(member, &members)).collect();
-    for member in members.iter().filter(|member| member.name != UNSAFE_ROOM) {
+    for member in members.iter().filter(|member| member.room != UNSAFE_ROOM) {
         for root in &member.roots {
             let text = std::fs::read_to_string(root).unwrap_or_default();
             if !text.lines().any(|line| line == "#![forbid(unsafe_code)]") {
@@ -39,11 +39,11 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
 }
 
 fn imports(member: &Package, members: &[&Package]) -> Vec<Finding> {
-    let Some(place) = ROOMS.iter().position(|(name, _)| *name == member.name) else {
-        return vec![Finding::new(&member.name, "is a new crate: say in xtask/src/tidy/rooms.rs what it may import")];
+    let Some(place) = ROOMS.iter().position(|(name, _)| *name == member.room) else {
+        return vec![Finding::new(&member.room, "is a new crate: say in xtask/src/tidy/rooms.rs what it may import")];
     };
     let allowed = ROOMS[place].1;
-    let own = |name: &&String| members.iter().any(|member| member.name == **name);
+    let own = |name: &&String| members.iter().any(|member| member.room == **name);
     let forbidden = |name: &&String| !allowed.contains(&"*") && !allowed.contains(&name.as_str());
     let lower = |name: &&String| ROOMS[..place].iter().any(|(room, _)| room == name);
     let of_tests = member.test_dependencies.iter().filter(|name| !lower(name));
@@ -51,7 +51,7 @@ fn imports(member: &Package, members: &[&Package]) -> Vec<Finding> {
     upward
         .map(|name| {
             Finding::new(
-                &member.name,
+                &member.room,
                 format!("must not import {name}: imports go downward only (xtask/src/tidy/rooms.rs)"),
             )
         })
@@ -64,7 +64,7 @@ mod tests {
 
     fn package(name: &str, dependencies: &[&str]) -> Package {
         let dependencies = dependencies.iter().map(|name| name.to_string()).collect();
-        Package { name: name.to_string(), own: true, dependencies, ..Package::default() }
+        Package { room: name.to_string(), own: true, dependencies, ..Package::default() }
     }
 
     fn places(packages: &[Package]) -> Vec<String> {
