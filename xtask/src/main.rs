@@ -7,7 +7,6 @@ mod agreement;
 mod bench;
 mod ci;
 mod docs;
-mod licences;
 mod sanitize;
 mod soak;
 mod tests_step;
@@ -24,7 +23,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
     fmt            formatting
     clippy         lints
     tidy           structure: imports, unsafe, calls of the system, names, lengths, banned words
-    licences       licences of the dependencies
+    deny           licences, sources and versions of the dependencies
     windows        the crates that are free of the system compile for Windows: those that use neither engine nor
                    probe, which have no modules for it yet
     docs           generated documents are fresh; --write makes them anew

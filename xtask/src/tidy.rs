@@ -1,14 +1,10 @@
-//! Structure that the compiler does not check: who imports whom, where `unsafe` may stand, who calls the
-//! system, names, lengths, words.
+//! Structure that the compiler does not check: who imports whom, who calls the system, names, lengths of files, words.
 
 mod circles;
 mod finding;
-mod lengths;
-mod lexer;
 mod rooms;
 mod rust;
 mod text;
-mod wall;
 
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +12,7 @@ use std::process::Command;
 use crate::workspace::Workspace;
 use finding::{File, Finding};
 
-pub(crate) use wall::SYSTEM_ROOMS;
+pub(crate) use rooms::SYSTEM_ROOMS;
 
 /// Runs all checks and prints what they find.
 pub(crate) fn run() -> Result<bool, String> {
@@ -25,9 +21,7 @@ pub(crate) fn run() -> Result<bool, String> {
     let mut findings = rooms::check(&workspace);
     findings.extend(text::check(&files));
     findings.extend(rust::check(&files));
-    findings.extend(wall::check(&files));
     findings.extend(circles::check(&files));
-    findings.extend(lengths::check(&files));
     for finding in &findings {
         println!("{}: {}", finding.place, finding.text);
     }

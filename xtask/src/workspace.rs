@@ -34,8 +34,6 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// What code and folders of the workspace call it.
     pub(crate) room: String,
-    /// Licence as an SPDX expression.
-    pub(crate) licence: Option<String>,
     /// One of the workspace's own.
     pub(crate) own: bool,
     /// What it depends on, as its code calls it.
@@ -94,7 +92,6 @@ fn package(package: &Value) -> Package {
     Package {
         name: text(&package["name"]),
         room: text(&library.unwrap_or(package)["name"]),
-        licence: package["license"].as_str().map(str::to_string),
         own: package["source"].is_null(),
         dependencies: names(of_code),
         test_dependencies: names(of_tests),
@@ -119,10 +116,10 @@ mod tests {
         let metadata = serde_json::json!({
             "workspace_root": "/w",
             "packages": [
-                {"name": "w-a", "license": "MIT", "source": null,
+                {"name": "w-a", "source": null,
                  "dependencies": [{"name": "w-b", "rename": "b"}, {"name": "c", "kind": "dev"}],
                  "targets": [{"kind": ["lib"], "name": "a", "src_path": "/w/a/src/lib.rs"}, {"kind": ["test"], "src_path": "t"}]},
-                {"name": "b", "license": null, "source": "registry", "dependencies": [], "targets": []},
+                {"name": "b", "source": "registry", "dependencies": [], "targets": []},
             ],
         });
         let workspace = Workspace::from_metadata(&metadata);
@@ -132,6 +129,5 @@ mod tests {
         assert_eq!(members[0].dependencies, ["b"]);
         assert_eq!(members[0].test_dependencies, ["c"]);
         assert_eq!(members[0].roots, [PathBuf::from("/w/a/src/lib.rs")]);
-        assert_eq!(workspace.packages[1].licence, None);
     }
 }

@@ -151,9 +151,9 @@ fn merged(latencies: impl Iterator<Item = Latency>) -> Latency {
 /// The directions of a job that belong to a flow.
 fn directions(job: &JobRecord, flow: Flow) -> Vec<&DirectionRecord> {
     match flow {
-        Flow::Read => vec![&job.read],
-        Flow::Write => vec![&job.write],
-        Flow::Total => vec![&job.read, &job.write],
+        Flow::Read => vec![&job.directions.read],
+        Flow::Write => vec![&job.directions.write],
+        Flow::Total => vec![&job.directions.read, &job.directions.write],
     }
 }
 
@@ -228,9 +228,9 @@ fn latency_of(rows: &[&Row], flow: Flow, span: Span) -> Latency {
     }
     // With gtod_reduce one I/O in so many was timed all the same.
     let sampled = jobs(rows).filter_map(|job| job.sampled_latency.as_deref()).flat_map(|of| match flow {
-        Flow::Read => vec![of[0].clone()],
-        Flow::Write => vec![of[1].clone()],
-        Flow::Total => vec![of[0].clone(), of[1].clone()],
+        Flow::Read => vec![of.read.clone()],
+        Flow::Write => vec![of.write.clone()],
+        Flow::Total => vec![of.read.clone(), of.write.clone()],
     });
     merged(sampled)
 }

@@ -61,19 +61,27 @@ pub trait Engine: Sized {
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self>;
 
     /// Hands what is staged to the kernel, first staged first, and says how many requests that were. Fewer than
-    /// staged, 0 included, means: reap, then submit again. Retries are bounded.
-    fn submit(&mut self) -> Result<usize, EngineError>;
+    /// staged, 0 included, means: reap, then submit again. Retries are bounded. A synchronous engine has nothing staged.
+    #[inline(always)]
+    fn submit(&mut self) -> Result<usize, EngineError> {
+        debug_assert!(Self::SYNCHRONOUS);
+        Ok(0)
+    }
 
     /// Appends completions to `completions` (never beyond its capacity): at least `min` unless `timeout` passes
     /// first or a signal arrives, at most `max`. `min` 0 polls; a `min` above the number submitted and not yet reaped
-    /// counts as that number, so that no wait is for ever. Returns how many came.
+    /// counts as that number, so that no wait is for ever. Returns how many came: none from a synchronous engine.
+    #[inline(always)]
     fn reap(
         &mut self,
-        min: usize,
-        max: usize,
-        timeout: Option<Duration>,
-        completions: &mut Vec<Completion<Self>>,
-    ) -> Result<usize, EngineError>;
+        _min: usize,
+        _max: usize,
+        _timeout: Option<Duration>,
+        _completions: &mut Vec<Completion<Self>>,
+    ) -> Result<usize, EngineError> {
+        debug_assert!(Self::SYNCHRONOUS);
+        Ok(0)
+    }
 
     /// The files, in the order of `Op::file`: for cache advice and syncs between the requests. The worker that made
     /// the [`crate::EngineSetup`] still owns them and closes them when the engine is gone.
@@ -88,6 +96,9 @@ pub trait Engine: Sized {
     /// The buffer of a slot that is not in flight.
     fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8];
 
-    /// Asks for the requests in flight to end early; they still come back through `reap`.
-    fn cancel(&mut self) -> Result<(), EngineError>;
+    /// Asks for the requests in flight to end early; they still come back through `reap`. A synchronous engine has none.
+    fn cancel(&mut self) -> Result<(), EngineError> {
+        debug_assert!(Self::SYNCHRONOUS);
+        Ok(())
+    }
 }

@@ -7,6 +7,7 @@
 //!
 //! A worker describes what it needs in an [`EngineSetup`] and passes its loop to [`with_engine`] as an
 //! [`EngineVisitor`]: the loop is compiled once per engine and the engine is chosen once per worker.
+#![expect(unsafe_code, reason = "this is its crate")]
 
 mod advice;
 pub mod allocation;

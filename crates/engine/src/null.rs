@@ -50,22 +50,6 @@ impl Engine for NullSync<'_> {
         Queued::Done(Completion { slot, result: full_result(op, done) })
     }
 
-    #[inline(always)]
-    fn submit(&mut self) -> Result<usize, EngineError> {
-        Ok(0)
-    }
-
-    #[inline(always)]
-    fn reap(
-        &mut self,
-        _min: usize,
-        _max: usize,
-        _timeout: Option<Duration>,
-        _completions: &mut Vec<Completion<Self>>,
-    ) -> Result<usize, EngineError> {
-        Ok(0)
-    }
-
     #[inline]
     fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
         self.arena.buffer(slot)
@@ -73,10 +57,6 @@ impl Engine for NullSync<'_> {
 
     fn files(&self) -> &[OpenFile] {
         self.files
-    }
-
-    fn cancel(&mut self) -> Result<(), EngineError> {
-        Ok(())
     }
 }
 

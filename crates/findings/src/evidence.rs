@@ -6,14 +6,17 @@ mod row;
 use std::collections::BTreeSet;
 
 use results::evidence::{FileEvidence, Ledger, StorageClass};
-use results::{JobRecord, RunRecord};
+use results::{JobRecord, Node, RunRecord};
+
+pub(crate) use results::Transfer;
 
 pub(crate) use flow::{Flow, connected};
-pub(crate) use row::{Done, READ, Row, Served, WRITE, diskless};
+pub(crate) use row::{Done, Row, Served, diskless};
 
-/// A record, arranged.
+/// What one node did and saw, arranged.
 pub(crate) struct Evidence<'r> {
     pub(crate) record: &'r RunRecord,
+    pub(crate) node: &'r Node,
     pub(crate) stages: Vec<Stage<'r>>,
 }
 
@@ -27,10 +30,24 @@ pub(crate) struct Stage<'r> {
 }
 
 impl<'r> Evidence<'r> {
-    pub(crate) fn of(record: &'r RunRecord) -> Evidence<'r> {
-        let numbers: BTreeSet<u32> = record.jobs.iter().map(|job| job.plan.stage).collect();
-        let stages = numbers.into_iter().flat_map(|number| Stage::of(record, number)).collect();
-        Evidence { record, stages }
+    /// One for each node: its jobs are judged by its own ledger.
+    pub(crate) fn of(record: &'r RunRecord) -> impl Iterator<Item = Evidence<'r>> {
+        record.nodes.iter().enumerate().map(|(index, node)| {
+            let jobs: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.node == index).collect();
+            let numbers: BTreeSet<u32> = jobs.iter().map(|job| job.plan.stage).collect();
+            let stages = numbers.into_iter().flat_map(|number| Stage::of(node, &jobs, number)).collect();
+            Evidence { record, node, stages }
+        })
+    }
+
+    /// That of the node on which the first job ran.
+    pub(crate) fn of_first_job(record: &'r RunRecord) -> Option<Evidence<'r>> {
+        Evidence::of(record).nth(record.jobs.first()?.node)
+    }
+
+    /// Whether a note or finding about this node, or about all, concerns it.
+    pub(crate) fn concerns(&self, node: Option<&str>) -> bool {
+        node.is_none_or(|name| name == self.node.name)
     }
 
     /// Each row with its stage.
@@ -53,15 +70,15 @@ impl<'r> Evidence<'r> {
     }
 
     pub(crate) fn ledger(&self) -> Option<&'r Ledger> {
-        self.record.ledger.as_ref()
+        self.node.ledger.as_ref()
     }
 
     /// Memory that a page cache can have: of the machine, or of the control group where that is less.
     pub(crate) fn memory_bytes(&self) -> Option<u64> {
-        let machine = self.record.host.memory_bytes;
+        let machine = self.node.host.memory_bytes;
         let group = self.ledger().and_then(|ledger| ledger.machine.cgroup_memory_bytes.value().copied().flatten());
         let of_storages =
-            self.record.storages.iter().filter_map(|storage| storage.cgroup.memory_bytes.value().copied().flatten());
+            self.node.storages.iter().filter_map(|storage| storage.cgroup.memory_bytes.value().copied().flatten());
         machine.into_iter().chain(group).chain(of_storages).min()
     }
 
@@ -78,13 +95,13 @@ impl<'r> Evidence<'r> {
 }
 
 impl<'r> Stage<'r> {
-    fn of(record: &'r RunRecord, number: u32) -> Vec<Stage<'r>> {
-        let workers: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.plan.stage == number).collect();
+    fn of(node: &'r Node, jobs: &[&'r JobRecord], number: u32) -> Vec<Stage<'r>> {
+        let workers: Vec<&JobRecord> = jobs.iter().copied().filter(|job| job.plan.stage == number).collect();
         let mut rows: Vec<Row<'r>> = Vec::new();
         for worker in workers.iter().copied().filter(|worker| !diskless(worker)) {
             match rows.iter_mut().find(|row| row.name == worker.name) {
                 Some(row) => row.workers.push(worker),
-                None => rows.push(Row::new(record, worker)),
+                None => rows.push(Row::new(node, worker)),
             }
         }
         let in_memory = |row: &Row<'_>| row.class() == StorageClass::Memory;
@@ -92,12 +109,12 @@ impl<'r> Stage<'r> {
         let (like_the_first, others): (Vec<_>, Vec<_>) =
             rows.into_iter().partition(|row| in_memory(row) == first_in_memory);
         let groups = [like_the_first, others].into_iter().filter(|rows| !rows.is_empty());
-        groups.map(|rows| Stage::with(record, number, rows, workers.clone())).collect()
+        groups.map(|rows| Stage::with(node, number, rows, workers.clone())).collect()
     }
 
-    fn with(record: &'r RunRecord, number: u32, rows: Vec<Row<'r>>, workers: Vec<&'r JobRecord>) -> Stage<'r> {
+    fn with(node: &'r Node, number: u32, rows: Vec<Row<'r>>, workers: Vec<&'r JobRecord>) -> Stage<'r> {
         let alone = rows.iter().map(|row| row.workers.len()).sum::<usize>() == workers.len();
-        let flow = record.ledger.as_ref().and_then(|ledger| Flow::of(ledger, number, &rows));
+        let flow = node.ledger.as_ref().and_then(|ledger| Flow::of(ledger, number, &rows));
         // The ledger's own count is of all that ran.
         let flow = flow.map(|flow| if alone { flow } else { flow.of_rows(&rows) });
         Stage { rows, workers, flow }
@@ -116,7 +133,7 @@ impl<'r> Stage<'r> {
 
     /// Reads that come from another source than the workload (verification) are among the application's.
     pub(crate) fn reads_are_the_workload(&self) -> bool {
-        self.rows.iter().all(|row| row.reads() || row.done(READ).bytes == 0)
+        self.rows.iter().all(|row| row.reads() || row.done(Transfer::Read).bytes == 0)
     }
 
     /// The class of storage that all rows are on; `None`: several.

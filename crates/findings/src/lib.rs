@@ -25,20 +25,28 @@ pub fn of_run(record: &RunRecord) -> Vec<Finding> {
     if without_storage(record) {
         return Vec::new();
     }
-    let evidence = Evidence::of(record);
-    let found = traps::ALL.iter().flat_map(|trap| (trap.find)(&evidence)).collect();
-    settle::settled(found)
+    look(record, |evidence| traps::ALL.iter().flat_map(|trap| (trap.find)(evidence)).collect())
 }
 
 /// What is known before the run: conflicts in the plan. The record's jobs need their `setup`, `plan` and
-/// `timed_one_in`, the record its `host` and, where known, `storages`; nothing else is read.
+/// `timed_one_in`, its nodes their `host` and, where known, `storages`; nothing else is read.
 pub fn of_plan(planned: &RunRecord) -> Vec<Finding> {
     if without_storage(planned) {
         return Vec::new();
     }
-    let evidence = Evidence::of(planned);
-    let found = traps::ALL.iter().filter_map(|trap| trap.foretell).flat_map(|foretell| foretell(&evidence)).collect();
-    settle::settled(found)
+    let foretelling = || traps::ALL.iter().filter_map(|trap| trap.foretell);
+    look(planned, |evidence| foretelling().flat_map(|foretell| foretell(evidence)).collect())
+}
+
+/// Looks at each node of a run. On several, a finding tells on which.
+fn look(record: &RunRecord, find: impl Fn(&Evidence<'_>) -> Vec<Finding>) -> Vec<Finding> {
+    let mut all = Vec::new();
+    for evidence in Evidence::of(record) {
+        let node = (record.nodes.len() > 1).then(|| evidence.node.name.clone());
+        all.extend(settle::settled(find(&evidence)).into_iter().map(|found| Finding { node: node.clone(), ..found }));
+    }
+    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    all
 }
 
 /// All jobs are simulated or do nothing: no storage, nothing to say against its numbers.

@@ -8,7 +8,7 @@ mod shown;
 use results::evidence::StorageClass;
 use results::{JobRecord, RunRecord, Severity};
 
-use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 
 pub use between::{Attribution, Culprit, between};
 pub use network::NfsTimes;
@@ -94,7 +94,7 @@ const CACHES: [&str; 9] = [
 
 /// What limited the run's first job, or why that is not visible.
 pub fn of_run(record: &RunRecord) -> Result<Limit, &'static str> {
-    let evidence = Evidence::of(record);
+    let evidence = Evidence::of_first_job(record).ok_or(UNWATCHED)?;
     let stage = evidence.stages.first().ok_or(UNWATCHED)?;
     let row = stage.rows.first().ok_or(UNWATCHED)?;
     if row.paced() {
@@ -103,6 +103,7 @@ pub fn of_run(record: &RunRecord) -> Result<Limit, &'static str> {
     if let Some(finding) = record
         .findings
         .iter()
+        .filter(|finding| evidence.concerns(finding.node.as_deref()))
         .find(|finding| finding.severity == Severity::Invalid && CACHES.contains(&finding.id.as_str()))
     {
         return Ok(Limit { limiter: Limiter::Cache, evidence: Shown::new(&finding.cause, []) });
@@ -133,7 +134,7 @@ const UNWATCHED: &str = "no layer below the job is visible";
 
 /// What the reads or the writes of the run's first job, whichever are more, took on an NFS mount by its own counters.
 pub fn nfs_times(record: &RunRecord) -> Option<NfsTimes> {
-    let evidence = Evidence::of(record);
+    let evidence = Evidence::of_first_job(record)?;
     let stage = evidence.stages.first()?;
     network::nfs_times(stage.rows.first()?, stage.flow.as_ref()?)
 }
@@ -173,7 +174,7 @@ fn memory(flow: &Flow<'_>) -> Limit {
 
 /// Bytes per second of the application during the stage.
 fn moved_per_s(flow: &Flow<'_>) -> f64 {
-    let bytes: u64 = flow.application.bytes.iter().sum();
+    let bytes = flow.application.bytes.sum();
     if flow.seconds > 0.0 { bytes as f64 / flow.seconds } else { 0.0 }
 }
 
@@ -181,7 +182,7 @@ fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let device = flow.device.as_ref()?;
     let depth = device.depth(flow.seconds)?;
     let asked = row.depth_asked();
-    let operations: u64 = device.done.operations.iter().sum();
+    let operations = device.done.operations.sum();
     if operations == 0 {
         return None;
     }
@@ -219,17 +220,18 @@ fn busy_share(flow: &Flow<'_>) -> Option<f64> {
 
 /// Mean latency of the row's requests from start to reap, ns.
 pub(crate) fn mean_latency_ns(row: &Row<'_>) -> Option<f64> {
-    let (count, sum) = row.workers.iter().flat_map(|worker| [&worker.read.lat, &worker.write.lat]).fold(
-        (0.0, 0.0),
-        |(count, sum), lat| {
+    let (count, sum) = row
+        .workers
+        .iter()
+        .flat_map(|worker| [&worker.directions.read.lat, &worker.directions.write.lat])
+        .fold((0.0, 0.0), |(count, sum), lat| {
             let own = lat.moments.count as f64;
             (count + own, sum + own * lat.moments.mean().unwrap_or(0.0))
-        },
-    );
+        });
     (count > 0.0).then(|| sum / count)
 }
 
 /// Whether the row mostly reads.
-pub(crate) fn direction(row: &Row<'_>) -> usize {
-    if row.done(READ).bytes >= row.done(WRITE).bytes { READ } else { WRITE }
+pub(crate) fn direction(row: &Row<'_>) -> Transfer {
+    if row.done(Transfer::Read).bytes >= row.done(Transfer::Write).bytes { Transfer::Read } else { Transfer::Write }
 }

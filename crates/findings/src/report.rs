@@ -14,6 +14,7 @@ impl Report {
             finding: Finding {
                 id: id.to_owned(),
                 severity,
+                node: None,
                 job: Some(job.to_owned()),
                 numbers: Vec::new(),
                 cause: String::new(),

@@ -1,13 +1,13 @@
 //! Devices that stand on others (dm, md, loop).
 
-use results::DiskRecord;
+use results::{DiskRecord, ReadWrite, RunRecord};
 
 /// What the devices below one did, on average.
 pub(crate) struct Below {
-    pub(crate) ios: [u64; 2],
-    pub(crate) sectors: [u64; 2],
-    pub(crate) merges: [u64; 2],
-    pub(crate) ticks_ms: [u64; 2],
+    pub(crate) ios: ReadWrite<u64>,
+    pub(crate) sectors: ReadWrite<u64>,
+    pub(crate) merges: ReadWrite<u64>,
+    pub(crate) ticks_ms: ReadWrite<u64>,
     pub(crate) in_queue_ms: u64,
     /// Of the busiest one.
     pub(crate) util_percent: f64,
@@ -19,20 +19,27 @@ impl Below {
         if slaves.is_empty() {
             return None;
         }
-        let mean = |of: fn(&DiskRecord) -> u64| slaves.iter().map(of).sum::<u64>() / slaves.len() as u64;
+        let mean = |of: fn(&DiskRecord) -> ReadWrite<u64>| {
+            let sum = slaves.iter().map(of).fold(ReadWrite::default(), ReadWrite::plus);
+            sum.map(|sum| sum / slaves.len() as u64)
+        };
         Some(Below {
-            ios: [mean(|disk| disk.ios[0]), mean(|disk| disk.ios[1])],
-            sectors: [mean(|disk| disk.sectors[0]), mean(|disk| disk.sectors[1])],
-            merges: [mean(|disk| disk.merges[0]), mean(|disk| disk.merges[1])],
-            ticks_ms: [mean(|disk| disk.ticks_ms[0]), mean(|disk| disk.ticks_ms[1])],
-            in_queue_ms: mean(|disk| disk.in_queue_ms),
+            ios: mean(|disk| disk.ios),
+            sectors: mean(|disk| disk.sectors),
+            merges: mean(|disk| disk.merges),
+            ticks_ms: mean(|disk| disk.ticks_ms),
+            in_queue_ms: slaves.iter().map(|disk| disk.in_queue_ms).sum::<u64>() / slaves.len() as u64,
             util_percent: slaves.iter().map(|disk| disk.util_percent).fold(0.0, f64::max),
         })
     }
 }
 
-/// Every device once: each before those it stands on.
-pub(crate) fn listed(disks: &[DiskRecord]) -> Vec<&DiskRecord> {
+/// Every device of each node once: each before those it stands on.
+pub(crate) fn disks_of(run: &RunRecord) -> Vec<&DiskRecord> {
+    run.nodes.iter().flat_map(|node| listed(&node.disks)).collect()
+}
+
+fn listed(disks: &[DiskRecord]) -> Vec<&DiskRecord> {
     let mut all: Vec<&DiskRecord> = Vec::new();
     for disk in disks {
         let with_slaves = std::iter::once(disk).chain(listed(&disk.slaves));

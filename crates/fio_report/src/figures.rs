@@ -21,7 +21,7 @@ pub(crate) struct Shares {
 
 impl Shares {
     pub(crate) fn of(row: &JobRecord) -> Shares {
-        let ios = row.read.ios + row.write.ios + row.trim.ios;
+        let ios = row.directions.read.ios + row.directions.write.ios + row.directions.trim.ios;
         Shares {
             depth: shares(&row.depth_levels, ios, 0.1),
             submit: shares(&row.submit_sizes, row.submit_sizes.iter().sum(), 0.1),

@@ -41,9 +41,9 @@ impl Lane {
 pub(crate) fn lanes(row: &JobRecord) -> Vec<(Lane, Cow<'_, DirectionRecord>)> {
     let alone = || {
         vec![
-            (Lane::Read, Cow::Borrowed(&row.read)),
-            (Lane::Write, Cow::Borrowed(&row.write)),
-            (Lane::Trim, Cow::Borrowed(&row.trim)),
+            (Lane::Read, Cow::Borrowed(&row.directions.read)),
+            (Lane::Write, Cow::Borrowed(&row.directions.write)),
+            (Lane::Trim, Cow::Borrowed(&row.directions.trim)),
         ]
     };
     let mixed = || (Lane::Mixed, Cow::Owned(row.mixed()));

@@ -1,5 +1,7 @@
 //! The line that shows how a run is going.
 
+use results::{Direction, PerDirection};
+
 use crate::number::Style;
 
 /// A run at one moment.
@@ -20,9 +22,9 @@ pub struct Progress {
     /// Share of the run that is over; `None`: unknown, or in the ramp.
     pub percent: Option<f64>,
     /// Bytes per second of read, write and trim since the last line.
-    pub bandwidth: [u64; 3],
+    pub bandwidth: PerDirection<u64>,
     /// I/Os per second of read, write and trim since the last line.
-    pub iops: [u64; 3],
+    pub iops: PerDirection<u64>,
     /// Seconds left; `None`: unknown.
     pub eta_s: Option<u64>,
     /// `significant_figures` of the jobs.
@@ -73,10 +75,11 @@ impl Progress {
         }
         let percent = percent.map_or("-.-".to_owned(), |percent| format!("{percent:3.1}"));
         line.push_str(&format!(": [{}][{percent}%]", run_lengths(states)));
-        let active: Vec<usize> = (0..3).filter(|&index| bandwidth[index] > 0 || iops[index] > 0).collect();
+        let busy = |direction: &Direction| bandwidth[*direction] > 0 || iops[*direction] > 0;
+        let active: Vec<Direction> = Direction::ALL.into_iter().filter(busy).collect();
         if !active.is_empty() {
-            let rates = by_letter(&active, |index| style.rate_in_thousands(bandwidth[index]));
-            let counts = by_letter(&active, |index| style.count(iops[index]));
+            let rates = by_letter(&active, |direction| style.rate_in_thousands(bandwidth[direction]));
+            let counts = by_letter(&active, |direction| style.count(iops[direction]));
             line.push_str(&format!("[{rates}][{counts} IOPS]"));
         }
         line.push_str(&format!("[eta {}]", eta_s.map_or("--".to_owned(), remaining)));
@@ -85,9 +88,9 @@ impl Progress {
 }
 
 /// `r=1,w=2` of the directions in use.
-fn by_letter(active: &[usize], value: impl Fn(usize) -> String) -> String {
-    let parts: Vec<String> =
-        active.iter().map(|&index| format!("{}={}", ["r", "w", "t"][index], value(index))).collect();
+fn by_letter(active: &[Direction], value: impl Fn(Direction) -> String) -> String {
+    let part = |direction: &Direction| format!("{}={}", &direction.name()[..1], value(*direction));
+    let parts: Vec<String> = active.iter().map(part).collect();
     parts.join(",")
 }
 
@@ -123,8 +126,8 @@ mod tests {
             states: vec!['m'; 3],
             elapsed_s: 4,
             percent: Some(57.14),
-            bandwidth: [3076 * 1024, 3076 * 1024, 0],
-            iops: [769, 769, 0],
+            bandwidth: PerDirection { read: 3076 * 1024, write: 3076 * 1024, trim: 0 },
+            iops: PerDirection { read: 769, write: 769, trim: 0 },
             eta_s: Some(3),
             significant_figures: 4,
             kb_base: 1024,
@@ -150,8 +153,8 @@ mod tests {
             states: vec!['/'; 3],
             open_files: 0,
             percent: None,
-            bandwidth: [0; 3],
-            iops: [0; 3],
+            bandwidth: PerDirection::default(),
+            iops: PerDirection::default(),
             ..progress()
         };
         assert_eq!(ramp.line(), "Jobs: 3 (f=0): [/(3)][-.-%][eta 00m:03s]");
@@ -161,8 +164,8 @@ mod tests {
     fn workers_in_different_states() {
         let line = Progress {
             states: vec!['/', '/', 'm'],
-            bandwidth: [1100, 1100, 1 << 30],
-            iops: [0, 0, 48_500],
+            bandwidth: PerDirection { read: 1100, write: 1100, trim: 1 << 30 },
+            iops: PerDirection { read: 0, write: 0, trim: 48_500 },
             percent: Some(100.0),
             eta_s: Some(93_784),
             ..progress()

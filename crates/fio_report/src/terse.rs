@@ -1,10 +1,11 @@
 //! The terse report: one line of fields a row, separated by semicolons.
 
 use results::{
-    DirectionRecord, DiskRecord, JobRecord, JobSetup, Latency, RunRecord, SurvivedErrors, UnifiedReporting, escape,
+    DirectionRecord, DiskRecord, JobRecord, JobSetup, Latency, PerDirection, ReadWrite, RunRecord, SurvivedErrors,
+    UnifiedReporting, escape,
 };
 
-use crate::disks::{Below, listed};
+use crate::disks::{Below, disks_of};
 use crate::figures::{Shares, error_code};
 use crate::groups::{Group, Table};
 use crate::lanes::Lane;
@@ -75,7 +76,7 @@ fn line(run: &RunRecord, row: &JobRecord, group: &Group, version: Version) -> St
     fields.add(minor_faults);
     fields.add_shares(Shares::of(row));
     if version > Version::V2 {
-        listed(&run.disks).into_iter().for_each(|disk| fields.add_disk(disk));
+        disks_of(run).into_iter().for_each(|disk| fields.add_disk(disk));
     }
     if let Some(SurvivedErrors { total, first }) = survived_errors {
         fields.add(total);
@@ -89,7 +90,7 @@ fn line(run: &RunRecord, row: &JobRecord, group: &Group, version: Version) -> St
 
 /// The sections have fixed places: the sum of all directions (`unified_rw_reporting=mixed`) stands in that of reads.
 fn sections(row: &JobRecord, version: Version) -> Vec<(Lane, DirectionRecord)> {
-    let (read, mut write, mut trim) = (row.read.clone(), row.write.clone(), row.trim.clone());
+    let PerDirection { read, mut write, mut trim } = row.directions.clone();
     let first = match row.setup.unified {
         UnifiedReporting::Mixed => {
             (write, trim) = (DirectionRecord::default(), DirectionRecord::default());
@@ -204,9 +205,9 @@ impl Fields {
         }
     }
 
-    fn add_device(&mut self, name: &str, pairs: [[u64; 2]; 3], in_queue_ms: u64, util_percent: f64) {
+    fn add_device(&mut self, name: &str, pairs: [ReadWrite<u64>; 3], in_queue_ms: u64, util_percent: f64) {
         self.add(name);
-        pairs.into_iter().flatten().for_each(|count| self.add(count));
+        pairs.into_iter().flat_map(<[u64; 2]>::from).for_each(|count| self.add(count));
         self.add(in_queue_ms);
         self.add(format!("{util_percent:3.2}%"));
     }

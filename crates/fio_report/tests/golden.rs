@@ -5,8 +5,8 @@ use fio_report::{json, normal, terse};
 use insta::{Settings, assert_snapshot};
 use jiff::tz::TimeZone;
 use results::{
-    Access, DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, RunRecord, SteadyStateMetric,
-    SteadyStateRecord, SurvivedErrors, SyncRecord, UnifiedReporting,
+    Access, DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, PerDirection, RunRecord,
+    SteadyStateMetric, SteadyStateRecord, SurvivedErrors, SyncRecord, UnifiedReporting,
 };
 
 /// 1000 latencies from `least_ns` on, each a thousandth of it larger than the one before.
@@ -59,7 +59,7 @@ fn readers() -> Vec<JobRecord> {
     first.description = Some("say \"hi\"; then\tgo".into());
     first.options = options(&[("rw", "randread"), ("numjobs", "2"), ("numjobs", "2")]);
     first.started_ms = Some(1_795_262_548_206);
-    first.read = direction(600_000, 2001);
+    first.directions.read = direction(600_000, 2001);
     first.job_runtime_ms = 2003;
     (first.user_ns, first.system_ns) = (100_150_000, 400_600_000);
     (first.context_switches, first.major_faults, first.minor_faults) = (325, 1, 7);
@@ -69,23 +69,23 @@ fn readers() -> Vec<JobRecord> {
     (0..1000).for_each(|step| first.count_latency_class(600_000 + 600 * step));
     let mut second = first.clone();
     (second.thread_number, second.clone, second.pid) = (2, 1, 101);
-    second.read.runtime_ms = 2000;
+    second.directions.read.runtime_ms = 2000;
     vec![first, second]
 }
 
 fn writer() -> JobRecord {
     let setup = JobSetup {
         access: Access::named("write").unwrap(),
-        block_sizes: [(4096, 4096), (4096, 131_072), (4096, 4096)],
+        block_sizes: PerDirection { write: (4096, 131_072), ..PerDirection::all((4096, 4096)) },
         ..JobSetup::default()
     };
     let mut job = JobRecord::new("writer", 3, setup);
     (job.group, job.pid) = (1, 103);
     job.started_ms = Some(1_795_262_550_300);
     job.error = Some(JobError { code: 28, function: "io_u error".into(), text: "No space left on device".into() });
-    job.write =
+    job.directions.write =
         DirectionRecord { slat: Latency::default(), short_ios: 1, dropped_ios: 2, ..direction(3_000_000, 1999) };
-    (job.write.clat, job.write.lat) = (latency(90_000_000), latency(90_000_500));
+    (job.directions.write.clat, job.directions.write.lat) = (latency(90_000_000), latency(90_000_500));
     job.sync = SyncRecord { ios: 125, lat: latency(90) };
     job.job_runtime_ms = 2000;
     job.depth_levels[0] = 1125;
@@ -104,8 +104,8 @@ fn mixer() -> JobRecord {
     };
     let mut job = JobRecord::new("mixer", 4, setup);
     (job.group, job.pid) = (1, 104);
-    job.read = DirectionRecord { slat: Latency::default(), ..direction(50, 2000) };
-    job.trim = DirectionRecord { slat: Latency::default(), ..direction(1_000, 1000) };
+    job.directions.read = DirectionRecord { slat: Latency::default(), ..direction(50, 2000) };
+    job.directions.trim = DirectionRecord { slat: Latency::default(), ..direction(1_000, 1000) };
     job.survived_errors = Some(SurvivedErrors { total: 3, first: 5 });
     job.job_runtime_ms = 2000;
     job.depth_levels[0] = 2000;
@@ -133,10 +133,10 @@ fn mixer() -> JobRecord {
 fn disks() -> Vec<DiskRecord> {
     let disk = |name: &str, ios: u64, util_percent: f64| DiskRecord {
         name: name.into(),
-        ios: [ios, ios + 1],
-        sectors: [8 * ios, 8 * ios + 8],
-        merges: [2, 3],
-        ticks_ms: [40, 50],
+        ios: [ios, ios + 1].into(),
+        sectors: [8 * ios, 8 * ios + 8].into(),
+        merges: [2, 3].into(),
+        ticks_ms: [40, 50].into(),
         in_queue_ms: 90,
         util_percent,
         slaves: Vec::new(),
@@ -161,7 +161,7 @@ fn everything() -> RunRecord {
     let mut idle = JobRecord::new("idle", 6, JobSetup::default());
     (idle.group, idle.eta_s) = (2, Some(17));
     run.jobs.push(idle);
-    run.disks = disks();
+    run.nodes[0].disks = disks();
     run
 }
 
@@ -188,9 +188,9 @@ fn json_report() {
 fn json_plus_report() {
     let mut run = RunRecord::new("fio-3.42", 0);
     let mut job = JobRecord::new("j", 1, JobSetup { percentiles: vec![50.0, 100.0], ..JobSetup::default() });
-    (job.read.ios, job.read.bytes, job.read.runtime_ms) = (3, 12_288, 1);
-    job.read.clat = Latency::with_histogram();
-    [100, 100, 1700].into_iter().for_each(|latency_ns| job.read.clat.record(latency_ns));
+    (job.directions.read.ios, job.directions.read.bytes, job.directions.read.runtime_ms) = (3, 12_288, 1);
+    job.directions.read.clat = Latency::with_histogram();
+    [100, 100, 1700].into_iter().for_each(|latency_ns| job.directions.read.clat.record(latency_ns));
     run.jobs = vec![job];
     in_golden(|| assert_snapshot!("json-plus", json::document(&run, true, &TimeZone::UTC)));
 }
@@ -227,7 +227,7 @@ fn terse_lines_have_the_known_numbers_of_fields() {
     assert_eq!([V2, V3, V4, V5].map(|version| fields(&plain(), version)), [161, 121, 162, 180]);
 
     let mut more = plain();
-    more.disks = vec![DiskRecord { name: "vda".into(), ..DiskRecord::default() }];
+    more.nodes[0].disks = vec![DiskRecord { name: "vda".into(), ..DiskRecord::default() }];
     assert_eq!([V2, V3].map(|version| fields(&more, version)), [161, 130]);
     more.jobs[0].survived_errors = Some(SurvivedErrors { total: 0, first: 0 });
     more.jobs[0].description = Some("one; field\nand line".into());
@@ -253,10 +253,10 @@ fn terse_fields_have_the_forms_of_real_ones() {
     };
     let mut run = RunRecord::new("fio-3.42-ours", 0);
     let mut job = JobRecord::new("t", 1, JobSetup::default());
-    job.read = direction(26_000, 77);
-    job.write = direction(2_000, 77);
+    job.directions.read = direction(26_000, 77);
+    job.directions.write = direction(2_000, 77);
     run.jobs = vec![job];
-    run.disks = vec![DiskRecord { name: "vda".into(), ..DiskRecord::default() }];
+    run.nodes[0].disks = vec![DiskRecord { name: "vda".into(), ..DiskRecord::default() }];
     let real = std::fs::read_to_string(path("f-terse3.terse.txt")).unwrap();
     // The two version texts have points of their own.
     let version_masked = |line: &str| line.replace("fio-3.42-135-gf5344", "fio").replace("fio-3.42-ours", "fio");

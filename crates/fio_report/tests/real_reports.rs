@@ -6,7 +6,7 @@ mod import;
 use fio_report::{json, normal, terse};
 use import::sample;
 use jiff::tz::TimeZone;
-use results::{JobSetup, RunRecord};
+use results::{JobSetup, PerDirection, RunRecord};
 use serde_json::Value;
 
 fn document(name: &str) -> (String, RunRecord) {
@@ -129,9 +129,12 @@ fn normal_reports() {
 
 #[test]
 fn normal_reports_of_other_block_sizes() {
-    let large = JobSetup { block_sizes: [(65536, 65536); 3], ..JobSetup::default() };
+    let large = JobSetup { block_sizes: PerDirection::all((65536, 65536)), ..JobSetup::default() };
     assert_report("k-enospc-write.txt", &large);
-    let two = JobSetup { block_sizes: [(8192, 8192), (16384, 16384), (16384, 16384)], ..JobSetup::default() };
+    let two = JobSetup {
+        block_sizes: PerDirection { read: (8192, 8192), ..PerDirection::all((16384, 16384)) },
+        ..JobSetup::default()
+    };
     assert_report("n-mixed-rw.txt", &two);
 }
 

@@ -1,64 +1,37 @@
 //! `fsdyno check`: the answers of whole runs, what is refused, and what is left behind.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
 
 use results::{Study, TestOrigin, Verdict, VerdictRow};
+use testkit::{Place, Ran};
 
-/// A directory on the filesystem of the build, with a home of its own: no profile of whoever runs the tests is seen.
-struct Place {
-    folder: tempfile::TempDir,
+fn place() -> Place {
+    Place::with(&["data", "profiles"])
 }
 
-impl Place {
-    fn new() -> Place {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        for name in ["data", "profiles"] {
-            fs::create_dir(folder.path().join(name)).unwrap();
-        }
-        Place { folder }
-    }
+fn run(place: &Place, words: &[&str]) -> Ran {
+    place.run(&[&["check"], words].concat())
+}
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
+/// Checks the data directory; the study.
+fn check(place: &Place, words: &[&str]) -> (Option<i32>, Study) {
+    let ran = run(place, &[words, &["data", "--profiles", "profiles", "--no-store", "--json", "-q"]].concat());
+    assert!(place.names("data").is_empty(), "something was left in the directory");
+    (ran.status, ran.study())
+}
 
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-        command.arg("check").args(words).env("HOME", self.folder.path());
-        command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_DATA_HOME");
-        command
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
-    }
-
-    /// Checks the data directory; the study.
-    fn check(&self, words: &[&str]) -> (Option<i32>, Study) {
-        let (data, profiles) = (self.path("data"), self.path("profiles"));
-        let mut all = words.to_vec();
-        all.extend([data.to_str().unwrap(), "--profiles", profiles.to_str().unwrap(), "--no-store", "--json", "-q"]);
-        let output = self.run(&all);
-        assert_eq!(fs::read_dir(&data).unwrap().count(), 0, "something was left in the directory");
-        let study = Study::from_json(&text(&output.stdout)).unwrap_or_else(|error| panic!("{error}: {output:?}"));
-        (output.status.code(), study)
-    }
-
-    /// A profile of one synced test of `writes` writes, in the folder of own profiles.
-    fn own(&self, name: &str, writes: u32, more: &str) {
-        let bytes = writes * 512;
-        let head = format!(
-            "name = \"{name}\"\ntitle = \"Own\"\nabout = \"-\"\napplies-to = \"-\"\nsource = \"A page of ours\"\n\
-             read = \"2026-11\"\nkind = \"vendor-requirement\"\nconfidence = \"A\"\n"
-        );
-        let test = format!(
-            "[[test]]\nid = \"wal\"\ntitle = \"synced writes\"\norigin = \"vendor\"\nwords = [\"--name=wal\", \
-             \"--directory={{dir}}\", \"--rw=write\", \"--bs=512\", \"--size={bytes}\", \"--fdatasync=1\"]\n"
-        );
-        fs::write(self.path("profiles").join(format!("{name}.toml")), format!("{head}{test}{more}")).unwrap();
-    }
+/// A profile of one synced test of `writes` writes, in the folder of own profiles.
+fn own(place: &Place, name: &str, writes: u32, more: &str) {
+    let bytes = writes * 512;
+    let head = format!(
+        "name = \"{name}\"\ntitle = \"Own\"\nabout = \"-\"\napplies-to = \"-\"\nsource = \"A page of ours\"\n\
+         read = \"2026-11\"\nkind = \"vendor-requirement\"\nconfidence = \"A\"\n"
+    );
+    let test = format!(
+        "[[test]]\nid = \"wal\"\ntitle = \"synced writes\"\norigin = \"vendor\"\nwords = [\"--name=wal\", \
+         \"--directory={{dir}}\", \"--rw=write\", \"--bs=512\", \"--size={bytes}\", \"--fdatasync=1\"]\n"
+    );
+    place.write(&format!("profiles/{name}.toml"), format!("{head}{test}{more}"));
 }
 
 /// A limit on the 99th percentile of the syncs, in seconds.
@@ -69,18 +42,14 @@ fn p99(seconds: &str) -> String {
     )
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
 fn answer<'s>(study: &'s Study, id: &str) -> &'s VerdictRow {
     study.verdicts.iter().find(|row| row.requirement.id == id).unwrap_or_else(|| panic!("no {id}: {study:?}"))
 }
 
 #[test]
 fn etcd_is_checked_with_the_published_words_and_a_longer_run() {
-    let place = Place::new();
-    let (status, study) = place.check(&["etcd", "--quick"]);
+    let place = place();
+    let (status, study) = check(&place, &["etcd", "--quick"]);
     assert!(study.complete);
     let literal = answer(&study, "wal-fsync-p99");
     let sound = answer(&study, "wal-fsync-p99/wal-60s");
@@ -110,25 +79,26 @@ fn etcd_is_checked_with_the_published_words_and_a_longer_run() {
 
 #[test]
 fn an_undecided_test_is_repeated_until_it_is_decided() {
-    let place = Place::new();
+    let place = place();
     // A 99th percentile has an interval from 368 values on: three runs of 150 writes (the last of
     // which is not synced), and each makes its file anew.
-    place.own("few", 150, &p99("1000"));
-    let (status, study) = place.check(&["few"]);
+    own(&place, "few", 150, &p99("1000"));
+    let (status, study) = check(&place, &["few"]);
     let found = answer(&study, "p99");
     assert_eq!((status, found.verdict, found.rows.len()), (Some(0), Verdict::Pass, 3), "{found:?}");
     assert!(found.reason.starts_with("447 values in 3 runs"), "{}", found.reason);
     let rounds: Vec<u32> = study.rows.iter().map(|row| row.round).collect();
     assert_eq!(rounds, [0, 1, 2]);
-    let written: Vec<u64> = study.rows.iter().map(|row| row.run.as_ref().unwrap().jobs[0].write.ios).collect();
+    let written: Vec<u64> =
+        study.rows.iter().map(|row| row.run.as_ref().unwrap().jobs[0].directions.write.ios).collect();
     assert_eq!(written, [150; 3]);
 }
 
 #[test]
 fn the_cap_ends_the_repeating_and_the_status_is_3() {
-    let place = Place::new();
-    place.own("few", 50, &p99("1000"));
-    let (status, study) = place.check(&["few", "--cap-seconds=0"]);
+    let place = place();
+    own(&place, "few", 50, &p99("1000"));
+    let (status, study) = check(&place, &["few", "--cap-seconds=0"]);
     let found = answer(&study, "p99");
     assert_eq!((status, found.verdict, found.rows.len()), (Some(3), Verdict::Inconclusive, 1), "{found:?}");
     assert!(found.reason.contains("it takes 368") && found.reason.contains("cap is 0 s"), "{}", found.reason);
@@ -136,24 +106,24 @@ fn the_cap_ends_the_repeating_and_the_status_is_3() {
 
 #[test]
 fn a_missed_limit_is_status_1_and_an_example_is_not() {
-    let place = Place::new();
-    place.own("strict", 400, &p99("0.000000001"));
-    let (status, study) = place.check(&["strict"]);
+    let place = place();
+    own(&place, "strict", 400, &p99("0.000000001"));
+    let (status, study) = check(&place, &["strict"]);
     assert_eq!((status, answer(&study, "p99").verdict), (Some(1), Verdict::Fail));
-    place.own("example", 400, &format!("{}kind = \"vendor-example\"\n", p99("0.000000001")));
-    let (status, study) = place.check(&["example"]);
+    own(&place, "example", 400, &format!("{}kind = \"vendor-example\"\n", p99("0.000000001")));
+    let (status, study) = check(&place, &["example"]);
     assert_eq!((status, answer(&study, "p99").verdict), (Some(0), Verdict::Reference));
 }
 
 #[test]
 fn a_broken_gate_keeps_everything_from_being_written() {
-    let place = Place::new();
+    let place = place();
     let fstype = fstype(&place.path("data"));
     let gate = format!(
         "[[gate]]\nid = \"local\"\ntitle = \"another filesystem\"\nnot-on = [\"{fstype}\"]\nbecause = \"so says the page\"\n"
     );
-    place.own("gated", 400, &format!("{gate}{}", p99("1000")));
-    let (status, study) = place.check(&["gated"]);
+    own(&place, "gated", 400, &format!("{gate}{}", p99("1000")));
+    let (status, study) = check(&place, &["gated"]);
     assert_eq!((status, study.rows.len()), (Some(1), 0));
     assert_eq!(answer(&study, "local").reason, format!("this is {fstype}: so says the page"));
     assert_eq!(answer(&study, "p99").verdict, Verdict::NotApplicable);
@@ -161,12 +131,12 @@ fn a_broken_gate_keeps_everything_from_being_written() {
 
 #[test]
 fn gates_of_the_shipped_profiles() {
-    let place = Place::new();
+    let place = place();
     for profile in ["prometheus-gate", "gitlab-nfs-gate"] {
-        let (status, study) = place.check(&[profile]);
+        let (status, study) = check(&place, &[profile]);
         let open: Vec<&VerdictRow> = study.verdicts.iter().filter(|row| row.verdict != Verdict::Pass).collect();
         if ["network", "fuse"].contains(&class(&study)) {
-            eprintln!("skipped: the build is not on a local filesystem: {open:?}");
+            testkit::skip(&format!("the build is not on a local filesystem: {open:?}"));
             continue;
         }
         assert!(open.is_empty() && status == Some(0), "{profile}: {open:?}");
@@ -175,9 +145,9 @@ fn gates_of_the_shipped_profiles() {
 
 #[test]
 fn several_profiles_share_one_study_in_the_order_asked() {
-    let place = Place::new();
-    place.own("first", 400, &p99("1000"));
-    let (status, study) = place.check(&["first", "gitlab-smallfiles", "gitlab-nfs-gate"]);
+    let place = place();
+    own(&place, "first", 400, &p99("1000"));
+    let (status, study) = check(&place, &["first", "gitlab-smallfiles", "gitlab-nfs-gate"]);
     let profiles: Vec<&str> = study.verdicts.iter().map(|row| row.requirement.profile.as_str()).collect();
     assert!(
         profiles.is_sorted_by_key(|name| ["first", "gitlab-smallfiles", "gitlab-nfs-gate"]
@@ -191,44 +161,33 @@ fn several_profiles_share_one_study_in_the_order_asked() {
 
 #[test]
 fn mistakes_are_told_with_status_2_and_write_nothing() {
-    let place = Place::new();
-    let data = place.path("data").display().to_string();
-    let told = |words: &[&str]| {
-        let output = place.run(words);
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{words:?}: {output:?}");
-        text(&output.stderr)
-    };
-    assert!(told(&["etdc", &data]).contains("did you mean `etcd`?"));
+    let place = place();
+    let told = |words: &[&str]| run(&place, words).refused("");
+    assert!(told(&["etdc", "data"]).contains("did you mean `etcd`?"));
     assert!(told(&["etcd"]).contains("check needs a profile and a directory"));
     assert!(told(&[]).contains("check needs a profile and a directory"));
     assert!(told(&["etcd", "/does/not/exist"]).contains("/does/not/exist does not exist"));
-    assert!(told(&["vault", &data, "--tier=lage"]).contains("these profiles have large"));
-    assert!(told(&["etcd", &data, "--tier=large"]).contains("none of these profiles has tiers"));
+    assert!(told(&["vault", "data", "--tier=lage"]).contains("these profiles have large"));
+    assert!(told(&["etcd", "data", "--tier=large"]).contains("none of these profiles has tiers"));
     assert!(told(&["--show", "etdc"]).contains("did you mean `etcd`?"));
-    assert!(told(&["etcd", &data, "--profiles", "/does/not/exist"]).contains("cannot read the profiles"));
-    assert!(told(&["etcd", &data, "--scale-runtime=2"]).contains("at most 1"));
-    place.own("typo", 1, &p99("1").replace("lat.p99", "lat.99"));
-    let profiles = place.path("profiles").display().to_string();
-    let typo = told(&["etcd", &data, "--profiles", &profiles]);
+    assert!(told(&["etcd", "data", "--profiles", "/does/not/exist"]).contains("cannot read the profiles"));
+    assert!(told(&["etcd", "data", "--scale-runtime=2"]).contains("at most 1"));
+    own(&place, "typo", 1, &p99("1").replace("lat.p99", "lat.99"));
+    let typo = told(&["etcd", "data", "--profiles", "profiles"]);
     assert!(typo.contains("typo.toml:18: there is no figure `sync.lat.99`"), "{typo}");
-    assert_eq!(fs::read_dir(&data).unwrap().count(), 0);
+    assert!(place.names("data").is_empty());
 }
 
 #[test]
 fn more_than_the_space_is_refused_and_never_shrunk() {
-    let place = Place::new();
+    let place = place();
     let large = p99("1000");
-    place.own("large", 400, &large);
-    let file = place.path("profiles").join("large.toml");
-    let profile = fs::read_to_string(&file).unwrap().replace("--size=204800", "--size=900t");
-    fs::write(&file, profile).unwrap();
-    let (data, profiles) = (place.path("data"), place.path("profiles"));
-    let words = ["large", data.to_str().unwrap(), "--profiles", profiles.to_str().unwrap(), "--no-store"];
-    let output = place.run(&words);
-    let told = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("are usable below the limit") && told.contains("--size-cap"), "{told}");
-    let (status, study) = place.check(&["large", "--size-cap=200k"]);
+    own(&place, "large", 400, &large);
+    let profile = place.read("profiles/large.toml").replace("--size=204800", "--size=900t");
+    place.write("profiles/large.toml", profile);
+    let told = run(&place, &["large", "data", "--profiles", "profiles", "--no-store"]).refused("--size-cap");
+    assert!(told.contains("are usable below the limit"), "{told}");
+    let (status, study) = check(&place, &["large", "--size-cap=200k"]);
     let found = answer(&study, "p99");
     assert_eq!((status, found.verdict), (Some(0), Verdict::Pass));
     assert!(found.caveats[0].starts_with("shortened, not the vendor's test"), "{found:?}");
@@ -236,35 +195,33 @@ fn more_than_the_space_is_refused_and_never_shrunk() {
 
 #[test]
 fn what_is_expected_is_seen_even_where_gates_alone_answer() {
-    let place = Place::new();
-    let data = place.path("data");
-    let output = place.run(&["gitlab-nfs-gate", data.to_str().unwrap(), "--no-store", "--expect", "nfs"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("should be nfs, but it is"), "{output:?}");
+    let place = place();
+    let ran = run(&place, &["gitlab-nfs-gate", "data", "--no-store", "--expect", "nfs"]);
+    ran.refused("should be nfs, but it is");
 }
 
 #[test]
 fn only_what_was_shortened_says_so() {
-    let place = Place::new();
-    let (_, whole) = place.check(&["gitlab-smallfiles", "--quick"]);
+    let place = place();
+    let (_, whole) = check(&place, &["gitlab-smallfiles", "--quick"]);
     assert!(whole.notes.iter().all(|note| note.id != "shortened"), "{:?}", whole.notes);
 }
 
 #[test]
 fn profiles_are_listed_and_shown() {
-    let place = Place::new();
-    let list = text(&place.run(&["--list"]).stdout);
+    let place = place();
+    let list = run(&place, &["--list"]).stdout;
     assert!(list.contains("\netcd\n    etcd: syncing the write-ahead log\n"), "{list}");
     assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
-    let json: serde_json::Value = serde_json::from_slice(&place.run(&["--list", "--json"]).stdout).unwrap();
+    let json = run(&place, &["--list", "--json"]).document();
     assert!(json["profiles"].as_array().unwrap().len() >= 22);
-    let shown = text(&place.run(&["--show", "etcd"]).stdout);
+    let shown = run(&place, &["--show", "etcd"]).stdout;
     assert!(shown.starts_with("name = \"etcd\"") && shown.contains("--bs=2300"), "{shown}");
     // What is shown can be changed and read again.
-    let own = place.path(".config/fsdyno/profiles");
-    fs::create_dir_all(&own).unwrap();
-    fs::write(own.join("etcd.toml"), shown.replace("etcd: syncing the write-ahead log", "ours")).unwrap();
-    let list = text(&place.run(&["--list"]).stdout);
+    fs::create_dir_all(place.path(".config/fsdyno/profiles")).unwrap();
+    let changed = shown.replace("etcd: syncing the write-ahead log", "ours");
+    place.write(".config/fsdyno/profiles/etcd.toml", changed);
+    let list = run(&place, &["--list"]).stdout;
     assert!(list.contains("\netcd\n    ours\n") && list.contains("etcd.toml"), "{list}");
 }
 

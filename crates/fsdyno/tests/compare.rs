@@ -1,65 +1,33 @@
 //! Two directories compared, the kept run shown, compared with a later one, and named: as the README does it.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
-
 use results::Study;
+use testkit::{Place, Ran};
 
-struct Place {
-    folder: tempfile::TempDir,
+fn place() -> Place {
+    Place::with(&["one", "two"])
 }
 
-impl Place {
-    fn new() -> Place {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        for name in ["one", "two"] {
-            fs::create_dir(folder.path().join(name)).unwrap();
-        }
-        Place { folder }
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-        command.args(words).env("XDG_DATA_HOME", self.folder.path().join("home")).current_dir(self.folder.path());
-        command.output().unwrap()
-    }
-
-    fn compare(&self, more: &[&str]) -> Output {
-        let mut words = vec!["compare", "first=one", "second=two", "--size=8m", "--runtime=1", "-q"];
-        words.extend(more);
-        self.run(&words)
-    }
-
-    fn studies(&self) -> Vec<Study> {
-        let mut paths: Vec<_> = fs::read_dir(self.folder.path().join("home/fsdyno"))
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
-            .collect();
-        paths.sort();
-        paths.iter().map(|path| Study::from_json(&fs::read_to_string(path).unwrap()).unwrap()).collect()
-    }
+fn compare(place: &Place, more: &[&str]) -> Ran {
+    place.run(&[&["compare", "first=one", "second=two", "--size=8m", "--runtime=1", "-q"], more].concat()).good()
 }
 
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
+fn studies(place: &Place) -> Vec<Study> {
+    place.studies("home/fsdyno")
 }
 
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+fn ids(place: &Place) -> Vec<String> {
+    studies(place).into_iter().map(|study| study.id).collect()
 }
 
-fn is_empty(directory: &Path) -> bool {
-    fs::read_dir(directory).unwrap().next().is_none()
+#[track_caller]
+fn nothing_is_left(place: &Place) {
+    assert!(place.names("one").is_empty() && place.names("two").is_empty());
 }
 
 #[test]
 fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
-    let place = Place::new();
-    let output = place.compare(&["--rounds=3"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let table = stdout(&output);
+    let place = place();
+    let table = compare(&place, &["--rounds=3"]).stdout;
     for words in [
         "× first",
         "IOPS",
@@ -78,9 +46,9 @@ fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
     }
     let flowing = table.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flowing.contains("too few rounds ran to call it a difference"), "{table}");
-    assert!(is_empty(&place.folder.path().join("one")) && is_empty(&place.folder.path().join("two")));
+    nothing_is_left(&place);
 
-    let study = place.studies().remove(0);
+    let study = studies(&place).remove(0);
     let turns: Vec<(u32, &str, usize)> =
         study.rows.iter().map(|row| (row.round, row.pattern.as_str(), row.target)).collect();
     assert_eq!(turns.len(), 4 * 5 * 2);
@@ -89,7 +57,7 @@ fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
     // A file that is done is gone over again: a fast place is measured for as long as a slow one.
     for row in &study.rows {
         let job = &row.run.as_ref().unwrap().jobs[0];
-        assert!(job.read.runtime_ms.max(job.write.runtime_ms) >= 1000, "{:?}", row.command);
+        assert!(job.directions.read.runtime_ms.max(job.directions.write.runtime_ms) >= 1000, "{:?}", row.command);
         assert!(row.findings.iter().all(|finding| finding.id != "too-short"), "{:?}", row.findings);
     }
     // What is written is durable within the time that counts.
@@ -99,84 +67,76 @@ fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
         assert!(row.figures().unwrap().total.durable_bytes_per_s.is_some());
     }
 
-    assert_eq!(place.compare(&["--rounds=1"]).status.code(), Some(0));
+    compare(&place, &["--rounds=1"]);
     two_kept_runs_are_compared(&place);
 }
 
 /// The same again, and what changed.
 fn two_kept_runs_are_compared(place: &Place) {
-    let ids: Vec<String> = place.studies().into_iter().map(|study| study.id).collect();
-    let changed = place.run(&["diff", &ids[0], &ids[1]]);
-    assert_eq!(changed.status.code(), Some(0), "{}", stderr(&changed));
-    assert!(stdout(&changed).contains("first randread"), "{}", stdout(&changed));
-    assert_eq!(
-        stdout(&place.run(&["compare", &ids[0], &ids[1]])),
-        stdout(&changed),
-        "two runs after compare mean diff"
-    );
-    let json = stdout(&place.run(&["diff", &ids[0], &ids[1], "--json"]));
+    let ids = ids(place);
+    let changed = place.run(&["diff", &ids[0], &ids[1]]).good();
+    assert!(changed.stdout.contains("first randread"), "{}", changed.stdout);
+    assert_eq!(place.run(&["compare", &ids[0], &ids[1]]).stdout, changed.stdout, "two runs after compare mean diff");
+    let json = place.run(&["diff", &ids[0], &ids[1], "--json"]).stdout;
     assert!(json.lines().count() == 1 && json.contains("\"change_percent\""), "{json}");
 
     // A name for the first, and conditions for scripts.
-    assert_eq!(place.run(&["baseline", "set", "good", &ids[0]]).status.code(), Some(0));
+    assert_eq!(place.run(&["baseline", "set", "good", &ids[0]]).status, Some(0));
     let absurd = place.run(&["diff", "good", "last", "--fail-if", "any.iops > -100%", "--force"]);
-    let told = stdout(&place.run(&["diff", "good", "last", "--json", "--force"]));
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let told = place.run(&["diff", "good", "last", "--json", "--force"]).document();
     let rows = told["changes"].as_array().unwrap();
     let shown = |row: &serde_json::Value| row["shown"] == "WORSE" || row["shown"] == "better";
     let judged = rows.iter().any(|row| row["figure"] == "iops" && shown(row));
-    assert_eq!(absurd.status.code(), Some(i32::from(judged)), "only a change that the rounds show can fail");
+    assert_eq!(absurd.status, Some(i32::from(judged)), "only a change that the rounds show can fail");
     let misspelt = place.run(&["diff", "good", "last", "--fail-if", "randread.iosp < -5%"]);
-    assert_eq!(misspelt.status.code(), Some(2));
-    assert!(stderr(&misspelt).contains("is none of rate, iops, p50, p99, cpu"), "{}", stderr(&misspelt));
-    let history = stdout(&place.run(&["history"]));
+    misspelt.refused("is none of rate, iops, p50, p99, cpu");
+    let history = place.run(&["history"]).stdout;
     assert!(ids.iter().all(|id| history.contains(id)), "{history}");
     earlier_runs_tell_how_far_runs_scatter(place, &ids);
 }
 
 /// Three runs like the first, kept before it, are a history of a change to a later one.
 fn earlier_runs_tell_how_far_runs_scatter(place: &Place, ids: &[String]) {
-    let first = place.studies().into_iter().find(|study| study.id == ids[0]).unwrap();
+    let first = studies(place).into_iter().find(|study| study.id == ids[0]).unwrap();
     let keep = |id: &str, started_ms: u64| {
         let study = Study { id: id.to_string(), started_ms, ..first.clone() };
-        fs::write(place.folder.path().join(format!("home/fsdyno/{id}.json")), study.to_json()).unwrap();
+        place.write(&format!("home/fsdyno/{id}.json"), study.to_json());
     };
     let of_runs = || -> Vec<serde_json::Value> {
-        let told = stdout(&place.run(&["diff", &ids[0], "20990101", "--json"]));
-        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        let told = place.run(&["diff", &ids[0], "20990101", "--json"]).document();
         told["changes"].as_array().unwrap().iter().map(|row| row["scatter_runs"].clone()).collect()
     };
     keep("20990101", first.started_ms + 1_000_000_000);
     assert!(of_runs().iter().all(serde_json::Value::is_null), "there is none before the first");
-    assert!(!stdout(&place.run(&["history"])).contains("run to run"));
+    assert!(!place.run(&["history"]).stdout.contains("run to run"));
     (1..=3).for_each(|day| keep(&format!("2020010{day}"), first.started_ms - 1000 * day));
     // What another test on this machine disturbed so much that it is invalid has no history.
     let found = of_runs();
     assert!(found.iter().any(|runs| *runs == 4) && found.iter().all(|runs| runs.is_null() || *runs == 4), "{found:?}");
-    assert!(stdout(&place.run(&["history"])).contains("run to run"));
+    assert!(place.run(&["history"]).stdout.contains("run to run"));
 }
 
 #[test]
 fn another_plan_is_not_compared_unless_forced() {
-    let place = Place::new();
-    place.compare(&["--rounds=1"]);
-    place.compare(&["--rounds=1", "--iodepth=4"]);
-    let ids: Vec<String> = place.studies().into_iter().map(|study| study.id).collect();
+    let place = place();
+    compare(&place, &["--rounds=1"]);
+    compare(&place, &["--rounds=1", "--iodepth=4"]);
+    let ids = ids(&place);
     let refused = place.run(&["diff", &ids[0], &ids[1]]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(stderr(&refused).contains("cannot be compared") && stderr(&refused).contains("--force"));
+    assert_eq!(refused.status, Some(2));
+    assert!(refused.stderr.contains("cannot be compared") && refused.stderr.contains("--force"));
     let forced = place.run(&["diff", &ids[0], &ids[1], "--force"]);
-    assert_eq!(forced.status.code(), Some(0));
+    assert_eq!(forced.status, Some(0));
     let judged = place.run(&["diff", &ids[0], &ids[1], "--force", "--fail-if", "any.iops > -99%"]);
-    assert_eq!(judged.status.code(), Some(0), "single runs fail no script");
-    assert!(stderr(&judged).contains("cannot judge `any.iops > -99%`"), "{}", stderr(&judged));
-    let text = stdout(&forced);
+    assert_eq!(judged.status, Some(0), "single runs fail no script");
+    assert!(judged.stderr.contains("cannot judge `any.iops > -99%`"), "{}", judged.stderr);
+    let text = forced.stdout;
     assert!(text.contains("compared with --force although") && text.contains("one run each"), "{text}");
 }
 
 #[test]
 fn places_that_cannot_be_compared_are_refused() {
-    let place = Place::new();
+    let place = place();
     let cases: [(&[&str], &str); 4] = [
         (&["compare", "first=one"], "at least two paths"),
         (&["compare", "a=one", "a=two"], "two paths have the name a"),
@@ -184,9 +144,7 @@ fn places_that_cannot_be_compared_are_refused() {
         (&["compare", "a=one", "b=two", "--expect", "b=nfs"], "should be nfs"),
     ];
     for (words, reason) in cases {
-        let output = place.run(words);
-        assert_eq!(output.status.code(), Some(2), "{words:?}");
-        assert!(stderr(&output).contains(reason), "{words:?}: {}", stderr(&output));
+        place.run(words).refused(reason);
     }
-    assert!(is_empty(&place.folder.path().join("one")) && is_empty(&place.folder.path().join("two")));
+    nothing_is_left(&place);
 }

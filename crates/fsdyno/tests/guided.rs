@@ -1,72 +1,29 @@
 //! The frame of the guided face: what is kept, what is left, what is refused.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
-use results::{Question, Study};
+use results::Question;
+use testkit::{Place, Ran, Running, wait_until};
 
-/// A directory on the filesystem of the build, and a store.
-struct Place {
-    folder: tempfile::TempDir,
+fn place() -> Place {
+    Place::with(&["data"])
 }
 
-impl Place {
-    fn new() -> Place {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        fs::create_dir(folder.path().join("data")).unwrap();
-        Place { folder }
-    }
+const MEASURE: &str = "measure data --size=16m --store store";
 
-    fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
-    }
-
-    fn store(&self) -> PathBuf {
-        self.folder.path().join("store")
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-        command.args(words).env("XDG_DATA_HOME", self.folder.path().join("home")).env("HOME", self.folder.path());
-        command
-    }
-
-    fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
-    }
-
-    fn measure(&self, more: &[&str]) -> Output {
-        let (data, store) = (self.data(), self.store());
-        let mut words =
-            vec!["measure", data.to_str().unwrap(), "--quick", "--size=16m", "--store", store.to_str().unwrap()];
-        words.extend(more);
-        self.run(&words)
-    }
-
-    fn kept(&self) -> Vec<Study> {
-        let entries = fs::read_dir(self.store()).unwrap().map(|entry| entry.unwrap().path());
-        // A draft may be left by a kill.
-        let whole = entries.filter(|path| path.extension().is_some_and(|end| end == "json"));
-        whole.map(|path| Study::from_json(&fs::read_to_string(path).unwrap()).unwrap()).collect()
-    }
+fn measure(place: &Place, more: &str) -> Ran {
+    place.run(&format!("{MEASURE} --quick {more}"))
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
-}
-
-fn is_empty(directory: &Path) -> bool {
-    fs::read_dir(directory).unwrap().next().is_none()
+fn is_empty(place: &Place) -> bool {
+    place.names("data").is_empty()
 }
 
 #[test]
 fn a_measurement_is_printed_kept_and_leaves_nothing() {
-    let place = Place::new();
-    let output = place.measure(&[]);
-    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(0), "{stderr}");
-    assert!(is_empty(&place.data()));
+    let place = place();
+    let Ran { stdout, stderr, .. } = measure(&place, "").good();
+    assert!(is_empty(&place));
     for words in [
         "\n4k random read          32 ",
         "IOPS = concurrency / latency",
@@ -77,21 +34,18 @@ fn a_measurement_is_printed_kept_and_leaves_nothing() {
     }
     assert!(stdout.lines().all(|line| line.chars().count() <= 80 || line.contains('/')), "{stdout}");
     assert!(stderr.contains("[8/8]"), "without a terminal each step leaves a line: {stderr}");
-    let kept = place.kept();
+    let kept = place.studies("store");
     assert_eq!(kept.len(), 1);
     assert_eq!((kept[0].question, kept[0].rows.len(), kept[0].complete), (Question::Measure, 8, true));
-    let store = place.store();
-    let shown = place.run(&["show", "last", "--store", store.to_str().unwrap()]);
-    assert_eq!(text(&shown.stdout), stdout, "a kept run prints the same");
-    let listed = text(&place.run(&["runs", "--store", store.to_str().unwrap()]).stdout);
+    assert_eq!(place.run("show last --store store").stdout, stdout, "a kept run prints the same");
+    let listed = place.run("runs --store store").stdout;
     assert!(listed.contains(&kept[0].id), "{listed}");
 }
 
 #[test]
 fn the_sums_of_the_sentences_are_those_of_the_table() {
-    let place = Place::new();
-    let output = place.measure(&["--json"]);
-    let study = Study::from_json(&text(&output.stdout)).unwrap();
+    let place = place();
+    let study = measure(&place, "--json").study();
     let read = study.rows.iter().find(|row| row.pattern == "throughput-64k-read").unwrap();
     let figures = read.figures().unwrap();
     // Requests are counted when they are issued, bytes when they have come back: those in flight at either end differ.
@@ -107,135 +61,91 @@ fn the_sums_of_the_sentences_are_those_of_the_table() {
 
 #[test]
 fn quiet_shows_nothing_and_no_store_keeps_nothing() {
-    let place = Place::new();
-    let data = place.data();
-    let output = place.run(&["measure", data.to_str().unwrap(), "--quick", "--size=16m", "--quiet", "--no-store"]);
-    assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));
-    assert!(!place.folder.path().join("home").exists());
+    let place = place();
+    assert_eq!(place.run("measure data --quick --size=16m --quiet --no-store").good().stderr, "");
+    assert_eq!(place.names(""), ["data"]);
 }
 
 #[test]
 fn markdown_is_a_table_for_a_ticket() {
-    let place = Place::new();
-    let stdout = text(&place.measure(&["--markdown"]).stdout);
+    let place = place();
+    let stdout = measure(&place, "--markdown").stdout;
     assert!(stdout.contains("| test ") && stdout.contains("|---"), "{stdout}");
 }
 
 #[test]
 fn an_interrupt_ends_it_with_what_there_is_and_nothing_left() {
-    let place = Place::new();
-    let (data, store) = (place.data(), place.store());
-    let words = ["measure", data.to_str().unwrap(), "--size=16m", "--store", store.to_str().unwrap()];
-    let mut child = place.command(&words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    wait_until(|| !is_empty(&data));
-    let pid = i32::try_from(child.id()).unwrap();
-    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::INT).unwrap();
-    let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(130));
-    assert!(is_empty(&data));
-    let kept = place.kept();
+    let place = place();
+    let mut running = place.start(MEASURE);
+    running.wait_until("a directory", |_| !is_empty(&place));
+    running.signal("INT");
+    assert_eq!(running.finish().status, Some(130));
+    assert!(is_empty(&place));
+    let kept = place.studies("store");
     assert!(!kept[0].complete);
 }
 
 #[test]
 fn clean_removes_what_a_killed_run_left() {
-    let place = Place::new();
-    let data = place.data();
-    fs::write(data.join("mine"), "mine").unwrap();
-    let store = place.store();
-    let words = ["measure", data.to_str().unwrap(), "--size=16m", "--store", store.to_str().unwrap()];
-    let mut child = place.command(&words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let marked = || fs::read_dir(&data).unwrap().flatten().any(|entry| entry.path().join(".fsdyno-work").exists());
-    wait_until(marked);
-    let busy = text(&place.run(&["clean", data.to_str().unwrap()]).stdout);
+    let place = place();
+    place.write("data/mine", "mine");
+    let mut running = place.start(MEASURE);
+    let marked =
+        || fs::read_dir(place.path("data")).unwrap().flatten().any(|entry| entry.path().join(".fsdyno-work").exists());
+    running.wait_until("a marked directory", |_| marked());
+    let busy = place.run("clean data").stdout;
     assert!(busy.contains("still uses it"), "{busy}");
-    wait_until(|| {
-        store.is_dir()
-            && fs::read_dir(&store)
-                .unwrap()
-                .flatten()
-                .any(|file| file.path().extension().is_some_and(|end| end == "json"))
-    });
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert_eq!(fs::read_dir(&data).unwrap().count(), 2);
-    let kept = place.kept();
+    let kept = |name: &String| name.ends_with(".json");
+    running.wait_until("a study", |_| place.path("store").is_dir() && place.names("store").iter().any(kept));
+    running.signal("KILL");
+    running.finish();
+    assert_eq!(place.names("data").len(), 2);
+    let kept = place.studies("store");
     assert!(!kept[0].complete && !kept[0].rows.is_empty(), "what it had found by then is kept");
     // The process that did the work dies a moment after the one that was killed.
-    wait_until(|| {
-        let cleaned = place.run(&["clean", data.to_str().unwrap()]);
-        assert_eq!(cleaned.status.code(), Some(0));
-        text(&cleaned.stdout).contains("removed")
-    });
-    assert_eq!(fs::read_to_string(data.join("mine")).unwrap(), "mine");
-    assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
-    let again = text(&place.run(&["clean", data.to_str().unwrap()]).stdout);
+    wait_until("the removal", || place.run("clean data").good().stdout.contains("removed"));
+    assert_eq!(place.read("data/mine"), "mine");
+    assert_eq!(place.names("data"), ["mine"]);
+    let again = place.run("clean data").stdout;
     assert!(again.starts_with("no fsdyno files are left"), "{again}");
 }
 
 #[test]
 fn what_cannot_be_measured_is_refused_with_status_2() {
-    let place = Place::new();
-    let data = place.data();
-    fs::write(data.join("file"), "x").unwrap();
-    fs::write(place.folder.path().join("store-is-a-file"), "x").unwrap();
-    let data_text = data.to_str().unwrap().to_string();
-    let file = data.join("file").display().to_string();
-    let missing = data.join("missing").display().to_string();
-    let bad_store = place.folder.path().join("store-is-a-file").display().to_string();
-    let cases: [(&[&str], &str); 8] = [
-        (&["measure", &missing], "does not exist"),
-        (&["measure", &file], "is not a directory"),
-        (&["measure", "/proc", "--no-store"], "kernel filesystem"),
-        (&["measure", &data_text, "--expect", "nfs", "--no-store"], "should be nfs, but it is"),
-        (&["measure", &data_text, "--size", "4x"], "powers of 1,024"),
-        (&["measure", &data_text, "--size", "1048576t", "--no-store"], "beyond 90 %"),
-        (&["measure", &data_text, "--store", &bad_store], "cannot save runs in"),
-        (&["show", "nothing", "--no-such-option"], "unexpected argument"),
+    let place = place();
+    place.write("data/file", "x");
+    place.write("store-is-a-file", "x");
+    let cases: [(&str, &str); 8] = [
+        ("measure data/missing", "does not exist"),
+        ("measure data/file", "is not a directory"),
+        ("measure /proc --no-store", "kernel filesystem"),
+        ("measure data --expect nfs --no-store", "should be nfs, but it is"),
+        ("measure data --size 4x", "powers of 1,024"),
+        ("measure data --size 1048576t --no-store", "beyond 90 %"),
+        ("measure data --store store-is-a-file", "cannot save runs in"),
+        ("show nothing --no-such-option", "unexpected argument"),
     ];
     for (words, reason) in cases {
-        let output = place.run(words);
-        assert_eq!(output.status.code(), Some(2), "{words:?}");
-        let stderr = text(&output.stderr);
-        assert!(stderr.contains(reason), "{words:?}: {stderr}");
-        assert_eq!(text(&output.stdout), "", "{words:?}");
+        place.run(words).refused(reason);
     }
-    assert_eq!(fs::read_dir(&data).unwrap().count(), 1, "a refusal writes nothing");
+    assert_eq!(place.names("data"), ["file"], "a refusal writes nothing");
 }
 
 #[test]
 fn a_directory_with_a_colon_and_blanks_works() {
-    let place = Place::new();
-    let odd = place.data().join("a:b c");
-    fs::create_dir(&odd).unwrap();
-    let output = place.run(&["measure", odd.to_str().unwrap(), "--quick", "--size=16m", "--no-store", "-q"]);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert!(is_empty(&odd));
-}
-
-/// Waits for something that another process does.
-fn wait_until(mut done: impl FnMut() -> bool) {
-    for _ in 0..2000 {
-        if done() {
-            return;
-        }
-        // A test may wait; the program itself has a clock for that.
-        let _ = rustix::thread::nanosleep(&rustix::thread::Timespec { tv_sec: 0, tv_nsec: 10_000_000 });
-    }
-    panic!("it never happened");
+    let place = place();
+    fs::create_dir(place.path("data/a:b c")).unwrap();
+    place.run(&["measure", "data/a:b c", "--quick", "--size=16m", "--no-store", "-q"]).good();
+    assert!(place.names("data/a:b c").is_empty());
 }
 
 #[test]
 fn without_a_home_the_answer_is_printed_and_not_kept() {
-    let place = Place::new();
-    let data = place.data();
-    let words = ["measure", data.to_str().unwrap(), "--quick", "--size=16m"];
-    let mut command = place.command(&words);
-    let ran = command.env_remove("HOME").env_remove("XDG_DATA_HOME").output().unwrap();
-    let told = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(0), "{told}");
+    let place = place();
+    let mut command = place.command("measure data --quick --size=16m");
+    let ran = Running::start(command.env_remove("HOME").env_remove("XDG_DATA_HOME")).finish().good();
+    let told = ran.stderr;
     assert!(told.contains("neither XDG_DATA_HOME nor HOME is set; this run is not saved"), "{told}");
     assert!(!told.contains("kept as") && !ran.stdout.is_empty(), "{told}");
-    let left: Vec<_> = fs::read_dir(place.folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left, ["data"]);
+    assert_eq!(place.names(""), ["data"]);
 }

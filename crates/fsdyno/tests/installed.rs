@@ -1,33 +1,26 @@
 //! What is installed beside the program: completions that really complete, man pages that render.
 #![forbid(unsafe_code)]
-#![expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
-
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
-fn fsdyno(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_fsdyno")).args(words).output().unwrap()
+use testkit::{Place, has};
+
+#[track_caller]
+fn fsdyno(words: &[&str]) -> String {
+    Place::new().run(words).good().stdout
 }
 
 fn stdout(output: &Output) -> String {
     assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn is_there(tool: &str) -> bool {
-    let found = Command::new(tool).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
-    if !found {
-        eprintln!("skipped: {tool} is not installed");
-    }
-    found
+    testkit::text(&output.stdout)
 }
 
 /// What bash offers at the end of these words, by the script of the program or that of a link to it.
 fn bash(script: &[&str], words: &[&str]) -> BTreeSet<String> {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = testkit::directory();
     let path = folder.path().join("script");
-    std::fs::write(&path, stdout(&fsdyno(script))).unwrap();
+    std::fs::write(&path, fsdyno(script)).unwrap();
     // As readline calls it: the function that `complete` names, with the words taken apart at `=` and `:`.
     let call = r#"source "$1" || exit 1; shift
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
@@ -49,7 +42,7 @@ const LINK: &[&str] = &["completions", "bash", "--fio"];
 
 #[test]
 fn bash_completes_both_faces() {
-    if !is_there("bash") {
+    if !has("bash") {
         return;
     }
     let both = |words: &[&str]| bash(BOTH, words);
@@ -71,10 +64,10 @@ fn bash_completes_both_faces() {
 
 #[test]
 fn bash_completes_paths() {
-    if !is_there("bash") {
+    if !has("bash") {
         return;
     }
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = testkit::directory();
     let at = |name: &str| folder.path().join(name).display().to_string();
     std::fs::write(at("a file.fio"), "").unwrap();
     std::fs::create_dir(at("a directory")).unwrap();
@@ -91,7 +84,7 @@ fn bash_completes_paths() {
 
 #[test]
 fn every_option_that_is_not_refused_is_offered_and_no_other() {
-    if !is_there("bash") {
+    if !has("bash") {
         return;
     }
     let rows = job::table::job_rows().map(|row| (row.name, row.status));
@@ -109,12 +102,12 @@ fn every_option_that_is_not_refused_is_offered_and_no_other() {
 
 #[test]
 fn fish_completes_both_faces() {
-    if !is_there("fish") {
+    if !has("fish") {
         return;
     }
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = testkit::directory();
     let path = folder.path().join("script.fish");
-    std::fs::write(&path, stdout(&fsdyno(&["completions", "fish"]))).unwrap();
+    std::fs::write(&path, fsdyno(&["completions", "fish"])).unwrap();
     for (line, expected) in [
         ("fsdyno mea", &["measure"][..]),
         ("fsdyno measure --qu", &["--quick", "--quiet"]),
@@ -134,35 +127,33 @@ fn fish_completes_both_faces() {
 fn every_shell_has_a_script() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let (both, link) = (fsdyno(&["completions", shell]), fsdyno(&["completions", shell, "--fio"]));
-        assert!(stdout(&both).contains("smallfiles") && stdout(&both).contains("iodepth_low"), "{shell}");
-        assert!(!stdout(&link).contains("smallfiles") && stdout(&link).contains("iodepth_low"), "{shell}");
+        assert!(both.contains("smallfiles") && both.contains("iodepth_low"), "{shell}");
+        assert!(!link.contains("smallfiles") && link.contains("iodepth_low"), "{shell}");
     }
     // Job files, where clap asks for a command alone.
-    assert!(stdout(&fsdyno(&["completions", "zsh"])).contains("{_fsdyno_commands || _files}"));
-    if is_there("zsh") {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    assert!(fsdyno(&["completions", "zsh"]).contains("{_fsdyno_commands || _files}"));
+    if has("zsh") {
+        let folder = testkit::directory();
         let path = folder.path().join("_fsdyno");
         for words in [&["completions", "zsh"][..], &["completions", "zsh", "--fio"]] {
-            std::fs::write(&path, stdout(&fsdyno(words))).unwrap();
+            std::fs::write(&path, fsdyno(words)).unwrap();
             let read = Command::new("zsh").args(["-f", "-n"]).arg(&path).output().unwrap();
             assert!(read.status.success() && read.stderr.is_empty(), "{read:?}");
         }
     }
-    let unknown = fsdyno(&["completions", "cmd"]);
-    assert_eq!(unknown.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&unknown.stderr).contains("powershell"));
+    Place::new().run("completions cmd").refused("powershell");
 }
 
 #[test]
 fn pages_render_without_a_warning() {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = testkit::directory();
     let pages = folder.path().join("man1");
-    stdout(&fsdyno(&["man", "--output", pages.to_str().unwrap()]));
+    fsdyno(&["man", "--output", pages.to_str().unwrap()]);
     let read = |name: &str| std::fs::read_to_string(pages.join(name)).unwrap();
-    assert_eq!(stdout(&fsdyno(&["man"])), read("fsdyno.1"));
-    assert_eq!(stdout(&fsdyno(&["man", "measure"])), read("fsdyno-measure.1"));
-    assert_eq!(stdout(&fsdyno(&["man", "fio"])), read("fsdyno-fio.1"));
-    if !is_there("groff") {
+    assert_eq!(fsdyno(&["man"]), read("fsdyno.1"));
+    assert_eq!(fsdyno(&["man", "measure"]), read("fsdyno-measure.1"));
+    assert_eq!(fsdyno(&["man", "fio"]), read("fsdyno-fio.1"));
+    if !has("groff") {
         return;
     }
     for page in std::fs::read_dir(&pages).unwrap() {
@@ -176,9 +167,7 @@ fn pages_render_without_a_warning() {
 
 #[test]
 fn pages_that_cannot_be_written_are_told_of() {
-    let output = fsdyno(&["man", "--output", "/dev/null/pages"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write man pages into /dev/null/pages"));
-    assert_eq!(fsdyno(&["man", "mesure"]).status.code(), Some(2));
+    Place::new().run("man --output /dev/null/pages").refused("cannot write man pages into /dev/null/pages");
+    Place::new().run("man mesure").refused("mesure");
     assert!(!Path::new("/dev/null/pages").exists());
 }

@@ -1,8 +1,8 @@
 //! Every example of the README runs. Places become directories of the test; long questions are asked briefly.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+
+use testkit::Place;
 
 /// The lines of the blocks marked `sh example`, without their remarks.
 fn examples(readme: &str) -> Vec<String> {
@@ -64,25 +64,13 @@ fn briefly(question: &str) -> &'static [&'static str] {
     }
 }
 
-fn run(place: &Path, words: &[String]) -> std::process::Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-    command.args(words).current_dir(place).env("XDG_DATA_HOME", place.join("home")).env("HOME", place);
-    command.output().unwrap()
-}
-
 #[test]
 fn every_example_runs() {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let place = Place::with(&["data", "nfs"]);
+    let readme = fs::read_to_string(testkit::workspace().join("README.md")).unwrap();
     let lines = examples(&readme);
     assert!(lines.len() >= 9, "the README has lost its examples: {lines:?}");
-    for name in ["data", "nfs"] {
-        fs::create_dir(folder.path().join(name)).unwrap();
-    }
-    let here = |word: &str| {
-        let data = folder.path().join("data").display().to_string();
-        word.replace("/data", &data).replace("/mnt/nfs", &folder.path().join("nfs").display().to_string())
-    };
+    let here = |word: &str| word.replace("/data", &place.word("data")).replace("/mnt/nfs", &place.word("nfs"));
     let mut compared = Vec::new();
     for line in lines {
         let mut words: Vec<String> = words(&line).iter().map(|word| here(word)).collect();
@@ -90,31 +78,28 @@ fn every_example_runs() {
         words.extend(briefly(&words[0]).iter().map(|word| word.to_string()));
         if words[0] == "diff" {
             // The run that the example compares with is last week's; this week asks the same again.
-            let named: Vec<String> = ["baseline", "set", "last-week", "last"].map(str::to_string).to_vec();
-            assert!(run(folder.path(), &named).status.success());
-            let again = run(folder.path(), &compared);
-            assert_eq!(again.status.code(), Some(0), "{compared:?}: {}", String::from_utf8_lossy(&again.stderr));
+            place.run("baseline set last-week last").good();
+            place.run(&compared).good();
         }
-        let output = run(folder.path(), &words);
-        let stderr = String::from_utf8_lossy(&output.stderr);
+        let ran = place.run(&words);
         // What two rounds of a second show in 5 % is chance: 1 is an answer as well.
         let answered = if words[0] == "diff" { [Some(0), Some(1)] } else { [Some(0); 2] };
-        assert!(answered.contains(&output.status.code()), "{line}: {:?} {stderr}", output.status.code());
+        assert!(answered.contains(&ran.status), "{line}: {ran:?}");
         if words[0] == "diff" {
-            let table = String::from_utf8_lossy(&output.stdout);
+            let table = ran.stdout;
             assert!(table.contains("local randread") && table.contains("nfs randrw"), "{table}");
         }
         if words[0] == "compare" {
             compared = words;
         }
     }
-    assert!(fs::read_to_string(folder.path().join("report.html")).unwrap().contains("</html>"));
+    assert!(place.read("report.html").contains("</html>"));
 }
 
 #[test]
 fn every_fio_line_runs() {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let place = Place::new();
+    let readme = fs::read_to_string(testkit::workspace().join("README.md")).unwrap();
     let begins = |block: &[String], words: &str| block.first().is_some_and(|line| line.starts_with(words));
     let mut ran = 0;
     for (kind, block) in blocks(&readme) {
@@ -122,7 +107,7 @@ fn every_fio_line_runs() {
             "sh example" => {}
             "" if begins(&block, "# A: ") => {
                 for line in fio_lines(&block) {
-                    run_briefly(folder.path(), &line);
+                    run_briefly(&place, &line);
                     ran += 1;
                 }
             }
@@ -140,12 +125,12 @@ fn every_fio_line_runs() {
 }
 
 /// Runs a fio line with its paths in a directory of ours, on small files and for a second.
-fn run_briefly(place: &Path, line: &str) {
+fn run_briefly(place: &Place, line: &str) {
     let mut all = words(line);
     assert_eq!(all.remove(0), "fsdyno", "{line}");
     let here = |word: &str| match word.split_once('=') {
         Some((name, path)) if path.starts_with('/') => {
-            let own = place.join(path.trim_start_matches('/'));
+            let own = place.path(path.trim_start_matches('/'));
             let directory = if name.ends_with("directory") { Some(own.as_path()) } else { own.parent() };
             fs::create_dir_all(directory.unwrap()).unwrap();
             format!("{name}={}", own.display())
@@ -154,7 +139,5 @@ fn run_briefly(place: &Path, line: &str) {
     };
     let mut brief: Vec<String> = all.iter().map(|word| here(word)).collect();
     brief.extend(["--size=1m", "--runtime=1", "--ramp_time=0"].map(str::to_string));
-    let output = run(place, &brief);
-    assert_eq!(output.status.code(), Some(0), "{line}: {}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("IOPS="), "{line}");
+    assert!(place.run(&brief).good().stdout.contains("IOPS="), "{line}");
 }

@@ -55,7 +55,7 @@ pub fn attribute(server: &Study, client: &Study) -> Result<Vec<Attributed>, Prob
 /// The kind of storage that a run is of.
 fn class(study: &Study) -> StorageClass {
     let of_target = study.targets.first().map(|target| target.storage.class);
-    let of_run = || Some(study.rows.first()?.run.as_ref()?.storages.first()?.class);
+    let of_run = || Some(study.rows.first()?.run.as_ref()?.storages().next()?.class);
     of_target.filter(|class| *class != StorageClass::Unknown).or_else(of_run).unwrap_or_default()
 }
 
@@ -93,7 +93,7 @@ fn of_round(server: &RunRecord, client: &RunRecord) -> Result<Attribution, Strin
 /// What must be the same on both sides.
 fn plan_of(setup: &JobSetup) -> String {
     let JobSetup { access, depth, clones, block_sizes, .. } = setup;
-    let [(read, _), (write, _), _] = block_sizes;
+    let (read, write) = (block_sizes.read.0, block_sizes.write.0);
     format!("{access} of {read} and {write} B at depth {depth} in {clones} jobs")
 }
 
@@ -109,11 +109,11 @@ mod tests {
             1,
             JobSetup { access: Access::named("randread").unwrap(), depth, clones: 1, ..JobSetup::default() },
         );
-        job.read.bytes = 4096;
-        job.read.ios = 1;
+        job.directions.read.bytes = 4096;
+        job.directions.read.ios = 1;
         let mut moments = Moments::default();
         moments.record(mean_ns);
-        job.read.lat.moments = moments;
+        job.directions.read.lat.moments = moments;
         let mut run = RunRecord::new("test", 1);
         run.jobs = vec![job];
         Study { id: id.into(), ..Study::of_run(run) }

@@ -136,8 +136,8 @@ impl Observer for Relay<'_> {
 
     fn watch(&mut self, view: &View<'_>) {
         let published: Vec<_> = view.cells.iter().map(run::WorkerCell::published).collect();
-        let operations = published.iter().flat_map(|totals| totals.ios).sum();
-        let bytes = published.iter().flat_map(|totals| totals.bytes).sum();
+        let operations = published.iter().flat_map(|totals| totals.ios.into_values()).sum();
+        let bytes = published.iter().flat_map(|totals| totals.bytes.into_values()).sum();
         let states: Vec<WorkerState> = view.cells.iter().map(run::WorkerCell::state).collect();
         let any = |state| states.contains(&state);
         let phase = match () {
@@ -163,7 +163,7 @@ impl Observer for Relay<'_> {
         let lost = self.work.check_there().err();
         let note = |lost: Problem| {
             let id = results::DIRECTORY_LOST.to_string();
-            Note { id, severity: Severity::Invalid, job: None, text: lost.what }
+            Note { id, severity: Severity::Invalid, node: None, job: None, text: lost.what }
         };
         lost.map(note).into_iter().collect()
     }
@@ -185,7 +185,7 @@ impl Observer for Relay<'_> {
             self.counted = Some(self.tally.look(&record.jobs));
         }
         let rows = record.report_rows();
-        let latencies = rows.iter().flat_map(|job| [&job.read.clat, &job.write.clat]);
+        let latencies = rows.iter().flat_map(|job| [&job.directions.read.clat, &job.directions.write.clat]);
         self.latency_ns_p99 = latencies.filter_map(|clat| clat.histogram.as_ref()?.percentile(99.0)).max();
     }
 }

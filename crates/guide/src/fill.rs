@@ -63,7 +63,7 @@ pub(crate) fn fill(asking: &mut Asking<'_>, row: Row, size_bytes: u64, work: &Wo
     let row = asking.run_row(row, StopRule::AsWritten, work)?;
     let record = asking.study.rows[row].run.as_ref();
     let failed = record.is_none_or(|run| run.jobs.iter().any(|job| job.error.is_some()));
-    let written: u64 = record.into_iter().flat_map(|run| &run.jobs).map(|job| job.write.bytes).sum();
+    let written: u64 = record.into_iter().flat_map(|run| &run.jobs).map(|job| job.directions.write.bytes).sum();
     let whole = written >> 20 << 20;
     if !failed && whole < size_bytes && whole > 0 {
         let (done, wanted) = (whole >> 20, size_bytes >> 20);

@@ -3,23 +3,20 @@
 
 use std::sync::Arc;
 
+use engine::caches::{SWITCH, may_be_dropped};
 use results::{PhaseRecord, Question, Row, Severity, Study};
 use run::Control;
 
 use crate::study::{Asking, Place, planned_row};
-use crate::workplace::{Needs, Workplace};
+use crate::workplace::{Needs, Workplace, reason};
 use crate::{Problem, Watcher};
 
-mod caches;
-mod operations;
 mod phases;
+mod relay;
 mod rule;
 mod sentences;
 mod shell;
-mod silence;
 mod suite;
-mod tree;
-mod workers;
 
 use suite::Suite;
 
@@ -105,7 +102,7 @@ pub fn smallfiles(
     watcher: &mut dyn Watcher,
 ) -> Result<Study, Problem> {
     if options.drop_caches {
-        caches::check_drop()?;
+        check_drop()?;
     }
     let places = std::slice::from_ref(place);
     let mut asking = Asking::begin(Question::SmallFiles, places, version, command, control, watcher);
@@ -131,6 +128,17 @@ pub fn smallfiles(
     asking.study.sentences = sentences::of(&asking.study, suite.mount(), shell_ns);
     asking.leave(work);
     Ok(asking.finish())
+}
+
+/// Whether the caches may be dropped at all.
+///
+/// # Errors
+/// When they may not, with the reason.
+fn check_drop() -> Result<(), Problem> {
+    may_be_dropped().map_err(|error| {
+        Problem::new(format!("--drop-caches cannot write {SWITCH}: {}", reason(&error)))
+            .with_next("run as root of the machine (not of a container), or leave out --drop-caches")
+    })
 }
 
 /// The native write and read of the published rule, for a check of it: the rows of both.

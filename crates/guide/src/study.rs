@@ -139,7 +139,7 @@ impl<'a> Asking<'a> {
 
     /// Something that the reader must know about how it was done.
     pub fn note(&mut self, id: &str, severity: Severity, text: impl Into<String>) {
-        self.study.notes.push(Note { id: id.to_string(), severity, job: None, text: text.into() });
+        self.study.notes.push(Note { id: id.to_string(), severity, node: None, job: None, text: text.into() });
     }
 
     /// Removes a work directory. What cannot be removed is told and noted: the figures stand all the same.

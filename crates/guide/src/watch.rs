@@ -131,12 +131,12 @@ impl Counted {
             amount.bytes += direction.bytes;
         };
         for job in jobs {
-            for direction in [&job.read, &job.write, &job.trim] {
+            for direction in [&job.directions.read, &job.directions.write, &job.directions.trim] {
                 counted.at_ms = counted.at_ms.max(direction.runtime_ms);
                 add(&mut counted.all, direction);
             }
-            counted.read.iter_mut().for_each(|amount| add(amount, &job.read));
-            counted.write.iter_mut().for_each(|amount| add(amount, &job.write));
+            counted.read.iter_mut().for_each(|amount| add(amount, &job.directions.read));
+            counted.write.iter_mut().for_each(|amount| add(amount, &job.directions.write));
         }
         counted
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use engine::errno;
 use engine::files::{Directory, Reach, unguessable};
 use probe::{FileKind, PathFacts};
-use run::Control;
+use run::{Bounds, Control};
 
 use crate::Problem;
 
@@ -37,6 +37,7 @@ pub struct Workplace {
     held: Option<Held>,
     marker: Mutex<Marker>,
     guard: Guard,
+    bounds: Bounds,
 }
 
 impl Workplace {
@@ -76,7 +77,15 @@ impl Workplace {
         check_owner(&directory, &held)?;
         let guard = Guard::begin(&directory, &path, control);
         // From here on dropping it removes it.
-        let workplace = Workplace { parent, name, directory, held: Some(held), marker: Mutex::new(marker), guard };
+        let workplace = Workplace {
+            parent,
+            name,
+            directory,
+            held: Some(held),
+            marker: Mutex::new(marker),
+            guard,
+            bounds: control.bounds(),
+        };
         // Another run may have begun at the same time: whoever came first has the room.
         space::check(&workplace.parent, &path, need, Some(&workplace.marker()))?;
         Ok(workplace)
@@ -149,7 +158,7 @@ impl Workplace {
     /// # Errors
     /// When something cannot be removed.
     pub fn empty(&self) -> Result<(), Problem> {
-        removal::empty(&self.directory)
+        removal::empty(&self.directory, self.bounds)
     }
 
     /// Leaves it where it is, for [`clean`]: its storage does not answer.
@@ -164,7 +173,7 @@ impl Workplace {
     /// When something cannot be removed.
     pub fn close(mut self) -> Result<(), Problem> {
         let held = self.held.take();
-        removal::remove(&self.parent, &self.name, &self.directory, held)
+        removal::remove(&self.parent, &self.name, &self.directory, held, self.bounds)
     }
 }
 
@@ -172,7 +181,7 @@ impl Drop for Workplace {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             // A failure was told by whoever noticed it first; `clean` finds what is left.
-            let _ = removal::remove(&self.parent, &self.name, &self.directory, held);
+            let _ = removal::remove(&self.parent, &self.name, &self.directory, held, self.bounds);
         }
     }
 }

@@ -28,6 +28,29 @@ impl Direction {
     }
 }
 
+/// The two ways in which bytes move: a trim moves none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// From the file.
+    Read,
+    /// To the file.
+    Write,
+}
+
+impl Transfer {
+    /// Both.
+    pub const BOTH: [Transfer; 2] = [Transfer::Read, Transfer::Write];
+}
+
+impl From<Transfer> for Direction {
+    fn from(transfer: Transfer) -> Direction {
+        match transfer {
+            Transfer::Read => Direction::Read,
+            Transfer::Write => Direction::Write,
+        }
+    }
+}
+
 /// One value for each direction, as fio's `read[,write[,trim]]` lists give them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerDirection<T> {
@@ -47,9 +70,39 @@ impl<T: Clone> PerDirection<T> {
 }
 
 impl<T> PerDirection<T> {
+    /// What `of` gives for each direction.
+    pub fn from_fn(mut of: impl FnMut(Direction) -> T) -> Self {
+        PerDirection { read: of(Direction::Read), write: of(Direction::Write), trim: of(Direction::Trim) }
+    }
+
+    /// What `of` makes of each value.
+    pub fn map<U>(self, mut of: impl FnMut(T) -> U) -> PerDirection<U> {
+        PerDirection { read: of(self.read), write: of(self.write), trim: of(self.trim) }
+    }
+
+    /// The three, borrowed.
+    pub fn as_ref(&self) -> PerDirection<&T> {
+        PerDirection { read: &self.read, write: &self.write, trim: &self.trim }
+    }
+
+    /// Each value of this with that of another.
+    pub fn zip<U>(self, other: PerDirection<U>) -> PerDirection<(T, U)> {
+        PerDirection { read: (self.read, other.read), write: (self.write, other.write), trim: (self.trim, other.trim) }
+    }
+
     /// The three values in fio's order.
     pub fn iter(&self) -> impl Iterator<Item = (Direction, &T)> {
         [(Direction::Read, &self.read), (Direction::Write, &self.write), (Direction::Trim, &self.trim)].into_iter()
+    }
+
+    /// The three values in fio's order, without their names.
+    pub fn into_values(self) -> [T; 3] {
+        [self.read, self.write, self.trim]
+    }
+
+    /// The three values in fio's order, to be changed.
+    pub fn values_mut(&mut self) -> [&mut T; 3] {
+        [&mut self.read, &mut self.write, &mut self.trim]
     }
 }
 
@@ -73,5 +126,77 @@ impl<T> std::ops::IndexMut<Direction> for PerDirection<T> {
             Direction::Write => &mut self.write,
             Direction::Trim => &mut self.trim,
         }
+    }
+}
+
+/// One value for each way in which bytes move: of counters that know no third direction. Saved as `[read, write]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    from = "[T; 2]",
+    into = "[T; 2]",
+    bound(serialize = "T: Clone + Serialize", deserialize = "T: Deserialize<'de>")
+)]
+pub struct ReadWrite<T> {
+    /// Reads.
+    pub read: T,
+    /// Writes.
+    pub write: T,
+}
+
+impl<T> ReadWrite<T> {
+    /// What `of` makes of each value.
+    pub fn map<U>(self, mut of: impl FnMut(T) -> U) -> ReadWrite<U> {
+        ReadWrite { read: of(self.read), write: of(self.write) }
+    }
+
+    /// Each value of this with that of another.
+    pub fn zip<U>(self, other: ReadWrite<U>) -> ReadWrite<(T, U)> {
+        ReadWrite { read: (self.read, other.read), write: (self.write, other.write) }
+    }
+}
+
+impl ReadWrite<u64> {
+    /// Both together; the sum ends at the largest number.
+    pub fn sum(self) -> u64 {
+        self.read.saturating_add(self.write)
+    }
+
+    /// Each with as much added.
+    pub fn plus(self, more: Self) -> Self {
+        self.zip(more).map(|(sum, more)| sum.saturating_add(more))
+    }
+
+    /// What came since counters that only grow stood at `before`.
+    pub fn since(self, before: Self) -> Self {
+        self.zip(before).map(|(now, before)| now.saturating_sub(before))
+    }
+}
+
+impl<T> std::ops::Index<Transfer> for ReadWrite<T> {
+    type Output = T;
+    fn index(&self, transfer: Transfer) -> &T {
+        match transfer {
+            Transfer::Read => &self.read,
+            Transfer::Write => &self.write,
+        }
+    }
+}
+
+impl<T> From<[T; 2]> for ReadWrite<T> {
+    fn from([read, write]: [T; 2]) -> Self {
+        ReadWrite { read, write }
+    }
+}
+
+/// Of the directions in which bytes move.
+impl<T> From<PerDirection<T>> for ReadWrite<T> {
+    fn from(PerDirection { read, write, trim: _ }: PerDirection<T>) -> Self {
+        ReadWrite { read, write }
+    }
+}
+
+impl<T> From<ReadWrite<T>> for [T; 2] {
+    fn from(pair: ReadWrite<T>) -> Self {
+        [pair.read, pair.write]
     }
 }

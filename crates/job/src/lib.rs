@@ -43,7 +43,7 @@ pub mod value;
 
 pub use access::Access;
 pub use diagnostic::{Diagnostic, Origin, Warning, WarningCode};
-pub use direction::{Direction, PerDirection};
+pub use direction::{Direction, PerDirection, ReadWrite, Transfer};
 pub use resolve::{Resolved, resolve};
 pub use settings::{Action, Eta, Formats, Settings};
 pub use sources::{Machine, Sources};

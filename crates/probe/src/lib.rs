@@ -33,12 +33,6 @@ pub fn mount_by_name(path: &Path) -> Fact<Mount> {
     Look::new().mount_by_name(path)
 }
 
-/// The whole disks behind a path, several for a filesystem that spans disks, none for memory and network
-/// filesystems. The path may be missing, and may be a block device itself.
-pub fn devices_of(path: &Path) -> Fact<Vec<BlockDevice>> {
-    Look::new().devices_of(path)
-}
-
 /// What a thread of this process waits for in the kernel. Asked of a thread that is not stuck, the answer is old when
 /// it comes.
 pub fn waiting_of(thread: u32) -> Fact<Waiting> {
@@ -82,11 +76,6 @@ pub fn storage_of(path: &Path) -> Storage {
 /// operations never asked for are left out. The counters only grow: a difference of two looks is what happened.
 pub fn nfs_mount_statistics(mount_point: &Path) -> Fact<WireCounters> {
     Look::new().nfs_mount_statistics(mount_point)
-}
-
-/// The process that answers for the FUSE mount at `mount_point`.
-pub fn fuse_daemon_of(mount_point: &Path) -> Fact<FuseDaemon> {
-    Look::new().fuse_daemon_of(mount_point)
 }
 
 /// The kernel that this process runs on, and its view of processes.

@@ -2,6 +2,7 @@
 //! merged and compared. Pure: no clock, no file, no terminal.
 #![forbid(unsafe_code)]
 
+mod blank;
 mod direction;
 pub mod escape;
 pub mod evidence;
@@ -10,20 +11,23 @@ mod histogram;
 mod interval;
 mod merge;
 mod moments;
-mod new;
+mod nodes;
 pub mod quantity;
 mod record;
 mod samples;
 mod saved;
+mod severity;
 pub mod statistics;
 
+pub use blank::DEFAULT_PERCENTILES;
 pub use direction::per_second;
 pub use guided::*;
 pub use histogram::{BUCKETS, Histogram, bucket_of, bucket_value};
 pub use interval::Interval;
-pub use job::Access;
+pub use job::{Access, Direction, PerDirection, ReadWrite, Transfer};
 pub use moments::Moments;
-pub use new::DEFAULT_PERCENTILES;
+pub use nodes::{MergeError, Node};
 pub use record::*;
 pub use samples::{Samples, added_up};
 pub use saved::SavedRecordError;
+pub use severity::Severity;

@@ -1,5 +1,7 @@
 //! From workers to the rows of a report: `group_reporting` and `unified_rw_reporting`.
 
+use job::PerDirection;
+
 use crate::direction::merge_all_or_none;
 use crate::record::{DirectionRecord, JobRecord, LatencySlice, LostRequests, RunRecord, SurvivedErrors, SyncRecord};
 
@@ -20,11 +22,13 @@ impl RunRecord {
 impl JobRecord {
     /// Adds another worker of the same group. The row keeps the name, the pid and the setup of its first member, takes
     /// the options of its last and the first error that any of them had.
+    #[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]
     pub fn merge(&mut self, other: &JobRecord) {
         let JobRecord {
             name: _,
             description: _,
             thread_number: _,
+            node: _,
             group: _,
             group_reporting: _,
             clone: _,
@@ -36,9 +40,7 @@ impl JobRecord {
             error,
             lost,
             eta_s,
-            read,
-            write,
-            trim,
+            directions,
             sync,
             final_sync_ns,
             close_ns,
@@ -70,18 +72,15 @@ impl JobRecord {
         *error = error.take().or_else(|| other.error.clone());
         merge_lost(lost, other.lost.as_ref());
         *eta_s = (*eta_s).max(other.eta_s);
-        let ios = read.ios + write.ios + trim.ios;
-        let other_ios = other.read.ios + other.write.ios + other.trim.ios;
+        let ios = |directions: &PerDirection<DirectionRecord>| directions.iter().map(|(_, moved)| moved.ios).sum();
         *sampled_latency = merge_all_or_none(
             sampled_latency.take(),
             other.sampled_latency.as_ref(),
-            ios,
-            other_ios,
-            |mine, others| mine.iter_mut().zip(others.iter()).for_each(|(mine, other)| mine.merge(other)),
+            ios(directions),
+            ios(&other.directions),
+            |mine, others| others.iter().for_each(|(direction, other)| mine[direction].merge(other)),
         );
-        read.merge(&other.read);
-        write.merge(&other.write);
-        trim.merge(&other.trim);
+        other.directions.iter().for_each(|(direction, other)| directions[direction].merge(other));
         sync.merge(&other.sync);
         *final_sync_ns = (*final_sync_ns).max(other.final_sync_ns);
         *close_ns = (*close_ns).max(other.close_ns);
@@ -105,9 +104,9 @@ impl JobRecord {
 
     /// All directions as one, for `unified_rw_reporting`: counts and samples add up, the longest runtime counts.
     pub fn mixed(&self) -> DirectionRecord {
-        let mut mixed = self.read.clone();
-        mixed.merge(&self.write);
-        mixed.merge(&self.trim);
+        let mut mixed = self.directions.read.clone();
+        mixed.merge(&self.directions.write);
+        mixed.merge(&self.directions.trim);
         mixed
     }
 }

@@ -2,17 +2,18 @@
 //!
 //! Unknown is `None`, never 0. The schema number grows whenever a field is added, removed or changes meaning.
 
-use job::Access;
+use job::{Access, PerDirection, ReadWrite};
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::{Ledger, Storage};
 use crate::guided::Finding;
 use crate::histogram::Histogram;
 use crate::moments::Moments;
+use crate::nodes::Node;
 use crate::samples::Samples;
+use crate::severity::Severity;
 
 /// Version of the record's format.
-pub const SCHEMA_VERSION: u32 = 4;
+pub const SCHEMA_VERSION: u32 = 5;
 
 /// One run of one or more jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,22 +34,14 @@ pub struct RunRecord {
     pub command: Vec<String>,
     /// Options given for all jobs, canonical names, texts as typed.
     pub global_options: Vec<(String, String)>,
-    /// Machine and clock.
-    pub host: Host,
+    /// The machines that it ran on; one, unless records of several were merged. No two have the same name.
+    pub nodes: Vec<Node>,
     /// One entry per worker, by thread number.
     pub jobs: Vec<JobRecord>,
-    /// Block devices behind the files.
-    pub disks: Vec<DiskRecord>,
     /// What the reader must know.
     pub notes: Vec<Note>,
     /// The signal that ended the run.
     pub signal: Option<i32>,
-    /// The storages that the files are on, one per mount.
-    #[serde(default)]
-    pub storages: Vec<Storage>,
-    /// The bytes in all layers, through the run; `None`: nobody looked.
-    #[serde(default)]
-    pub ledger: Option<Ledger>,
     /// What was found against the numbers: a function of the rest, kept so that a reader needs no program.
     #[serde(default)]
     pub findings: Vec<Finding>,
@@ -80,18 +73,6 @@ pub struct ClockFacts {
     pub drift_ppm: Option<f64>,
 }
 
-/// How much a note matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// How something was done; shown when asked for.
-    Info,
-    /// Something is other than asked for, or than it looks.
-    Caution,
-    /// The figures do not answer the question.
-    Invalid,
-}
-
 /// Id of the note that a run's own directory was removed by somebody while it went on.
 pub const DIRECTORY_LOST: &str = "directory-lost";
 
@@ -102,6 +83,9 @@ pub struct Note {
     pub id: String,
     /// How much it matters.
     pub severity: Severity,
+    /// The node it concerns, by name; `None`: the run's only one, or all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     /// The job it concerns; `None`: the run.
     pub job: Option<String>,
     /// One sentence.
@@ -117,6 +101,8 @@ pub struct JobRecord {
     pub description: Option<String>,
     /// Counted from 1 over all workers.
     pub thread_number: u32,
+    /// The machine that it ran on: index into the record's nodes.
+    pub node: usize,
     /// Report group, counted from 0.
     pub group: u32,
     /// Workers merged into this record (1 before merging).
@@ -141,12 +127,8 @@ pub struct JobRecord {
     pub lost: Option<LostRequests>,
     /// Seconds left when an interim record was made; `None` when unknown or over.
     pub eta_s: Option<u64>,
-    /// Transfers, by direction.
-    pub read: DirectionRecord,
-    /// See `read`.
-    pub write: DirectionRecord,
-    /// See `read`.
-    pub trim: DirectionRecord,
+    /// Transfers.
+    pub directions: PerDirection<DirectionRecord>,
     /// fsync, fdatasync, sync_file_range: total count and latency.
     pub sync: SyncRecord,
     /// Time of the syncs after the last I/O (`end_fsync`, `fsync_on_close`), ns (the longest when merged); `None`: none.
@@ -192,8 +174,8 @@ pub struct JobRecord {
     pub engine_ways: Vec<String>,
     /// One I/O in so many was timed (64 with gtod_reduce; 1: every one).
     pub timed_one_in: u32,
-    /// What the timed I/Os of a sampled run gave, by direction (clat); kept out of fio's formats.
-    pub sampled_latency: Option<Box<[Latency; 3]>>,
+    /// What the timed I/Os of a sampled run gave (clat); kept out of fio's formats.
+    pub sampled_latency: Option<Box<PerDirection<Latency>>>,
     /// What the plan said that this worker would do.
     #[serde(default)]
     pub plan: JobPlan,
@@ -258,7 +240,7 @@ pub struct JobPlan {
     pub span_bytes: Option<u64>,
     /// Bytes after which it stops; `None`: by time alone.
     pub io_bytes: Option<u64>,
-    /// Seconds after which it stops; `None`: by bytes alone.
+    /// Time after which it stops, ms; `None`: by bytes alone.
     pub runtime_ms: Option<u64>,
     /// Warm-up before anything counts, ms.
     pub ramp_ms: u64,
@@ -319,8 +301,8 @@ pub struct LatencySlice {
 pub struct JobSetup {
     /// What it did, written as the canonical `rw` word.
     pub access: Access,
-    /// Smallest and largest block size of read, write, trim, bytes.
-    pub block_sizes: [(u32, u32); 3],
+    /// Smallest and largest block size, bytes.
+    pub block_sizes: PerDirection<(u32, u32)>,
     /// Engine.
     pub engine: String,
     /// Depth asked for.
@@ -480,13 +462,13 @@ pub struct DiskRecord {
     /// Kernel name.
     pub name: String,
     /// Reads, writes.
-    pub ios: [u64; 2],
+    pub ios: ReadWrite<u64>,
     /// 512-byte sectors read, written.
-    pub sectors: [u64; 2],
+    pub sectors: ReadWrite<u64>,
     /// Merged requests read, written.
-    pub merges: [u64; 2],
+    pub merges: ReadWrite<u64>,
     /// ms spent reading, writing.
-    pub ticks_ms: [u64; 2],
+    pub ticks_ms: ReadWrite<u64>,
     /// Weighted ms in the queue.
     pub in_queue_ms: u64,
     /// Busy share of the run, percent (0 to 100).

@@ -1,6 +1,7 @@
 //! Records as text: JSON with a schema number, refused when a newer program wrote it.
 
 use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use crate::record::{RunRecord, SCHEMA_VERSION};
 
@@ -44,6 +45,50 @@ impl RunRecord {
         if schema > SCHEMA_VERSION {
             return Err(SavedRecordError::Newer { found: schema });
         }
+        if schema < SCHEMA_VERSION {
+            let mut record = serde_json::from_str(text)?;
+            upgrade(&mut record);
+            return Ok(serde_json::from_value(record)?);
+        }
         Ok(serde_json::from_str(text)?)
+    }
+}
+
+/// Makes an older record one of this format. What is missing or of another kind stays so: reading it tells.
+pub(crate) fn upgrade(record: &mut Value) {
+    let Some(record) = record.as_object_mut().filter(|record| record.get("schema").and_then(Value::as_u64) < Some(5))
+    else {
+        return;
+    };
+    record.insert("schema".into(), json!(SCHEMA_VERSION));
+    // Until format 4 a record was of one machine, and its facts stood in the record itself.
+    let mut node = Map::from_iter([("name".into(), json!("")), ("storages".into(), json!([]))]);
+    for key in ["host", "storages", "disks", "ledger"] {
+        node.extend(record.remove_entry(key));
+    }
+    record.insert("nodes".into(), json!([node]));
+    for job in record.get_mut("jobs").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(job) = job.as_object_mut() {
+            upgrade_job(job);
+        }
+    }
+}
+
+/// Directions stood beside each other in a job, or in lists.
+fn upgrade_job(job: &mut Map<String, Value>) {
+    job.insert("node".into(), json!(0));
+    let directions = ["read", "write", "trim"].into_iter().filter_map(|name| job.remove_entry(name)).collect();
+    job.insert("directions".into(), Value::Object(directions));
+    let latencies = job.get_mut("sampled_latency").map(Value::take);
+    job.insert("sampled_latency".into(), latencies.map_or(Value::Null, by_direction));
+    if let Some(sizes) = job.get_mut("setup").and_then(|setup| setup.get_mut("block_sizes")) {
+        *sizes = by_direction(sizes.take());
+    }
+}
+
+fn by_direction(list: Value) -> Value {
+    match list {
+        Value::Array(values) => ["read", "write", "trim"].map(str::to_owned).into_iter().zip(values).collect(),
+        other => other,
     }
 }

@@ -64,19 +64,20 @@ impl Account for ThreadAccount<'_> {
     fn job_record(&self, recorder: &Recorder, elapsed_ms: u64, survived: SurvivedErrors) -> JobRecord {
         let counted = recorder.counted(elapsed_ms, self.shown());
         let used = thread::usage().since(&self.usage_then);
-        let [read, write, trim] = counted.directions;
         let mut record = blank_record(self.plan);
         record.pid = thread::thread_id();
         record.started_ms = Some(self.started_ms);
         record.latency_depth = self.plan.job.submission.depth;
-        (record.read, record.write, record.trim) = (read, write, trim);
+        record.directions = counted.directions;
         if let Some(writes_ms) = self.writes_ms {
             // What is read back adds to the time of the reads, and to theirs alone.
-            for moved in [&mut record.write, &mut record.trim].into_iter().filter(|moved| moved.bytes > 0) {
+            for moved in
+                [&mut record.directions.write, &mut record.directions.trim].into_iter().filter(|moved| moved.bytes > 0)
+            {
                 moved.runtime_ms = writes_ms;
             }
             if self.plan.job.pattern.access.reads {
-                record.read.runtime_ms += writes_ms;
+                record.directions.read.runtime_ms += writes_ms;
             }
         }
         record.sync = counted.sync;

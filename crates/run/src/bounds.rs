@@ -45,13 +45,18 @@ impl Bounds {
         Bounds { patience_ns: seconds.clamp(1, 86_400) * SECOND_NS }
     }
 
-    /// The one number that all of them follow from, s.
+    /// The one number that all of them follow from.
+    pub(crate) fn patience(&self) -> Duration {
+        Duration::from_nanos(self.patience_ns)
+    }
+
+    /// The same, s.
     pub fn seconds(&self) -> u64 {
         self.patience_ns / SECOND_NS
     }
 
     /// A worker that is to end is left behind when it has not. `bytes`: what it can have in flight.
-    pub(crate) fn to_end(&self, bytes: u64) -> Silence {
+    pub(crate) fn ending(&self, bytes: u64) -> Silence {
         Silence { lost_ns: self.patience_ns.saturating_add(time_to_move_ns(bytes)), ..Silence::ALLOWED }
     }
 
@@ -79,12 +84,12 @@ impl Bounds {
         Silence { told_ns, lost_ns: told_ns.saturating_add(later_ns) }
     }
 
-    /// The first look at a storage that does not answer is given up.
-    pub fn first_look(&self) -> Silence {
+    /// What is asked of a storage outside of a run (its first look, a removal) is given up when there is no answer.
+    pub fn answer(&self) -> Silence {
         Silence { lost_ns: self.patience_ns, ..Silence::ALLOWED }
     }
 
-    /// So is one that goes on after a signal: what has begun to make something gets the time to remove it.
+    /// A first look that goes on after a signal is given up soon: what has begun to make something gets the time to remove it.
     pub fn after_signal(&self) -> Silence {
         Silence { lost_ns: self.patience_ns.min(SECOND_NS), ..Silence::ALLOWED }
     }
@@ -108,7 +113,7 @@ mod tests {
     fn all_bounds_follow_from_one_number() {
         let bounds = Bounds::default();
         assert_eq!((bounds.seconds(), bounds.drain()), (30, Duration::from_secs(25)));
-        assert_eq!(bounds.to_end(16 << 20).lost_ns, 46 * SECOND_NS);
+        assert_eq!(bounds.ending(16 << 20).lost_ns, 46 * SECOND_NS);
         assert_eq!(bounds.at_rest(60 << 20), Silence { told_ns: 30 * SECOND_NS, lost_ns: 360 * SECOND_NS });
         let short = Bounds::of_seconds(0);
         assert_eq!(short.at_rest(0), Silence { told_ns: SECOND_NS, lost_ns: 10 * SECOND_NS });

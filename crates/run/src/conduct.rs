@@ -3,7 +3,6 @@
 mod clock_watch;
 mod observer;
 mod patience;
-mod roll;
 mod shared;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -13,8 +12,8 @@ use std::time::Duration;
 use engine::clock::{Clock, ClockWatch, RealClock};
 use engine::errno::{EAGAIN, EFAULT};
 use probe::{DiskWatch, Look};
-use results::evidence::{MachineEvidence, Storage};
-use results::{ClockFacts, DiskRecord, Host, JobRecord, Note, RunRecord, SCHEMA_VERSION, Severity};
+use results::evidence::MachineEvidence;
+use results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_VERSION, Severity};
 
 use crate::account::blank_record;
 use crate::control::{Control, WorkerCell, WorkerState};
@@ -22,11 +21,11 @@ use crate::ledger::Sampler;
 use crate::ledger::foreign::ForeignLook;
 use crate::logs::LogWriter;
 use crate::plan::{Plan, WorkerPlan};
+use crate::roll::{Gate, Roll};
 use crate::stall::worker::WorkerWatch;
 use crate::stop_rule::{Stability, StopRule};
 use crate::worker::{self, Refused, WorkerEnd};
 pub use observer::{Observer, View};
-use roll::{Gate, Roll};
 pub(crate) use shared::{Event, Shared};
 
 /// A worker's stack: the loop keeps its state on the heap.
@@ -51,12 +50,10 @@ pub(crate) struct Heading {
     pub(crate) command: Vec<String>,
     /// Options given for all jobs.
     pub(crate) global_options: Vec<(String, String)>,
-    /// Machine facts.
-    pub(crate) host: Host,
+    /// This machine, and the storages that the files are on.
+    pub(crate) node: Node,
     /// Notes made before the run.
     pub(crate) notes: Vec<Note>,
-    /// The storages that the files are on.
-    pub(crate) storages: Vec<Storage>,
     /// When the run ends.
     pub(crate) stop_rule: StopRule,
     /// The look at the machine that the plan was made with.
@@ -200,10 +197,11 @@ impl<'run> Conductor<'run> {
 
     /// Waits for the last line of the log files; what is missing in them is told, and noted in the record.
     fn end_logs(&mut self) {
-        for text in self.logs.take().map(LogWriter::end).unwrap_or_default() {
+        let bounds = self.shared.control.bounds();
+        for text in self.logs.take().map(|logs| logs.end(bounds)).unwrap_or_default() {
             self.observer.message(&text);
             let severity = Severity::Caution;
-            self.heading.notes.push(Note { id: LOGS_INCOMPLETE.to_owned(), severity, job: None, text });
+            self.heading.notes.push(Note { id: LOGS_INCOMPLETE.to_owned(), severity, node: None, job: None, text });
         }
     }
 
@@ -303,13 +301,14 @@ impl<'run> Conductor<'run> {
         match Sampler::begin(
             &self.shared,
             &self.heading.look,
-            &self.heading.storages,
+            &self.heading.node.storages,
             std::mem::take(&mut self.machine),
         ) {
             Ok(sampler) => self.sampler = Some(sampler),
             Err(error) => self.heading.notes.push(Note {
                 id: "no-ledger".to_owned(),
                 severity: Severity::Caution,
+                node: None,
                 job: None,
                 text: format!("nobody watched the layers below the run: cannot start a thread: {error}"),
             }),
@@ -400,7 +399,7 @@ impl<'run> Conductor<'run> {
         if self.shared.control.stopped() || !cells.iter().any(measures) {
             return;
         }
-        let operations = cells.iter().flat_map(|cell| cell.published().ios).sum();
+        let operations = cells.iter().flat_map(|cell| cell.published().ios.into_values()).sum();
         if self.stability.settled(self.elapsed_ns(), operations) {
             self.shared.control.stop();
             self.heading.notes.extend(self.heading.stop_rule.note());
@@ -447,19 +446,25 @@ impl<'run> Conductor<'run> {
             complete,
             command: self.heading.command.clone(),
             global_options: self.heading.global_options.clone(),
-            host: Host { clock: Some(self.clock_facts()), ..self.heading.host.clone() },
+            nodes: vec![self.node(elapsed_ns)],
             jobs,
-            disks: self.disks(elapsed_ns),
             notes: self.heading.notes.iter().chain(&self.shared.plan.notes).cloned().collect(),
             signal: self.shared.control.signal(),
-            storages: self.heading.storages.clone(),
-            ledger: self.sampler.as_ref().map(Sampler::so_far),
             findings: Vec::new(),
         }
     }
 
-    fn disks(&self, elapsed_ns: u64) -> Vec<DiskRecord> {
-        self.disks.as_ref().map(|watch| watch.finish(Duration::from_nanos(elapsed_ns))).unwrap_or_default()
+    /// This machine, and what it has seen so far.
+    fn node(&self, elapsed_ns: u64) -> Node {
+        let Node { name, host, storages, .. } = self.heading.node.clone();
+        let disks = self.disks.as_ref().map(|watch| watch.finish(Duration::from_nanos(elapsed_ns)));
+        Node {
+            name,
+            host: Host { clock: Some(self.clock_facts()), ..host },
+            storages,
+            disks: disks.unwrap_or_default(),
+            ledger: self.sampler.as_ref().map(Sampler::so_far),
+        }
     }
 
     fn clock_facts(&self) -> ClockFacts {

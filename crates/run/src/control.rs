@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use job::{Direction, PerDirection};
 use results::JobRecord;
 
 use crate::bounds::Bounds;
@@ -147,9 +148,9 @@ impl Control {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Published {
     /// Bytes by direction, since the worker began (the ramp included).
-    pub bytes: [u64; 3],
+    pub bytes: PerDirection<u64>,
     /// I/Os by direction.
-    pub ios: [u64; 3],
+    pub ios: PerDirection<u64>,
     /// Files open.
     pub open_files: u32,
 }
@@ -160,8 +161,8 @@ pub struct Published {
 pub struct WorkerCell {
     state: AtomicU8,
     stop: AtomicBool,
-    bytes: [AtomicU64; 3],
-    ios: [AtomicU64; 3],
+    bytes: PerDirection<AtomicU64>,
+    ios: PerDirection<AtomicU64>,
     open_files: AtomicU32,
     /// The kernel's number of its thread; 0: it has none yet.
     thread: AtomicU32,
@@ -169,6 +170,8 @@ pub struct WorkerCell {
     steps: AtomicU64,
     /// The file that this was about.
     file: AtomicU32,
+    /// 99th percentile so far of a metadata worker, ns; 0: not known yet.
+    latency_ns_p99: AtomicU64,
     /// The conductor has given it up: its end is written, and it may begin nothing any more.
     left_behind: AtomicBool,
     snapshot: Mutex<Option<(u32, Box<JobRecord>)>>,
@@ -187,6 +190,7 @@ impl WorkerCell {
             thread: AtomicU32::new(0),
             steps: AtomicU64::new(0),
             file: AtomicU32::new(0),
+            latency_ns_p99: AtomicU64::new(0),
             left_behind: AtomicBool::new(false),
             snapshot: Mutex::new(None),
             end: Mutex::new(None),
@@ -265,18 +269,27 @@ impl WorkerCell {
     /// The totals last published.
     pub fn published(&self) -> Published {
         Published {
-            bytes: self.bytes.each_ref().map(|counter| counter.load(Ordering::Relaxed)),
-            ios: self.ios.each_ref().map(|counter| counter.load(Ordering::Relaxed)),
+            bytes: self.bytes.as_ref().map(|counter| counter.load(Ordering::Relaxed)),
+            ios: self.ios.as_ref().map(|counter| counter.load(Ordering::Relaxed)),
             open_files: self.open_files.load(Ordering::Relaxed),
         }
     }
 
     pub(crate) fn publish(&self, totals: Published) {
-        for direction in 0..3 {
+        for direction in Direction::ALL {
             self.bytes[direction].store(totals.bytes[direction], Ordering::Relaxed);
             self.ios[direction].store(totals.ios[direction], Ordering::Relaxed);
         }
         self.open_files.store(totals.open_files, Ordering::Relaxed);
+    }
+
+    /// The 99th percentile as of now.
+    pub(crate) fn publish_p99(&self, latency_ns: Option<u64>) {
+        self.latency_ns_p99.store(latency_ns.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    pub(crate) fn latency_ns_p99(&self) -> Option<u64> {
+        Some(self.latency_ns_p99.load(Ordering::Relaxed)).filter(|latency_ns| *latency_ns > 0)
     }
 
     pub(crate) fn offer_snapshot(&self, epoch: u32, record: JobRecord) {

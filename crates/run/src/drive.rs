@@ -340,8 +340,8 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
     fn totals(&self) -> Published {
         let mut totals = self.before_measuring;
         for direction in Direction::ALL {
-            totals.bytes[direction as usize] += self.parts.recorder.bytes(direction);
-            totals.ios[direction as usize] += self.parts.recorder.completed(direction);
+            totals.bytes[direction] += self.parts.recorder.bytes(direction);
+            totals.ios[direction] += self.parts.recorder.completed(direction);
         }
         // The files of the engines that touch none count as open, as with fio.
         totals.open_files = self.parts.used.len() as u32;

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use job::{Outcome, Request, Warning};
 use probe::{FileKind, HostFacts, Look};
-use results::evidence::Storage;
-use results::{Host, Note, RunRecord, Severity};
+use results::{Host, Node, Note, RunRecord, Severity};
 
 use crate::account::blank_record;
 use crate::conduct::{Heading, Observer, conduct};
@@ -44,7 +43,7 @@ pub struct Planned<'line> {
 /// A line that can be run, and the storages that it will run on.
 pub struct Ready<'line> {
     planned: Planned<'line>,
-    storages: Vec<Storage>,
+    node: Node,
 }
 
 /// What the caller brings to a run.
@@ -113,7 +112,9 @@ impl<'line> Planned<'line> {
                 known.push(identity);
             }
         }
-        Ready { planned: self, storages }
+        let host = self.host.clone();
+        let node = Node { name: probe::host_name().unwrap_or_default(), host, storages, ..Node::default() };
+        Ready { planned: self, node }
     }
 }
 
@@ -121,24 +122,22 @@ impl Ready<'_> {
     /// The record as it is before the first I/O: plans, and nothing done.
     pub fn foretold(&self) -> RunRecord {
         let mut record = RunRecord::new("", 0);
-        let Planned { host, plan, .. } = &self.planned;
-        record.host = host.clone();
+        let plan = &self.planned.plan;
+        record.nodes = vec![self.node.clone()];
         record.jobs = plan.workers.iter().map(blank_record).collect();
         record.notes.clone_from(&plan.notes);
-        record.storages.clone_from(&self.storages);
         record
     }
 
     /// Runs it to its end: the record, with what speaks against it.
     pub fn run(self, conditions: Conditions<'_>, observer: &mut dyn Observer) -> RunRecord {
-        let Planned { line, look, host, plan } = self.planned;
+        let Planned { line, look, plan, .. } = self.planned;
         let heading = Heading {
             version: conditions.version.to_owned(),
             command: line.words.clone(),
             global_options: line.request.global_options.clone(),
-            host,
+            node: self.node,
             notes: line.request.warnings.iter().map(note_of).collect(),
-            storages: self.storages,
             stop_rule: conditions.stop_rule,
             look,
         };
@@ -152,6 +151,7 @@ fn note_of(warning: &Warning) -> Note {
     Note {
         id: format!("{:?}", warning.code),
         severity: Severity::Caution,
+        node: None,
         job: warning.job.clone(),
         text: warning.text.clone(),
     }

@@ -168,8 +168,8 @@ mod tests {
         phase.turn(900 * MS, &mut recorder);
         let shown = crate::recorder::Shown { clat: true, slat: false, lat: true, bandwidth: true, sampled: false };
         let counted = recorder.counted(900, shown);
-        assert_eq!(counted.directions[0].bandwidth_samples.count, 1);
-        assert_eq!(counted.directions[0].bandwidth_samples.min, 1000, "512,000 B in 0.5 s are 1,000 KiB/s");
-        assert_eq!(counted.directions[0].iops_samples.count, 0);
+        assert_eq!(counted.directions.read.bandwidth_samples.count, 1);
+        assert_eq!(counted.directions.read.bandwidth_samples.min, 1000, "512,000 B in 0.5 s are 1,000 KiB/s");
+        assert_eq!(counted.directions.read.iops_samples.count, 0);
     }
 }

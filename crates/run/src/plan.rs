@@ -251,7 +251,7 @@ impl Planning<'_> {
     }
 
     fn note(&mut self, id: &str, severity: Severity, job: &Job, text: String) {
-        self.plan.notes.push(Note { id: id.to_string(), severity, job: Some(job.name.clone()), text });
+        self.plan.notes.push(Note { id: id.to_string(), severity, node: None, job: Some(job.name.clone()), text });
     }
 }
 
@@ -286,14 +286,14 @@ pub(crate) fn smallest_block(job: &Job) -> u32 {
 
 fn setup(job: &Job) -> JobSetup {
     let reporting = &job.reporting;
-    let sizes = Direction::ALL.map(|direction| {
+    let block_sizes = PerDirection::from_fn(|direction| {
         let size = &job.pattern.block_size[direction];
         (size.min(), size.max())
     });
     let target = job.pacing.latency_target;
     JobSetup {
         access: job.pattern.access,
-        block_sizes: sizes,
+        block_sizes,
         engine: job.submission.engine.name().to_string(),
         depth: job.submission.depth,
         clones: job.clones,

@@ -48,7 +48,7 @@ fn worker_seconds_left(view: &View<'_>, index: usize, worker: &WorkerPlan) -> Op
     if worker.workload.time_based {
         return by_time;
     }
-    let done: u64 = view.cells[index].published().bytes.iter().sum();
+    let done: u64 = view.cells[index].published().bytes.into_values().iter().sum();
     let transferred = u128::from(worker.workload.bytes) * u128::from(worker.workload.loops);
     let total = transferred + transferred * u128::from(percent_read_back(worker)) / 100;
     let by_bytes = (done > 0).then(|| {

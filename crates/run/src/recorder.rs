@@ -47,19 +47,19 @@ impl Sums {
 
 /// A latency with its distribution.
 #[derive(Clone)]
-struct Distributed {
+pub(crate) struct Distributed {
     count: u64,
     sums: Sums,
     cells: Cells,
 }
 
 impl Distributed {
-    fn new() -> Distributed {
+    pub(crate) fn new() -> Distributed {
         Distributed { count: 0, sums: Sums::EMPTY, cells: Cells::new() }
     }
 
     #[inline]
-    fn add(&mut self, latency_ns: u64) {
+    pub(crate) fn add(&mut self, latency_ns: u64) {
         self.count += 1;
         self.sums.add(latency_ns);
         self.cells.add(latency_ns);
@@ -71,7 +71,7 @@ impl Distributed {
         self.cells.clear();
     }
 
-    fn latency(&self) -> Latency {
+    pub(crate) fn latency(&self) -> Latency {
         Latency {
             moments: self.sums.moments(self.count),
             histogram: Some(Histogram::from_counts(self.cells.buckets())),
@@ -139,7 +139,7 @@ pub(crate) struct Kept {
 /// The counters of one worker.
 #[derive(Clone)]
 pub(crate) struct Recorder {
-    lanes: [Lane; 3],
+    lanes: PerDirection<Lane>,
     kept: Kept,
     sync: Option<Distributed>,
     sync_issued: u64,
@@ -177,7 +177,7 @@ impl Recorder {
             iops: Window::default(),
         };
         Recorder {
-            lanes: [lane(directions.read), lane(directions.write), lane(directions.trim)],
+            lanes: directions.map(lane),
             kept,
             sync: kept.syncs.then(Distributed::new),
             sync_issued: 0,
@@ -190,13 +190,13 @@ impl Recorder {
     /// An I/O was committed while `in_flight` were under way, itself included.
     #[inline]
     pub(crate) fn issued(&mut self, direction: Direction, in_flight: usize) {
-        self.lanes[direction as usize].issued += 1;
+        self.lanes[direction].issued += 1;
         self.depths[in_flight] += 1;
     }
 
     /// An I/O ended without transferring what it should.
     pub(crate) fn lost(&mut self, direction: Direction) {
-        self.lanes[direction as usize].lost += 1;
+        self.lanes[direction].lost += 1;
     }
 
     /// A sync was issued.
@@ -231,7 +231,7 @@ impl Recorder {
     /// Bytes of a transfer that is over.
     #[inline]
     pub(crate) fn transferred(&mut self, direction: Direction, bytes: u64) {
-        let lane = &mut self.lanes[direction as usize];
+        let lane = &mut self.lanes[direction];
         lane.bytes += bytes;
         lane.completed += 1;
     }
@@ -239,7 +239,7 @@ impl Recorder {
     /// Latency of a transfer of a synchronous engine: start and issue are one moment.
     #[inline]
     pub(crate) fn timed_sync(&mut self, direction: Direction, clat_ns: u64) {
-        if let Some(clat) = &mut self.lanes[direction as usize].clat {
+        if let Some(clat) = &mut self.lanes[direction].clat {
             clat.add(clat_ns);
         }
     }
@@ -258,7 +258,7 @@ impl Recorder {
     /// Latency of a transfer of an asynchronous engine.
     #[inline]
     pub(crate) fn timed(&mut self, direction: Direction, stamps: Stamps) {
-        let lane = &mut self.lanes[direction as usize];
+        let lane = &mut self.lanes[direction];
         let slat_ns = stamps.issue_ns.saturating_sub(stamps.start_ns);
         let clat_ns = stamps.end_ns.saturating_sub(stamps.issue_ns);
         let lat_ns = slat_ns + clat_ns;
@@ -277,7 +277,7 @@ impl Recorder {
 
     /// Response time of a paced transfer, from its intended start.
     pub(crate) fn responded(&mut self, direction: Direction, response_ns: u64) {
-        if let Some(response) = &mut self.lanes[direction as usize].response {
+        if let Some(response) = &mut self.lanes[direction].response {
             response.add(response_ns);
         }
     }
@@ -291,23 +291,23 @@ impl Recorder {
 
     /// A transfer came back short and is continued.
     pub(crate) fn shortened(&mut self, direction: Direction) {
-        self.lanes[direction as usize].short += 1;
+        self.lanes[direction].short += 1;
     }
 
     /// Bytes done in a direction.
     pub(crate) fn bytes(&self, direction: Direction) -> u64 {
-        self.lanes[direction as usize].bytes
+        self.lanes[direction].bytes
     }
 
     /// Transfers done in a direction.
     pub(crate) fn completed(&self, direction: Direction) -> u64 {
-        self.lanes[direction as usize].completed
+        self.lanes[direction].completed
     }
 
     /// Completion latencies of reads and writes so far, by quarter octave.
     pub(crate) fn latency_classes(&self) -> Box<[u64; CLASSES]> {
         let mut classes = Box::new([0; CLASSES]);
-        for lane in [Direction::Read, Direction::Write].map(|direction| &self.lanes[direction as usize]) {
+        for lane in [&self.lanes.read, &self.lanes.write] {
             if let Some(clat) = &lane.clat {
                 clat.cells.add_to(&mut classes[..], class_of);
             }
@@ -318,7 +318,7 @@ impl Recorder {
     /// Everything back to zero: the ramp is over.
     pub(crate) fn clear(&mut self) {
         self.clear_latencies();
-        for lane in &mut self.lanes {
+        for lane in self.lanes.values_mut() {
             (lane.bytes, lane.issued, lane.lost, lane.completed) = (0, 0, 0, 0);
             (lane.short, lane.dropped) = (0, 0);
             lane.bandwidth = Window::default();
@@ -332,7 +332,7 @@ impl Recorder {
 
     /// Only the latencies: a job that ended inside its ramp reports traffic, but none of them.
     pub(crate) fn clear_latencies(&mut self) {
-        for lane in &mut self.lanes {
+        for lane in self.lanes.values_mut() {
             lane.lat = Sums::EMPTY;
             lane.slat = Sums::EMPTY;
             for distributed in [&mut lane.clat, &mut lane.response].into_iter().flatten() {
@@ -349,7 +349,7 @@ impl Recorder {
 
     /// New windows begin here: what was done before them counts for none.
     pub(crate) fn open_windows(&mut self) {
-        for lane in &mut self.lanes {
+        for lane in self.lanes.values_mut() {
             lane.bandwidth.counter_then = lane.bytes;
             lane.iops.counter_then = lane.completed;
         }
@@ -357,7 +357,7 @@ impl Recorder {
 
     /// Closes a window of the bandwidth samples.
     pub(crate) fn sample_bandwidth(&mut self, elapsed_ms: u64, at_ms: u64) {
-        for lane in &mut self.lanes {
+        for lane in self.lanes.values_mut() {
             let bytes = lane.bytes;
             lane.bandwidth.close(bytes, elapsed_ms, at_ms, 1024);
         }
@@ -365,7 +365,7 @@ impl Recorder {
 
     /// Closes a window of the IOPS samples.
     pub(crate) fn sample_iops(&mut self, elapsed_ms: u64, at_ms: u64) {
-        for lane in &mut self.lanes {
+        for lane in self.lanes.values_mut() {
             let completed = lane.completed;
             lane.iops.close(completed, elapsed_ms, at_ms, 1);
         }
@@ -400,14 +400,14 @@ pub(crate) struct Shown {
 
 /// The transfers of a worker in the words of the record.
 pub(crate) struct Counted {
-    pub(crate) directions: [DirectionRecord; 3],
+    pub(crate) directions: PerDirection<DirectionRecord>,
     pub(crate) sync: results::SyncRecord,
     pub(crate) depth_levels: [u64; 7],
     pub(crate) submit_sizes: [u64; 7],
     pub(crate) complete_sizes: [u64; 7],
     /// Coarse latency classes: 10 of ns, 10 of us, 12 of ms.
     pub(crate) classes: [u64; 32],
-    pub(crate) sampled_latency: Option<Box<[Latency; 3]>>,
+    pub(crate) sampled_latency: Option<Box<PerDirection<Latency>>>,
 }
 
 impl Recorder {
@@ -415,15 +415,15 @@ impl Recorder {
     pub(crate) fn counted(&self, runtime_ms: u64, shown: Shown) -> Counted {
         let mut classes = [0; 32];
         if shown.clat && !shown.sampled {
-            for clat in self.lanes.iter().filter_map(|lane| lane.clat.as_ref()) {
+            for clat in self.lanes.iter().filter_map(|(_, lane)| lane.clat.as_ref()) {
                 for (class, count) in classes.iter_mut().zip(clat.cells.classes()) {
                     *class += count;
                 }
             }
         }
-        let sampled_latency = shown.sampled.then(|| Box::new(self.lanes.each_ref().map(clat_of)));
+        let sampled_latency = shown.sampled.then(|| Box::new(self.lanes.as_ref().map(clat_of)));
         Counted {
-            directions: self.lanes.each_ref().map(|lane| self.direction(lane, runtime_ms, shown)),
+            directions: self.lanes.as_ref().map(|lane| self.direction(lane, runtime_ms, shown)),
             sync: results::SyncRecord {
                 ios: self.sync_issued,
                 lat: self.sync.as_ref().map(Distributed::latency).unwrap_or_default(),

@@ -32,7 +32,7 @@ impl Sources for MachineSources {
 }
 
 /// The system's text without the number that Rust adds.
-fn reason(error: &std::io::Error) -> String {
+pub(crate) fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split_once(" (os error").map_or(text.clone(), |(before, _)| before.to_owned())
 }

@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(found(bounds.operation(10_000_000_000, false)), (Some(400), Some(1000)), "large files take longer");
         assert_eq!(found(bounds.layout(false)), (Some(300), None), "a layout is left behind by an order alone");
         assert_eq!(found(bounds.layout(true)), (None, Some(300)));
-        assert_eq!(found(bounds.first_look()), (None, Some(300)));
+        assert_eq!(found(bounds.answer()), (None, Some(300)));
         assert_eq!(found(Bounds::of_seconds(2).after_signal()), (None, Some(10)));
     }
 
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_stood_still_hurries_nobody() {
-        let (mut detector, limits) = (StallDetector::default(), Bounds::default().first_look());
+        let (mut detector, limits) = (StallDetector::default(), Bounds::default().answer());
         detector.look(0, (), limits);
         assert_eq!(detector.look(3_600_000_000_000, (), limits), Found::Alive);
     }

@@ -40,7 +40,7 @@ fn allocations(words: &str, ios: u64) -> Result<usize, String> {
         return Err(observer.0.join("; "));
     }
     assert_eq!(job.error, None, "{words}: {:?}", observer.0);
-    assert_eq!(job.read.ios + job.write.ios, ios, "{words}");
+    assert_eq!(job.directions.read.ios + job.directions.write.ios, ios, "{words}");
     Ok(change.allocations + change.reallocations)
 }
 

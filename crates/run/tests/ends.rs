@@ -2,12 +2,16 @@
 
 mod conducted;
 
+use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use engine::files::Directory;
+use run::metadata::operations::{self, Ground, Item};
+use run::metadata::{self, Progress, Task};
 use run::{Bounds, Conditions, Control, Line, Observer, StopRule};
 
 /// Stops the run when it is told to, and lets the first job's open return once it was given up.
@@ -56,7 +60,7 @@ fn a_worker_that_opens_after_it_was_left_behind_is_counted_once_and_does_nothing
     let opener = observer.opener.expect("the first was left behind");
     drop(opener.join().expect("its open returned"));
     let ended: Vec<_> =
-        record.jobs.iter().map(|job| (job.error.as_ref().map(|error| error.code), job.read.ios)).collect();
+        record.jobs.iter().map(|job| (job.error.as_ref().map(|error| error.code), job.directions.read.ios)).collect();
     assert_eq!(ended, [(Some(110), 0); 3]);
     let stuck = |number: u32| {
         observer.messages.iter().filter(|text| text.contains(&format!("worker {number} is stuck"))).count()
@@ -77,7 +81,52 @@ fn a_run_whose_rate_has_settled_ends_early_and_its_record_says_so() {
     // One window agrees with itself.
     let stop_rule = StopRule::Settled { least_s: 0.0, windows: 1, tolerance: 0.05 };
     let record = ready.run(Conditions { version: "", control: Arc::default(), stop_rule }, &mut Silent);
-    assert!(record.jobs[0].read.ios > 0 && record.jobs[0].job_runtime_ms < 600_000, "{:?}", record.jobs[0]);
+    assert!(record.jobs[0].directions.read.ios > 0 && record.jobs[0].job_runtime_ms < 600_000, "{:?}", record.jobs[0]);
     let notes: Vec<&str> = record.notes.iter().map(|note| note.id.as_str()).collect();
     assert_eq!((notes, record.signal), (vec!["settled"], None));
+}
+
+/// Stops the task once it has begun.
+struct Stopper {
+    control: Arc<Control>,
+    messages: Vec<String>,
+}
+
+impl Observer for Stopper {
+    fn metadata(&mut self, _: &Progress) {
+        self.control.stop();
+    }
+
+    fn message(&mut self, text: &str) {
+        self.messages.push(text.to_owned());
+    }
+}
+
+#[test]
+fn an_operation_on_a_name_that_never_comes_back_is_left_behind() {
+    let place = tempfile::tempdir().expect("a directory for temporary files");
+    let path = place.path().join("fifo");
+    assert!(fifo(&path), "mkfifo is everywhere");
+    std::fs::write(place.path().join("file"), "test\n").expect("the place is writable");
+    let item = |index, name: &CStr| Item { index, name: name.into(), other: None, expected: 5 };
+    let control = Arc::new(Control::with_bounds(Bounds::of_seconds(1)));
+    let task = Task {
+        title: "read".to_owned(),
+        ground: Arc::new(Ground::new(Directory::open(place.path()).expect("it is there"), 5)),
+        perform: operations::read,
+        has_part: false,
+        items: vec![item(0, c"file"), item(1, c"fifo")],
+        threads: 2,
+        limit_ns: None,
+        more_ns: 0,
+        control: Arc::clone(&control),
+    };
+    let mut observer = Stopper { control: Arc::clone(&control), messages: Vec::new() };
+    let outcome = metadata::perform(task, &mut observer).expect("there are threads");
+    // Its open returns.
+    drop(OpenOptions::new().write(true).open(path).expect("the FIFO is there"));
+    let error = outcome.error.map(|error| (error.code, error.text));
+    assert_eq!(error, Some((110, "no answer for 1 s about fifo".to_owned())));
+    assert_eq!((outcome.done, outcome.failures, outcome.latency.moments.count), (vec![0], 1, 1));
+    assert!(control.left_behind() && observer.messages.len() == 1, "{:?}", observer.messages);
 }

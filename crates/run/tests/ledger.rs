@@ -32,7 +32,7 @@ fn run_words(words: &str) -> RunRecord {
 
 #[track_caller]
 fn ledger(record: &RunRecord) -> &Ledger {
-    record.ledger.as_ref().expect("every run has a ledger")
+    record.nodes[0].ledger.as_ref().expect("every run has a ledger")
 }
 
 /// First and last sample of a stage.
@@ -45,8 +45,7 @@ fn ends(ledger: &Ledger, stage: u32) -> (&LedgerSample, &LedgerSample) {
 }
 
 fn since(begin: LayerCounters, end: LayerCounters) -> LayerCounters {
-    let pair = |begin: [u64; 2], end: [u64; 2]| [end[0] - begin[0], end[1] - begin[1]];
-    LayerCounters { bytes: pair(begin.bytes, end.bytes), operations: pair(begin.operations, end.operations) }
+    LayerCounters { bytes: end.bytes.since(begin.bytes), operations: end.operations.since(begin.operations) }
 }
 
 fn application(ledger: &Ledger, stage: u32) -> LayerCounters {
@@ -61,8 +60,8 @@ fn devices(ledger: &Ledger, stage: u32) -> Result<LayerCounters, String> {
         Seen::NotVisible(reason) => Err(reason.clone()),
         Seen::Value(devices) if devices.is_empty() => Err("no device is behind the build directory".to_owned()),
         Seen::Value(devices) => Ok(devices.iter().fold(LayerCounters::default(), |sum, device| LayerCounters {
-            bytes: [sum.bytes[0] + device.done.bytes[0], sum.bytes[1] + device.done.bytes[1]],
-            operations: [sum.operations[0] + device.done.operations[0], sum.operations[1] + device.done.operations[1]],
+            bytes: sum.bytes.plus(device.done.bytes),
+            operations: sum.operations.plus(device.done.operations),
         })),
     };
     Ok(since(sum(begin)?, sum(end)?))
@@ -95,9 +94,9 @@ fn a_direct_write_reaches_the_device_and_the_application_counts_exactly() {
         return eprintln!("skipped: no direct I/O here");
     }
     let ledger = ledger(&record);
-    assert_eq!(application(ledger, 0), LayerCounters { bytes: [0, 16 * MIB], operations: [0, 64] });
+    assert_eq!(application(ledger, 0), LayerCounters { bytes: [0, 16 * MIB].into(), operations: [0, 64].into() });
     match devices(ledger, 0) {
-        Ok(done) => assert!(done.bytes[1] >= 16 * MIB, "{done:?}"),
+        Ok(done) => assert!(done.bytes.write >= 16 * MIB, "{done:?}"),
         Err(reason) => eprintln!("skipped: {reason}"),
     }
 }
@@ -114,7 +113,10 @@ fn a_warm_read_leaves_the_device_alone_and_a_cold_one_does_not() {
     ));
     let ledger = ledger(&record);
     for stage in 0..3 {
-        assert_eq!(application(ledger, stage), LayerCounters { bytes: [16 * MIB, 0], operations: [64, 0] });
+        assert_eq!(
+            application(ledger, stage),
+            LayerCounters { bytes: [16 * MIB, 0].into(), operations: [64, 0].into() }
+        );
     }
     let (before, _) = file_of(ledger, &path);
     let cached = |stage: u32| ends(ledger, stage).0.cache.value().map(|cache| cache.cached_bytes);
@@ -127,8 +129,8 @@ fn a_warm_read_leaves_the_device_alone_and_a_cold_one_does_not() {
     match (devices(ledger, 0), devices(ledger, 1)) {
         // Others may use the device at the same time, but hardly read as much.
         (Ok(cold), Ok(warm)) => {
-            assert!(cold.bytes[0] >= 16 * MIB, "{cold:?}");
-            let process = |sample: &LedgerSample| sample.process.value().map(|process| process.storage_bytes[0]);
+            assert!(cold.bytes.read >= 16 * MIB, "{cold:?}");
+            let process = |sample: &LedgerSample| sample.process.value().map(|process| process.storage_bytes.read);
             let (begin, end) = ends(ledger, 1);
             assert_eq!(process(begin), process(end), "nothing was read for us: the device read {warm:?} in all");
         }
@@ -219,17 +221,17 @@ fn a_look_a_second_and_two_per_stage() {
     ends(ledger, 1);
     let during = of_stage(0).len() - 2;
     // A busy machine may lose a look, or let the two seconds last longer; the looks stay a second apart.
-    let seconds = record.jobs[0].write.runtime_ms.div_ceil(1000) as usize + 1;
+    let seconds = record.jobs[0].directions.write.runtime_ms.div_ceil(1000) as usize + 1;
     assert!((1..=seconds).contains(&during) || ledger.missed > 0, "{during} looks in at most {seconds} s");
     assert!(ledger.samples.is_sorted_by_key(|sample| sample.at_ms));
     assert!(ledger.cost_ns > 0);
     assert_eq!(ledger.samples[0].at_ms, 0);
-    assert_eq!(application(ledger, 1).operations, [1, 0]);
+    assert_eq!(application(ledger, 1).operations, [1, 0].into());
 }
 
 #[test]
 fn a_run_without_files_has_no_ledger() {
-    assert_eq!(run_words("--name=a --ioengine=null --size=4k").ledger, None);
+    assert_eq!(run_words("--name=a --ioengine=null --size=4k").nodes[0].ledger, None);
 }
 
 #[test]
@@ -262,7 +264,7 @@ fn latency_is_told_second_by_second_and_adds_up() {
     let record = run_words("--name=a --ioengine=null --size=1g --runtime=2 --time_based --rate_iops=2000 --numjobs=2");
     for job in &record.jobs {
         let told: u64 = job.latency_series.iter().flat_map(|slice| &slice.classes).map(|(_, count)| count).sum();
-        assert_eq!(told, job.read.clat.moments.count);
+        assert_eq!(told, job.directions.read.clat.moments.count);
         assert!(job.latency_series.is_sorted_by_key(|slice| slice.at_ms) && !job.latency_series.is_empty());
     }
     let many = run_words("--name=a --ioengine=null --size=4k --numjobs=65");
@@ -273,13 +275,13 @@ fn latency_is_told_second_by_second_and_adds_up() {
 fn the_record_keeps_it_all_and_an_old_record_has_none() {
     let directory = directory();
     let record = run_words(&format!("--name=a --filename={} --rw=write --size=64k", file_in(&directory).display()));
-    assert!(record.ledger.is_some());
+    assert!(record.nodes[0].ledger.is_some());
     let text = record.to_json();
     let again = RunRecord::from_json(&text).expect("it was just written");
-    assert_eq!(again.ledger, record.ledger);
+    assert_eq!(again.nodes[0].ledger, record.nodes[0].ledger);
     assert_eq!(again.jobs[0].plan, record.jobs[0].plan);
     let mut old: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
     old.as_object_mut().expect("a record is an object").remove("ledger");
     let old = RunRecord::from_json(&old.to_string()).expect("records from before the ledger still load");
-    assert_eq!(old.ledger, None);
+    assert_eq!(old.nodes[0].ledger, None);
 }

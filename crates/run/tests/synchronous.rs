@@ -28,7 +28,7 @@ impl Observer for Listener {
     }
 
     fn watch(&mut self, view: &View<'_>) {
-        if self.stop_when_busy && view.cells[0].published().ios.iter().any(|ios| *ios > 0) {
+        if self.stop_when_busy && view.cells[0].published().ios.iter().any(|(_, ios)| *ios > 0) {
             self.control.stop();
         }
     }
@@ -56,8 +56,15 @@ fn every_request_is_counted_once() {
     for engine in ENGINES {
         let (job, messages) = run(&format!("--ioengine={engine} --filename=/dev/zero --rw=randrw"));
         assert_eq!(job.error, None, "{engine}: {messages:?}");
-        assert_eq!((job.read.ios + job.write.ios, job.read.bytes + job.write.bytes), (16, 65_536), "{engine}");
-        for direction in [&job.read, &job.write] {
+        assert_eq!(
+            (
+                job.directions.read.ios + job.directions.write.ios,
+                job.directions.read.bytes + job.directions.write.bytes
+            ),
+            (16, 65_536),
+            "{engine}"
+        );
+        for direction in [&job.directions.read, &job.directions.write] {
             assert_eq!(direction.clat.moments.count, direction.ios, "{engine}");
             assert_eq!(direction.lat.moments, direction.clat.moments, "{engine}: start and issue are one moment");
             assert_eq!(direction.slat.moments.count, 0, "{engine}");
@@ -81,7 +88,11 @@ fn an_error_ends_the_job() {
     for engine in ENGINES {
         let (job, messages) = run(&format!("--ioengine={engine} --filename=/dev/full --rw=write"));
         assert_failed(&job, ENOSPC, "io_u error");
-        assert_eq!((job.write.ios, job.write.bytes, job.write.clat.moments.count), (1, 0, 0), "{engine}");
+        assert_eq!(
+            (job.directions.write.ios, job.directions.write.bytes, job.directions.write.clat.moments.count),
+            (1, 0, 0),
+            "{engine}"
+        );
         let expected = "fio: io_u error on file /dev/full: No space left on device: write offset=0, buflen=4096";
         assert!(messages[0].starts_with(expected), "{messages:?}");
     }
@@ -91,7 +102,7 @@ fn an_error_ends_the_job() {
 fn a_full_device_is_the_end_that_fill_device_waits_for() {
     let (job, messages) = run("--filename=/dev/full --rw=write --fill_device=1");
     assert_eq!(job.error, None, "{messages:?}");
-    assert_eq!(job.write.bytes, 0);
+    assert_eq!(job.directions.write.bytes, 0);
 }
 
 #[test]
@@ -103,7 +114,11 @@ fn survived_errors_are_counted_and_not_transferred() {
         assert_eq!(job.error, None, "{engine}: {messages:?}");
         let survived = job.survived_errors.expect("they are counted");
         assert_eq!((survived.total, survived.first), (16, ENOSPC), "{engine}");
-        assert_eq!((job.write.ios, job.write.bytes, job.write.clat.moments.count), (16, 0, 0), "{engine}");
+        assert_eq!(
+            (job.directions.write.ios, job.directions.write.bytes, job.directions.write.clat.moments.count),
+            (16, 0, 0),
+            "{engine}"
+        );
     }
 }
 
@@ -112,7 +127,7 @@ fn the_end_of_the_file_is_an_error_that_can_be_survived() {
     for engine in ENGINES {
         let (job, _) = run(&format!("--ioengine={engine} --filename=/dev/null --rw=read"));
         assert_failed(&job, EIO, "full resid");
-        assert_eq!((job.read.ios, job.read.bytes), (1, 0), "{engine}");
+        assert_eq!((job.directions.read.ios, job.directions.read.bytes), (1, 0), "{engine}");
         let (job, messages) =
             run(&format!("--ioengine={engine} --filename=/dev/null --rw=read --continue_on_error=io"));
         assert_eq!(job.error, None, "{engine}: {messages:?}");
@@ -124,7 +139,10 @@ fn the_end_of_the_file_is_an_error_that_can_be_survived() {
 fn a_sync_that_the_file_does_not_know_fails_the_job() {
     let (job, _) = run("--filename=/dev/zero --rw=write --fsync=4");
     assert_failed(&job, EINVAL, "sync");
-    assert_eq!((job.write.ios, job.write.bytes, job.sync.ios, job.sync.lat.moments.count), (4, 16_384, 1, 0));
+    assert_eq!(
+        (job.directions.write.ios, job.directions.write.bytes, job.sync.ios, job.sync.lat.moments.count),
+        (4, 16_384, 1, 0)
+    );
 }
 
 #[test]
@@ -133,24 +151,24 @@ fn syncs_are_counted_and_timed_by_themselves() {
     let path = directory.path().join("file");
     let (job, messages) = run(&format!("--filename={} --rw=write --fsync=4 --end_fsync=1", path.display()));
     assert_eq!(job.error, None, "{messages:?}");
-    assert_eq!((job.write.ios, job.sync.ios, job.sync.lat.moments.count), (16, 3, 3));
+    assert_eq!((job.directions.write.ios, job.sync.ios, job.sync.lat.moments.count), (16, 3, 3));
     assert!(job.final_sync_ns.is_some() && job.close_ns.is_some());
 }
 
 #[test]
 fn gtod_reduce_times_one_in_64() {
     let (job, _) = run("--filename=/dev/zero --gtod_reduce=1 --size=25600k");
-    assert_eq!((job.read.ios, job.read.clat.moments.count), (6400, 0));
-    assert_eq!(job.sampled_latency.expect("the samples are kept")[0].moments.count, 100);
+    assert_eq!((job.directions.read.ios, job.directions.read.clat.moments.count), (6400, 0));
+    assert_eq!(job.sampled_latency.expect("the samples are kept").read.moments.count, 100);
 }
 
 #[test]
 fn paced_requests_have_response_times() {
     let (job, messages) = run("--filename=/dev/zero --rate_iops=100000");
     assert_eq!(job.error, None, "{messages:?}");
-    let response = job.read.response.expect("they were intended");
+    let response = job.directions.read.response.expect("they were intended");
     assert_eq!(response.moments.count, 16);
-    assert!(response.moments.sum >= job.read.clat.moments.sum, "nothing starts before it is intended to");
+    assert!(response.moments.sum >= job.directions.read.clat.moments.sum, "nothing starts before it is intended to");
 }
 
 #[test]
@@ -158,8 +176,8 @@ fn the_runtime_ends_the_job() {
     for words in ["", "--gtod_reduce=1", "--rate_iops=1000"] {
         let (job, messages) = run(&format!("--filename=/dev/zero --time_based --runtime=100ms {words}"));
         assert_eq!(job.error, None, "{messages:?}");
-        assert!(job.read.runtime_ms >= 100, "{words}: {} ms", job.read.runtime_ms);
-        assert_eq!(job.read.bytes, job.read.ios * 4096, "{words}");
+        assert!(job.directions.read.runtime_ms >= 100, "{words}: {} ms", job.directions.read.runtime_ms);
+        assert_eq!(job.directions.read.bytes, job.directions.read.ios * 4096, "{words}");
     }
 }
 
@@ -169,6 +187,6 @@ fn a_stop_ends_the_job() {
         let listener = Listener { stop_when_busy: true, ..Listener::default() };
         let (job, messages) = run_with(&format!("--filename=/dev/zero --time_based --runtime=1000d {words}"), listener);
         assert_eq!(job.error, None, "{messages:?}");
-        assert_eq!(job.read.bytes, job.read.ios * 4096, "{words}");
+        assert_eq!(job.directions.read.bytes, job.directions.read.ios * 4096, "{words}");
     }
 }

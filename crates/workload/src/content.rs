@@ -177,11 +177,6 @@ impl Content {
         self.seal = Some(sealing);
     }
 
-    /// How many writes got headers.
-    pub fn sealed_writes(&self) -> u64 {
-        self.seal.as_ref().map_or(0, |sealing| sealing.written)
-    }
-
     /// 16 of every 512 bytes change: the place in the file, and a number that no other write has.
     fn scramble(&mut self, buffer: &mut [u8], offset: u64) {
         let mut number = self.stream.next_u64();

@@ -101,6 +101,7 @@ mod tests {
         let finding = Finding {
             id: id.into(),
             severity,
+            node: None,
             job: None,
             numbers: Vec::new(),
             cause: "its cause".into(),

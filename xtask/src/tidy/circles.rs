@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::lexer::{is_name, layers};
-use super::wall::without_tests;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
 use super::{File, Finding};
 
 /// Names from the root of the crate: `["worker", "sentences"]`.
@@ -17,7 +17,7 @@ type Path = Vec<String>;
 /// The modules of a crate that have a file of their own.
 type Modules = BTreeMap<Path, Module>;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Module {
     file: String,
     uses: Vec<Use>,
@@ -170,17 +170,14 @@ fn walk<'p>(modules: &Modules, from: &Path, path: &'p [String]) -> Option<(Path,
 }
 
 impl Module {
+    /// What is no Rust is told by the compiler: here it uses nothing.
     fn read(file: &File) -> Module {
-        let code = without_tests(&layers(&file.text).code);
-        let words = words(&code);
+        let mut module = Module { file: file.path.clone(), ..Module::default() };
+        let mut words = Vec::new();
+        module.read_words(file.text.parse().unwrap_or_default(), &mut words);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let declared = words.windows(2).filter(|pair| DECLARING.contains(&pair[0]));
-        let mut module = Module {
-            file: file.path.clone(),
-            uses: Vec::new(),
-            items: declared.map(|pair| pair[1].to_string()).collect(),
-            paths: Vec::new(),
-            tests: Vec::new(),
-        };
+        module.items = declared.map(|pair| pair[1].to_string()).collect();
         let mut at = 0;
         while at < words.len() {
             let before = at.checked_sub(1).map_or("", |before| words[before]);
@@ -192,7 +189,6 @@ impl Module {
                     let tree = UseTree { words: &words, is_public: before == "pub" || before == ")" };
                     at = tree.read(at, Vec::new(), &mut module.uses);
                 }
-                "mod" if before == "]" && words[..at - 1].ends_with(&TEST_MARK) => module.tests.push(next.to_string()),
                 word if is_word(word) && next == "::" => {
                     let mut path = vec![word.to_string()];
                     while words.get(at) == Some(&"::") && words.get(at + 1).is_some_and(|word| is_word(word)) {
@@ -206,13 +202,61 @@ impl Module {
         }
         module
     }
+
+    /// The code's names, `::`, and other characters one by one; what is compiled for tests only is left out.
+    fn read_words(&mut self, code: TokenStream, words: &mut Vec<String>) {
+        let mut trees = code.into_iter().peekable();
+        while let Some(tree) = trees.next() {
+            match tree {
+                TokenTree::Punct(mark) if mark.as_char() == '#' && trees.peek().is_some_and(is_test_mark) => {
+                    self.leave_out(&mut trees);
+                }
+                TokenTree::Punct(mark) => match words.last_mut() {
+                    Some(last) if mark.as_char() == ':' && last == ":" => last.push(':'),
+                    _ => words.push(mark.to_string()),
+                },
+                TokenTree::Ident(name) => words.push(name.to_string()),
+                TokenTree::Literal(_) => words.push("0".to_string()),
+                TokenTree::Group(group) => {
+                    let (open, close) = match group.delimiter() {
+                        Delimiter::Brace => ("{", "}"),
+                        Delimiter::Bracket => ("[", "]"),
+                        Delimiter::Parenthesis | Delimiter::None => ("(", ")"),
+                    };
+                    words.push(open.to_string());
+                    self.read_words(group.stream(), words);
+                    words.push(close.to_string());
+                }
+            }
+        }
+    }
+
+    /// Passes over an item of tests. A declared module is remembered: its file is one of tests.
+    fn leave_out(&mut self, trees: &mut impl Iterator<Item = TokenTree>) {
+        let mut before = String::new();
+        for tree in trees {
+            match tree {
+                TokenTree::Punct(mark) if mark.as_char() == ';' => return,
+                TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => return,
+                TokenTree::Ident(name) => {
+                    if before == "mod" {
+                        self.tests.push(name.to_string());
+                    }
+                    before = name.to_string();
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// `[cfg(test)]`.
+fn is_test_mark(tree: &TokenTree) -> bool {
+    matches!(tree, TokenTree::Group(group) if group.stream().to_string().replace(' ', "") == "cfg(test)")
 }
 
 /// Before the name of an item.
 const DECLARING: [&str; 7] = ["struct", "enum", "trait", "type", "fn", "const", "static"];
-
-/// Before a module of tests.
-const TEST_MARK: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
 
 struct UseTree<'w> {
     words: &'w [&'w str],
@@ -263,22 +307,6 @@ impl UseTree<'_> {
 
 fn is_word(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
-}
-
-/// The code's names, `::`, and other characters one by one.
-fn words(code: &str) -> Vec<&str> {
-    let mut words = Vec::new();
-    let mut rest = code.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            _ if rest.starts_with("::") => 2,
-            _ if is_name(first) => rest.find(|character| !is_name(character)).unwrap_or(rest.len()),
-            _ => first.len_utf8(),
-        };
-        words.push(&rest[..length]);
-        rest = rest[length..].trim_start();
-    }
-    words
 }
 
 #[cfg(test)]

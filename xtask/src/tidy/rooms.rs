@@ -1,4 +1,4 @@
-//! Crates import only downward, have no all-purpose names, and keep `unsafe` out.
+//! Crates import only downward, and two alone use what calls the system.
 
 use super::Finding;
 use crate::workspace::{Package, Workspace};
@@ -16,6 +16,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("run", &["job", "workload", "results", "findings", "engine", "probe"]),
     ("guide", &["job", "results", "engine", "probe", "findings", "run"]),
     ("check", &["job", "results", "engine", "probe", "run", "guide"]),
+    ("testkit", &["engine", "results"]),
     ("fsdyno", &["*"]),
     ("xtask", &["*"]),
 ];
@@ -23,19 +24,15 @@ const ROOMS: &[(&str, &[&str])] = &[
 /// The only crate with `unsafe`.
 pub(super) const UNSAFE_ROOM: &str = "engine";
 
+/// The crates that call the system: one acts, one looks.
+pub(crate) const SYSTEM_ROOMS: &[&str] = &["engine", "probe"];
+
+/// Crates that do nothing else.
+const SYSTEM_CRATES: &[&str] = &["rustix", "libc", "signal-hook", "procfs"];
+
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     let members: Vec<&Package> = workspace.members().collect();
-    let mut findings: Vec<Finding> = members.iter().flat_map(|member| imports(member, &members)).collect();
-    for member in members.iter().filter(|member| member.room != UNSAFE_ROOM) {
-        for root in &member.roots {
-            let text = std::fs::read_to_string(root).unwrap_or_default();
-            if !text.lines().any(|line| line == "#![forbid(unsafe_code)]") {
-                let place = root.strip_prefix(&workspace.root).unwrap_or(root).display().to_string();
-                findings.push(Finding::new(place, "needs #![forbid(unsafe_code)]: only crates/engine has unsafe code"));
-            }
-        }
-    }
-    findings
+    members.iter().flat_map(|member| imports(member, &members)).collect()
 }
 
 fn imports(member: &Package, members: &[&Package]) -> Vec<Finding> {
@@ -48,14 +45,13 @@ fn imports(member: &Package, members: &[&Package]) -> Vec<Finding> {
     let lower = |name: &&String| ROOMS[..place].iter().any(|(room, _)| room == name);
     let of_tests = member.test_dependencies.iter().filter(|name| !lower(name));
     let upward = member.dependencies.iter().filter(forbidden).chain(of_tests).filter(own);
-    upward
-        .map(|name| {
-            Finding::new(
-                &member.room,
-                format!("must not import {name}: imports go downward only (xtask/src/tidy/rooms.rs)"),
-            )
-        })
-        .collect()
+    let calls =
+        |name: &&String| SYSTEM_CRATES.contains(&name.as_str()) && !SYSTEM_ROOMS.contains(&member.room.as_str());
+    let calling = member.dependencies.iter().filter(calls);
+    let found =
+        |name, why| Finding::new(&member.room, format!("must not import {name}: {why} (xtask/src/tidy/rooms.rs)"));
+    let upward = upward.map(|name| found(name, "imports go downward only"));
+    upward.chain(calling.map(|name| found(name, "engine acts on the system, and probe looks at it"))).collect()
 }
 
 #[cfg(test)]
@@ -78,13 +74,7 @@ mod tests {
         let upward =
             [package("present", &["results", "run"]), package("results", &["job"]), package("run", &["present"])];
         assert_eq!(places(&upward), ["present", "run"]);
-    }
-
-    #[test]
-    fn tests_may_use_what_stands_above() {
-        let tested = |name: &str, used: &str| Package { test_dependencies: vec![used.into()], ..package(name, &[]) };
-        assert!(places(&[tested("present", "fio_report"), package("fio_report", &[])]).is_empty());
-        assert_eq!(places(&[tested("fio_report", "present"), package("present", &[])]), ["fio_report"]);
+        assert_eq!(places(&[package("run", &["libc"]), package("engine", &["libc"])]), ["run"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! All text files: no paths of somebody's machine, no private package source; documents have one title.
+//! All text files: no paths of somebody's machine; documents have one title.
 
 use super::{File, Finding};
 
@@ -14,9 +14,6 @@ const MACHINE_FOLDERS: &[&str] = &[
 /// A job name in a command that people copy from a vendor's page; no file of that name is made.
 const COPIED_NAMES: &[&str] = &[concat!("/ro", "ot/fio_result_")];
 
-/// Where the packages of a lock file come from.
-const PACKAGE_SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
-
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
     files.iter().flat_map(check_file).collect()
 }
@@ -26,9 +23,6 @@ fn check_file(file: &File) -> Vec<Finding> {
     for (line, text) in (1..).zip(file.text.lines()) {
         if let Some(folder) = machine_folder(text) {
             findings.push(Finding::at(&file.path, line, format!("{folder} is a folder of one machine")));
-        }
-        if file.path.ends_with("Cargo.lock") && text.starts_with("source = ") && !text.contains(PACKAGE_SOURCE) {
-            findings.push(Finding::at(&file.path, line, "packages come from crates.io only"));
         }
     }
     if file.path.ends_with(".md") {
@@ -74,13 +68,6 @@ mod tests {
         }
         assert!(found("a.txt", format!("-name={}s3_read.txt", COPIED_NAMES[0])).is_empty());
         assert!(found("a.txt", "/mnt/data and /tmp/x".to_string()).is_empty());
-    }
-
-    #[test]
-    fn packages_have_one_source() {
-        let lock = |source: &str| format!("name = \"a\"\nsource = \"{source}\"\n");
-        assert!(found("Cargo.lock", lock(PACKAGE_SOURCE)).is_empty());
-        assert_eq!(found("Cargo.lock", lock("registry+https://example.org/index")), ["Cargo.lock:2"]);
     }
 
     #[test]

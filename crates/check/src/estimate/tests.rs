@@ -1,5 +1,5 @@
 use results::statistics::samples_needed;
-use results::{Histogram, JobSetup, LatencySlice, RunRecord};
+use results::{Histogram, JobSetup, LatencySlice, PerDirection, RunRecord};
 
 use super::*;
 use crate::metric::Metric;
@@ -51,11 +51,11 @@ fn synced(count: u64, slow: u64) -> JobRecord {
 fn written(rates: &[u64]) -> JobRecord {
     let mut job = job("w");
     for (index, rate) in rates.iter().enumerate() {
-        job.write.iops_samples.record(*rate, 100 * (index as u64 + 1));
-        job.write.ios += rate / 10;
+        job.directions.write.iops_samples.record(*rate, 100 * (index as u64 + 1));
+        job.directions.write.ios += rate / 10;
     }
-    job.write.bytes = job.write.ios * 4096;
-    job.write.runtime_ms = rates.len() as u64 * 100;
+    job.directions.write.bytes = job.directions.write.ios * 4096;
+    job.directions.write.runtime_ms = rates.len() as u64 * 100;
     job
 }
 
@@ -118,7 +118,7 @@ fn short_runs_need_several_of_them() {
     let bare = |rates: &[u64]| {
         let job = |rate: &u64| {
             let mut job = written(&[*rate; 10]);
-            job.write.iops_samples = results::Samples::default();
+            job.directions.write.iops_samples = results::Samples::default();
             job
         };
         of(&rounds(rates.iter().map(job)), "write.iops")
@@ -146,8 +146,8 @@ fn workers_of_a_run_are_added_and_runs_are_not() {
 #[test]
 fn a_mean_scatters_as_its_course_does() {
     let mut job = job("r");
-    job.read.ios = 1000;
-    (0..1000).for_each(|index| job.read.clat.record(if index % 2 == 0 { 1000 } else { 3000 }));
+    job.directions.read.ios = 1000;
+    (0..1000).for_each(|index| job.directions.read.clat.record(if index % 2 == 0 { 1000 } else { 3000 }));
     let Spread::Known(plain) = of(&[row(job.clone())], "read.clat.mean").spread else { panic!() };
     // 1,000.5 is the deviation: 62 to each side.
     assert!((plain.low - 1938.0).abs() < 1.0 && (plain.high - 2062.0).abs() < 1.0, "{plain:?}");
@@ -162,9 +162,9 @@ fn a_mean_scatters_as_its_course_does() {
 #[test]
 fn sampled_latency_stands_in() {
     let mut job = job("r");
-    let mut sampled: [Latency; 3] = Default::default();
-    sampled[0] = Latency { histogram: Some(Histogram::new()), ..Latency::default() };
-    sampled[0].record(5000);
+    let mut sampled = PerDirection::<Latency>::default();
+    sampled.read = Latency { histogram: Some(Histogram::new()), ..Latency::default() };
+    sampled.read.record(5000);
     job.sampled_latency = Some(Box::new(sampled));
     assert_eq!(of(&[row(job)], "read.clat.mean").value, 5000.0);
 }

@@ -47,10 +47,10 @@ fn synced(count: u64, latency_ns: u64) -> Row {
 fn written(rates: &[u64]) -> Row {
     let mut job = job("w");
     for (index, rate) in rates.iter().enumerate() {
-        job.write.iops_samples.record(*rate, 100 * (index as u64 + 1));
-        job.write.ios += rate / 10;
+        job.directions.write.iops_samples.record(*rate, 100 * (index as u64 + 1));
+        job.directions.write.ios += rate / 10;
     }
-    job.write.runtime_ms = rates.len() as u64 * 100;
+    job.directions.write.runtime_ms = rates.len() as u64 * 100;
     row(job)
 }
 
@@ -119,6 +119,7 @@ fn an_invalid_row_never_passes_or_fails() {
         row.findings.push(Finding {
             id: "page-cache".into(),
             severity: Severity::Invalid,
+            node: None,
             job: None,
             numbers: Vec::new(),
             cause: "nothing reached the device".into(),

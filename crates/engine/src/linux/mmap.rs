@@ -5,7 +5,6 @@
 //! see `bus`. Others may map the file as well, so that it is copied by address, and nothing refers into a mapping.
 
 use std::ptr::NonNull;
-use std::time::Duration;
 
 use job::EngineName;
 use rustix::mm::{Advice as MapAdvice, MapFlags, MsyncFlags, ProtFlags};
@@ -16,7 +15,7 @@ use super::control::{self, Target};
 use super::{memory, shared};
 use crate::buffers::Arena;
 use crate::clock::RealClock;
-use crate::contract::{Completion, Engine, EngineError, Queued};
+use crate::contract::{Completion, Engine, Queued};
 use crate::files::{Advice, FileAccess, OpenFile};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
@@ -236,22 +235,6 @@ impl Engine for Mmap<'_> {
         Queued::Done(Completion { slot, result })
     }
 
-    #[inline(always)]
-    fn submit(&mut self) -> Result<usize, EngineError> {
-        Ok(0)
-    }
-
-    #[inline(always)]
-    fn reap(
-        &mut self,
-        _min: usize,
-        _max: usize,
-        _timeout: Option<Duration>,
-        _completions: &mut Vec<Completion<Self>>,
-    ) -> Result<usize, EngineError> {
-        Ok(0)
-    }
-
     fn files(&self) -> &[OpenFile] {
         self.files
     }
@@ -259,9 +242,5 @@ impl Engine for Mmap<'_> {
     #[inline]
     fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
         self.arena.buffer(slot)
-    }
-
-    fn cancel(&mut self) -> Result<(), EngineError> {
-        Ok(())
     }
 }

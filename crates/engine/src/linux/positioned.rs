@@ -2,7 +2,6 @@
 
 use std::io::{IoSlice, IoSliceMut};
 use std::os::fd::BorrowedFd;
-use std::time::Duration;
 
 use job::{EngineName, EngineOptions};
 use rustix::fs::SeekFrom;
@@ -13,7 +12,7 @@ use super::control::{self, Target};
 use super::files::uninterrupted;
 use crate::buffers::{Arena, ArenaError};
 use crate::clock::RealClock;
-use crate::contract::{Completion, Engine, EngineError, Queued};
+use crate::contract::{Completion, Engine, Queued};
 use crate::files::OpenFile;
 use crate::setup::EngineSetup;
 use crate::slot::Slot;
@@ -194,22 +193,6 @@ impl Engine for Positioned<'_> {
         Queued::Done(Completion { slot, result })
     }
 
-    #[inline(always)]
-    fn submit(&mut self) -> Result<usize, EngineError> {
-        Ok(0)
-    }
-
-    #[inline(always)]
-    fn reap(
-        &mut self,
-        _min: usize,
-        _max: usize,
-        _timeout: Option<Duration>,
-        _completions: &mut Vec<Completion<Self>>,
-    ) -> Result<usize, EngineError> {
-        Ok(0)
-    }
-
     #[inline]
     fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
         self.arena.buffer(slot)
@@ -217,9 +200,5 @@ impl Engine for Positioned<'_> {
 
     fn files(&self) -> &[OpenFile] {
         self.files
-    }
-
-    fn cancel(&mut self) -> Result<(), EngineError> {
-        Ok(())
     }
 }

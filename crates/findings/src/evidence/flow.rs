@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use results::ReadWrite;
 use results::evidence::{
     DeviceCounters, DeviceIdentity, DevicePlace, LayerCounters, Ledger, LedgerSample, NfsOperation, ProcessCounters,
     SocketCounters, StorageClass,
 };
 
+use super::Transfer;
 use super::row::{Done, Row, Served};
 
 /// Differences between the first and the last sample of a stage.
@@ -20,7 +22,7 @@ pub(crate) struct Flow<'r> {
     /// The devices behind the rows' files together; `None`: not visible, none, or not theirs alone.
     pub(crate) device: Option<Queue>,
     /// Bytes that the devices below the files of loop devices moved; `None`: there are none.
-    pub(crate) below_files: Option<[u64; 2]>,
+    pub(crate) below_files: Option<ReadWrite<u64>>,
     pub(crate) process: Option<ProcessCounters>,
     /// What crossed the network to the server; `None`: not visible, or there is no server.
     pub(crate) wire: Option<Wire<'r>>,
@@ -31,11 +33,11 @@ pub(crate) struct Flow<'r> {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Daemon {
     /// Bytes that it had local storage read, and that it wrote to local files.
-    pub(crate) storage: Option<[u64; 2]>,
+    pub(crate) storage: Option<ReadWrite<u64>>,
     /// Processor time, ns.
     pub(crate) cpu_ns: Option<u64>,
     /// What its own connections moved; `None`: not visible, or one of them closed and its end was not seen.
-    pub(crate) sockets: Option<[u64; 2]>,
+    pub(crate) sockets: Option<ReadWrite<u64>>,
 }
 
 /// Devices, summed.
@@ -51,9 +53,9 @@ pub(crate) struct Queue {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Wire<'r> {
     pub(crate) witness: &'r str,
-    pub(crate) bytes: [u64; 2],
+    pub(crate) bytes: ReadWrite<u64>,
     pub(crate) exclusive: bool,
-    pub(crate) asked: Option<[u64; 2]>,
+    pub(crate) asked: Option<ReadWrite<u64>>,
     /// Requests by NFS operation.
     pub(crate) operations: Vec<(&'r str, u64)>,
 }
@@ -90,11 +92,13 @@ impl<'r> Flow<'r> {
 impl<'r> Flow<'r> {
     /// With the application's bytes counted by these rows alone: the ramp, which their reports leave out, is missing.
     pub(super) fn of_rows(self, rows: &[Row<'_>]) -> Flow<'r> {
-        let sum = |part: fn(Done) -> u64, direction: usize| {
-            rows.iter().fold(0u64, |sum, row| sum.saturating_add(part(row.done(direction))))
+        let sum = |part: fn(Done) -> u64| {
+            let of = |row: &Row<'_>| {
+                ReadWrite { read: row.done(Transfer::Read), write: row.done(Transfer::Write) }.map(part)
+            };
+            rows.iter().map(of).fold(ReadWrite::default(), ReadWrite::plus)
         };
-        let pair = |part: fn(Done) -> u64| [sum(part, 0), sum(part, 1)];
-        let application = LayerCounters { bytes: pair(|done| done.bytes), operations: pair(|done| done.ios) };
+        let application = LayerCounters { bytes: sum(|done| done.bytes), operations: sum(|done| done.ios) };
         Flow { application, ..self }
     }
 }
@@ -116,18 +120,14 @@ impl Wire<'_> {
     }
 }
 
-fn pair(end: [u64; 2], begin: [u64; 2]) -> [u64; 2] {
-    [end[0].saturating_sub(begin[0]), end[1].saturating_sub(begin[1])]
-}
-
 fn layer(end: &LayerCounters, begin: &LayerCounters) -> LayerCounters {
-    LayerCounters { bytes: pair(end.bytes, begin.bytes), operations: pair(end.operations, begin.operations) }
+    LayerCounters { bytes: end.bytes.since(begin.bytes), operations: end.operations.since(begin.operations) }
 }
 
 fn process(end: &ProcessCounters, begin: &ProcessCounters) -> ProcessCounters {
     ProcessCounters {
-        call_bytes: pair(end.call_bytes, begin.call_bytes),
-        storage_bytes: pair(end.storage_bytes, begin.storage_bytes),
+        call_bytes: end.call_bytes.since(begin.call_bytes),
+        storage_bytes: end.storage_bytes.since(begin.storage_bytes),
         cpu_ns: end.cpu_ns.saturating_sub(begin.cpu_ns),
     }
 }
@@ -143,11 +143,8 @@ fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[Row<'_>]) -> Option<Q
     for device in behind {
         let then = before.iter().find(|then| then.name == device.name)?;
         let done = layer(&device.done, &then.done);
-        for direction in 0..2 {
-            let sum = &mut queue.done;
-            sum.bytes[direction] = sum.bytes[direction].saturating_add(done.bytes[direction]);
-            sum.operations[direction] = sum.operations[direction].saturating_add(done.operations[direction]);
-        }
+        queue.done.bytes = queue.done.bytes.plus(done.bytes);
+        queue.done.operations = queue.done.operations.plus(done.operations);
         let weighted_ms = device.weighted_ms.saturating_sub(then.weighted_ms);
         queue.weighted_ms = queue.weighted_ms.saturating_add(weighted_ms);
         queue.name =
@@ -156,12 +153,12 @@ fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[Row<'_>]) -> Option<Q
     (!queue.name.is_empty()).then_some(queue)
 }
 
-fn below_files(begin: &LedgerSample, end: &LedgerSample) -> Option<[u64; 2]> {
+fn below_files(begin: &LedgerSample, end: &LedgerSample) -> Option<ReadWrite<u64>> {
     let below = end.stacked_devices.iter().filter(|device| device.place == DevicePlace::BelowFile);
     below.fold(None, |sum, device| {
         let then = begin.stacked_devices.iter().find(|then| then.name == device.name)?;
-        let (sum, moved) = (sum.unwrap_or([0u64; 2]), pair(device.done.bytes, then.done.bytes));
-        Some([sum[0].saturating_add(moved[0]), sum[1].saturating_add(moved[1])])
+        let sum: ReadWrite<u64> = sum.unwrap_or_default();
+        Some(sum.plus(device.done.bytes.since(then.done.bytes)))
     })
 }
 
@@ -172,14 +169,15 @@ fn names(device: &DeviceIdentity) -> Vec<&str> {
 
 fn wire<'r>(begin: &'r LedgerSample, end: &'r LedgerSample) -> Option<Wire<'r>> {
     let (then, now) = (begin.wire.value()?, end.wire.value()?);
-    let both = |now: Option<[u64; 2]>, then: Option<[u64; 2]>| now.zip(then).map(|(now, then)| pair(now, then));
+    let both =
+        |now: Option<ReadWrite<u64>>, then: Option<ReadWrite<u64>>| now.zip(then).map(|(now, then)| now.since(then));
     let requests = |operation: &'r NfsOperation| {
         let before = then.nfs_operations.iter().find(|before| before.name == operation.name);
         (operation.name.as_str(), operation.operations.saturating_sub(before.map_or(0, |before| before.operations)))
     };
     Some(Wire {
         witness: &now.witness,
-        bytes: pair(now.bytes, then.bytes),
+        bytes: now.bytes.since(then.bytes),
         exclusive: now.exclusive,
         asked: both(now.nfs_asked_bytes, then.nfs_asked_bytes),
         operations: now.nfs_operations.iter().map(requests).collect(),
@@ -189,7 +187,7 @@ fn wire<'r>(begin: &'r LedgerSample, end: &'r LedgerSample) -> Option<Wire<'r>> 
 fn daemon(begin: &LedgerSample, end: &LedgerSample) -> Option<Daemon> {
     let (then, now) = (begin.wire.value()?, end.wire.value()?);
     Some(Daemon {
-        storage: now.daemon_storage_bytes.zip(then.daemon_storage_bytes).map(|(now, then)| pair(now, then)),
+        storage: now.daemon_storage_bytes.zip(then.daemon_storage_bytes).map(|(now, then)| now.since(then)),
         cpu_ns: now.daemon_cpu_ns.zip(then.daemon_cpu_ns).map(|(now, then)| now.saturating_sub(then)),
         sockets: sockets(then.daemon_sockets.value(), now.daemon_sockets.value()),
     })
@@ -201,7 +199,7 @@ pub(crate) fn connected(sample: &LedgerSample) -> Option<bool> {
 }
 
 /// Without any connection the daemon reaches its server in another way.
-fn sockets(begin: Option<&SocketCounters>, end: Option<&SocketCounters>) -> Option<[u64; 2]> {
+fn sockets(begin: Option<&SocketCounters>, end: Option<&SocketCounters>) -> Option<ReadWrite<u64>> {
     let (begin, end) = (begin?, end?);
-    (end.open > 0 && end.closed == begin.closed).then(|| pair(end.bytes, begin.bytes))
+    (end.open > 0 && end.closed == begin.closed).then(|| end.bytes.since(begin.bytes))
 }

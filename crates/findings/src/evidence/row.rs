@@ -2,12 +2,7 @@
 
 use job::EngineName;
 use results::evidence::{Storage, StorageClass};
-use results::{Access, DirectionRecord, JobRecord, Latency, RunRecord};
-
-/// Index of reads in pairs.
-pub(crate) const READ: usize = 0;
-/// Index of writes in pairs.
-pub(crate) const WRITE: usize = 1;
+use results::{Access, DirectionRecord, JobRecord, Latency, Node, Transfer};
 
 /// A run shorter than this cannot be judged by its counters: a sampler's look is some ms off.
 const JUDGEABLE_MS: u64 = 200;
@@ -86,12 +81,11 @@ pub(crate) fn diskless(worker: &JobRecord) -> bool {
 }
 
 impl<'r> Row<'r> {
-    pub(super) fn new(record: &'r RunRecord, worker: &'r JobRecord) -> Row<'r> {
-        let storage =
-            worker.plan.files.first().and_then(|path| storage_of(record, path)).or(match &record.storages[..] {
-                [only] => Some(only),
-                _ => None,
-            });
+    pub(super) fn new(node: &'r Node, worker: &'r JobRecord) -> Row<'r> {
+        let storage = worker.plan.files.first().and_then(|path| storage_of(node, path)).or(match &node.storages[..] {
+            [only] => Some(only),
+            _ => None,
+        });
         Row { name: &worker.name, workers: vec![worker], storage }
     }
 
@@ -169,7 +163,7 @@ impl<'r> Row<'r> {
         let plan = &self.first().plan;
         let one_by_one = plan.synchronous || plan.sync_every_writes == 1 || self.direct() == Some(true);
         let of = |worker: &&JobRecord| {
-            let written = worker.write.bytes;
+            let written = worker.directions.write.bytes;
             let once = written.min(worker.plan.span_bytes.unwrap_or(0));
             match (one_by_one, self.random()) {
                 (true, _) => written,
@@ -190,11 +184,11 @@ impl<'r> Row<'r> {
         self.first().plan.paced || self.first().setup.latency_target_ns > 0
     }
 
-    fn directions(&self, direction: usize) -> impl Iterator<Item = &'r DirectionRecord> {
-        self.workers.iter().map(move |worker| if direction == READ { &worker.read } else { &worker.write })
+    fn directions(&self, direction: Transfer) -> impl Iterator<Item = &'r DirectionRecord> {
+        self.workers.iter().map(move |worker| &worker.directions[direction.into()])
     }
 
-    pub(crate) fn done(&self, direction: usize) -> Done {
+    pub(crate) fn done(&self, direction: Transfer) -> Done {
         self.directions(direction).fold(Done::default(), |sum, one| Done {
             bytes: sum.bytes.saturating_add(one.bytes),
             ios: sum.ios.saturating_add(one.ios),
@@ -204,16 +198,16 @@ impl<'r> Row<'r> {
 
     /// Reads and writes.
     pub(crate) fn ios(&self) -> u64 {
-        self.done(0).ios.saturating_add(self.done(1).ios)
+        self.done(Transfer::Read).ios.saturating_add(self.done(Transfer::Write).ios)
     }
 
     pub(crate) fn runtime_ms(&self) -> u64 {
-        self.done(0).runtime_ms.max(self.done(1).runtime_ms)
+        self.done(Transfer::Read).runtime_ms.max(self.done(Transfer::Write).runtime_ms)
     }
 
     /// Long enough and enough of it for its counters to mean something, and without an error.
     pub(crate) fn judgeable(&self) -> bool {
-        let bytes = self.done(0).bytes.saturating_add(self.done(1).bytes);
+        let bytes = self.done(Transfer::Read).bytes.saturating_add(self.done(Transfer::Write).bytes);
         self.runtime_ms() >= JUDGEABLE_MS
             && (self.ios() >= JUDGEABLE_IOS || bytes >= JUDGEABLE_BYTES)
             && self.ended_well()
@@ -249,7 +243,7 @@ impl<'r> Row<'r> {
 
     fn mean_ns(&self, latency: impl Fn(&DirectionRecord) -> &Latency) -> Option<f64> {
         let (mut sum, mut count) = (0.0, 0.0);
-        for direction in self.directions(0).chain(self.directions(1)) {
+        for direction in self.directions(Transfer::Read).chain(self.directions(Transfer::Write)) {
             let moments = &latency(direction).moments;
             // In floating point, as a record from elsewhere may hold any number.
             sum += moments.sum as f64;
@@ -278,7 +272,7 @@ pub(crate) struct Rates {
 
 /// Bytes per second of each whole second of one worker.
 fn worker_rates(worker: &JobRecord) -> Vec<f64> {
-    let used = [&worker.read, &worker.write].into_iter().filter(|direction| direction.ios > 0);
+    let used = [&worker.directions.read, &worker.directions.write].into_iter().filter(|direction| direction.ios > 0);
     let series: Vec<Vec<f64>> = used.map(|direction| whole_seconds(&direction.bandwidth_samples.series)).collect();
     let seconds = series.iter().map(Vec::len).min().unwrap_or(0);
     (0..seconds).map(|second| series.iter().map(|rates| rates[second]).sum::<f64>() * 1024.0).collect()
@@ -308,14 +302,14 @@ fn lies_below(path: &str, mount: &str) -> bool {
 }
 
 /// The storage that a path is on: the longest mount point above it.
-fn storage_of<'r>(record: &'r RunRecord, path: &str) -> Option<&'r Storage> {
+fn storage_of<'r>(node: &'r Node, path: &str) -> Option<&'r Storage> {
     let mounted_at = |storage: &&'r Storage| storage.mount.value().map(|mount| mount.mount_point.as_str());
     let above = |storage: &&'r Storage| {
         storage.asked_path == path || mounted_at(storage).is_some_and(|mount| lies_below(path, mount))
     };
     let closeness = |storage: &&'r Storage| (storage.asked_path == path, mounted_at(storage).map_or(0, str::len));
-    let found = record.storages.iter().filter(above).max_by_key(closeness);
-    match (found, &record.storages[..]) {
+    let found = node.storages.iter().filter(above).max_by_key(closeness);
+    match (found, &node.storages[..]) {
         (None, [only]) => Some(only),
         (found, _) => found,
     }

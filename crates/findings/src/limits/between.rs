@@ -6,7 +6,7 @@ use results::quantity::{bytes_per_s, latency};
 
 use super::network::{NfsTimes, ROUND_TRIPS, link_rates, nfs_times};
 use super::{direction, machine_busy, mean_latency_ns};
-use crate::evidence::{Evidence, READ, Row};
+use crate::evidence::{Evidence, Row, Transfer};
 
 /// Who is the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ struct Known {
 
 /// Compares one run on the server with the same run on a client. `None`: one of them measured no latency.
 pub fn between(server: &RunRecord, client: &RunRecord) -> Option<Attribution> {
-    let (server, client) = (Evidence::of(server), Evidence::of(client));
+    let (server, client) = (Evidence::of_first_job(server)?, Evidence::of_first_job(client)?);
     let server_row = server.stages.first()?.rows.first()?;
     let client_stage = client.stages.first()?;
     let client_row = client_stage.rows.first()?;
@@ -153,7 +153,7 @@ impl Known {
     fn sentence(&self, row: &Row<'_>, added_ns: f64, found: Result<(Culprit, String), &str>) -> String {
         let mut sentence = format!(
             "A {} takes {} on the server and {} on the client: network and protocol add {} ({:.0} %).",
-            if direction(row) == READ { "read" } else { "write" },
+            if direction(row) == Transfer::Read { "read" } else { "write" },
             latency(self.server_ns),
             latency(self.client_ns),
             latency(added_ns),

@@ -2,7 +2,7 @@
 
 use super::shown::{Shown, latency, rate as per_s};
 use super::{Limit, Limiter, direction};
-use crate::evidence::{Flow, READ, Row};
+use crate::evidence::{Flow, Row, Transfer};
 use results::evidence::NfsOperation;
 
 /// The link is the limit from this share of its speed on: headers and acknowledgements take the rest.
@@ -38,7 +38,7 @@ pub struct NfsTimes {
 pub(crate) fn link_rates(row: &Row<'_>, flow: &Flow<'_>) -> Option<(f64, f64)> {
     let speed = row.storage?.server.as_ref()?.link_bits_per_s.value().copied()? as f64 / 8.0;
     let wire = flow.wire.as_ref()?;
-    let busiest = wire.bytes[direction(row)].max(wire.bytes[1 - direction(row)]);
+    let busiest = wire.bytes.read.max(wire.bytes.write);
     (flow.seconds > 0.0 && speed > 0.0).then(|| (busiest as f64 / flow.seconds, speed))
 }
 
@@ -67,7 +67,7 @@ pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     }
     let connect_ns = connect_ns?;
     let told = link_rates(row, flow).is_some();
-    let rate = flow.wire.as_ref().map_or(0.0, |wire| wire.bytes.iter().sum::<u64>() as f64 / flow.seconds);
+    let rate = flow.wire.as_ref().map_or(0.0, |wire| wire.bytes.sum() as f64 / flow.seconds);
     let times = [latency(times.round_trip_ns), latency(connect_ns)];
     let most = |what: &str| Shown::new(&format!("{TIMES}: most of it {what}"), times);
     Some(match () {
@@ -83,7 +83,7 @@ pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
 
 /// Times of the reads or writes of an NFS mount during the stage; `None`: no such mount, or no such request.
 pub(crate) fn nfs_times(row: &Row<'_>, flow: &Flow<'_>) -> Option<NfsTimes> {
-    let name = if direction(row) == READ { "READ" } else { "WRITE" };
+    let name = if direction(row) == Transfer::Read { "READ" } else { "WRITE" };
     let (then, now) = (flow.begin.wire.value()?, flow.end.wire.value()?);
     let of = |operations: &[NfsOperation]| operations.iter().find(|operation| operation.name == name).cloned();
     let now = of(&now.nfs_operations)?;

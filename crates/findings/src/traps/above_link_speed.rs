@@ -1,8 +1,8 @@
 //! T7: more than the link carries.
 
-use results::{Finding, Severity};
+use results::{Finding, ReadWrite, Severity};
 
-use crate::evidence::{Evidence, READ, WRITE};
+use crate::evidence::{Evidence, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::rate;
@@ -34,7 +34,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let Some(server) = row.storage.and_then(|storage| storage.server.as_ref()) else { continue };
         let Some(bits) = server.link_bits_per_s.value().filter(|bits| **bits > 0) else { continue };
         let link = *bits as f64 / 8.0;
-        let does = [row.reads() && stage.reads_are_the_workload(), row.writes()];
+        let does = ReadWrite { read: row.reads() && stage.reads_are_the_workload(), write: row.writes() };
         // What the report says: a close after its clock has stopped may have moved the rest.
         let reported = |direction| {
             let done = || stage.rows.iter().map(|row| row.done(direction));
@@ -42,7 +42,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             let enough = done().map(|done| done.bytes).sum::<u64>() >= BYTES_MIN;
             if enough { done().map(|done| done.bytes_per_s()).sum() } else { 0.0 }
         };
-        let fastest = [READ, WRITE].into_iter().filter(|direction| does[*direction]).map(reported).fold(0.0, f64::max);
+        let fastest = Transfer::BOTH.into_iter().filter(|direction| does[*direction]).map(reported).fold(0.0, f64::max);
         if fastest <= link * FACTOR || stage.class().is_none() {
             continue;
         }

@@ -32,7 +32,7 @@ const DRIFT_PPM: f64 = 500.0;
 const DRIFT_RUN_MS: u64 = 2_000;
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let Some(clock) = evidence.record.host.clock.as_ref().filter(|clock| clock.source != "virtual") else {
+    let Some(clock) = evidence.node.host.clock.as_ref().filter(|clock| clock.source != "virtual") else {
         return Vec::new();
     };
     let kernel = evidence.ledger().and_then(|ledger| ledger.machine.clock_source.as_deref());

@@ -4,7 +4,7 @@ use results::evidence::{FileState, StorageClass};
 use results::{Finding, Severity};
 
 use super::writes_in_memory::without_sync;
-use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -88,7 +88,7 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
         states.iter().try_fold(0u64, |sum, state| Some(sum.saturating_add(part(state)?)))
     };
     let (bytes, encoded) = (sum(|state| Some(state.size_bytes))?, sum(|state| state.encoded_bytes)?);
-    let direction = if row.reads() { READ } else { WRITE };
+    let direction = if row.reads() { Transfer::Read } else { Transfer::Write };
     let (asked, moved) = (flow.application.bytes[direction], flow.device.as_ref()?.done.bytes[direction]);
     let ratio = moved as f64 / asked.max(1) as f64;
     // Encrypted extents are stored in another form too, in their full size: then the device moved all of it.
@@ -103,7 +103,7 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
         percent(encoded as f64 / bytes as f64),
         size(bytes),
         size(asked),
-        if direction == READ { "read" } else { "written" },
+        if direction == Transfer::Read { "read" } else { "written" },
         size(moved),
         device.name,
         stage.together()
@@ -128,6 +128,6 @@ fn only_by_encoding(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> bool {
     }
     let span = row.span_bytes().unwrap_or(0) as f64;
     let cold = flow.begin.cache.value().is_some_and(|cache| cache.cached_bytes as f64 <= span * SAVED);
-    let once = flow.application.bytes[READ] as f64 <= span * ONE_PASS;
+    let once = flow.application.bytes.read as f64 <= span * ONE_PASS;
     stage.reads_are_the_workload() && (row.direct() == Some(true) || cold && once)
 }

@@ -126,8 +126,7 @@ fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
 /// and what the device did was the run's.
 fn unclocked(row: &Row<'_>, flow: &Flow<'_>, asked: f64, seen: f64) -> Option<Finding> {
     let device = flow.device.as_ref()?;
-    let sum = |bytes: [u64; 2]| bytes[0].saturating_add(bytes[1]) as f64;
-    if !row.buffered() || sum(device.done.bytes) < sum(flow.application.bytes) * DELIVERED {
+    if !row.buffered() || (device.done.bytes.sum() as f64) < flow.application.bytes.sum() as f64 * DELIVERED {
         return None;
     }
     let cause = format!(

@@ -4,7 +4,7 @@ use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
 use super::thin_blocks::{sparse_image, thin_layer, unknown_layer};
-use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -51,14 +51,14 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let asked = flow.application.bytes[READ];
+    let asked = flow.application.bytes.read;
     if !row.reads() || asked < BYTES_MIN || !stage.reads_are_the_workload() {
         return None;
     }
     let (delivered, witness) = match (&flow.device, &flow.wire) {
-        (Some(device), _) if row.class() != StorageClass::Fuse => (device.done.bytes[READ], device.name.as_str()),
+        (Some(device), _) if row.class() != StorageClass::Fuse => (device.done.bytes.read, device.name.as_str()),
         // FUSE and NFS without direct I/O have findings of their own.
-        (None, Some(wire)) if row.class() == StorageClass::Network => (wire.bytes[READ], wire.witness),
+        (None, Some(wire)) if row.class() == StorageClass::Network => (wire.bytes.read, wire.witness),
         _ => return None,
     };
     if delivered as f64 >= asked as f64 * DELIVERED {
@@ -81,12 +81,12 @@ fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
 fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let (begin, end) = (flow.begin.cache.value()?, flow.end.cache.value()?);
     let grown = end.cached_bytes.saturating_sub(begin.cached_bytes);
-    let moved = flow.application.bytes[READ].saturating_add(flow.application.bytes[WRITE]);
+    let moved = flow.application.bytes.sum();
     // A file's pages are cached once, however often it is read; but where the device delivered each of many passes, a
     // few pages that came on the way served nobody.
     let touched = stage.rows.iter().map(Row::span_bytes).try_fold(0u64, |sum, span| Some(sum.saturating_add(span?)));
-    let delivered = flow.device.as_ref().map_or(0, |device| device.done.bytes[READ]);
-    let only_read = flow.application.bytes[WRITE] == 0;
+    let delivered = flow.device.as_ref().map_or(0, |device| device.done.bytes.read);
+    let only_read = flow.application.bytes.write == 0;
     let all_delivered = only_read && delivered as f64 >= moved as f64 * ALL_DELIVERED;
     let most = if all_delivered { moved } else { moved.min(touched.unwrap_or(u64::MAX)) };
     if grown < BYTES_MIN || (grown as f64) < most as f64 * CACHED_SHARE {

@@ -20,7 +20,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 };
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let notes = evidence.record.notes.iter().filter(|note| note.id == DIRECTORY_LOST);
+    let lost = |note: &&results::Note| note.id == DIRECTORY_LOST && evidence.concerns(note.node.as_deref());
+    let notes = evidence.record.notes.iter().filter(lost);
     let report = |note: &results::Note| {
         let report = Report::of_run(DIRECTORY_LOST, Severity::Invalid);
         report.says(note.text.clone(), "find what removes files there, and run the command again")

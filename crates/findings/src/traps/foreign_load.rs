@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, rate, size};
@@ -40,12 +40,12 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 /// What the device did beyond what was asked of it.
 fn during(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let device = flow.device.as_ref()?;
-    let own = flow.application.bytes[READ].saturating_add(flow.application.bytes[WRITE]);
+    let own = flow.application.bytes.sum();
     // The kernel charges each read to who asked, readahead included; write-back is charged when pages get dirty.
-    let reads = flow.process.map_or(0, |process| device.done.bytes[READ].saturating_sub(process.storage_bytes[READ]));
+    let reads = flow.process.map_or(0, |process| device.done.bytes.read.saturating_sub(process.storage_bytes.read));
     // Files that this run or an earlier one wrote may still be on their way.
     let quiet = stage.rows.iter().all(|row| !row.writes() && !row.first().plan.laid_out);
-    let writes = if quiet { device.done.bytes[WRITE] } else { 0 };
+    let writes = if quiet { device.done.bytes.write } else { 0 };
     let foreign = reads.saturating_add(writes);
     let too_much =
         foreign >= BYTES_MIN && foreign as f64 >= own as f64 * SHARE && foreign as f64 >= RATE_MIN * flow.seconds;
@@ -66,8 +66,9 @@ fn during(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
 
 /// What moved on the devices before the run.
 fn before(evidence: &Evidence<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let foreign: f64 = evidence.ledger()?.machine.foreign_bytes_per_s.value()?.iter().sum();
-    let own = (flow.application.bytes[READ] as f64 + flow.application.bytes[WRITE] as f64) / flow.seconds;
+    let foreign = evidence.ledger()?.machine.foreign_bytes_per_s.value()?;
+    let foreign = foreign.read + foreign.write;
+    let own = (flow.application.bytes.read as f64 + flow.application.bytes.write as f64) / flow.seconds;
     if foreign < RATE_MIN || !own.is_finite() || foreign < own * SHARE {
         return None;
     }

@@ -1,9 +1,9 @@
 //! T6: a FUSE daemon's local cache.
 
 use results::evidence::StorageClass;
-use results::{Finding, Severity};
+use results::{Finding, ReadWrite, Severity};
 
-use crate::evidence::{Evidence, Flow, READ, Row, Served, Stage, WRITE, connected};
+use crate::evidence::{Evidence, Flow, Row, Served, Stage, Transfer, connected};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, rate, size};
@@ -38,7 +38,9 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let on_fuse = evidence.byte_flows().filter(|(stage, ..)| stage.class() == Some(StorageClass::Fuse));
     on_fuse
         .filter_map(|(stage, row, flow)| match row.served_by(connected(flow.end)) {
-            Served::Server => judge(stage, row, flow, READ).or_else(|| judge(stage, row, flow, WRITE)),
+            Served::Server => {
+                judge(stage, row, flow, Transfer::Read).or_else(|| judge(stage, row, flow, Transfer::Write))
+            }
             Served::ThisMachine => read_here(stage, row, flow).or_else(|| written_here(stage, row, flow)),
             Served::Unknown => None,
         })
@@ -47,32 +49,32 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 /// Reads through a daemon without a server: what it had storage read, or what the devices below it delivered.
 fn read_here(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let asked = flow.application.bytes[READ];
+    let asked = flow.application.bytes.read;
     if !row.reads() || !stage.reads_are_the_workload() {
         return None;
     }
     // A daemon may let the kernel read its files for it (passthrough): then this process is charged.
-    let own = flow.process.map_or(0, |process| process.storage_bytes[READ]);
-    let daemon = flow.daemon.and_then(|daemon| daemon.storage).map(|bytes| bytes[READ].saturating_add(own));
-    let device = flow.device.as_ref().map(|device| device.done.bytes[READ]);
-    local(stage, row, READ, asked, daemon.max(device)?)
+    let own = flow.process.map_or(0, |process| process.storage_bytes.read);
+    let daemon = flow.daemon.and_then(|daemon| daemon.storage).map(|bytes| bytes.read.saturating_add(own));
+    let device = flow.device.as_ref().map(|device| device.done.bytes.read);
+    local(stage, row, Transfer::Read, asked, daemon.max(device)?)
 }
 
 /// Writes through such a daemon that it did not pass on. Where the device is seen, it is asked instead.
 fn written_here(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let passed_on = flow.daemon.and_then(|daemon| daemon.storage)?[WRITE];
+    let passed_on = flow.daemon.and_then(|daemon| daemon.storage)?.write;
     if !row.writes() || flow.device.is_some() {
         return None;
     }
-    local(stage, row, WRITE, row.must_arrive(), passed_on)
+    local(stage, row, Transfer::Write, row.must_arrive(), passed_on)
 }
 
-fn local(stage: &Stage<'_>, row: &Row<'_>, direction: usize, asked: u64, moved: u64) -> Option<Finding> {
+fn local(stage: &Stage<'_>, row: &Row<'_>, direction: Transfer, asked: u64, moved: u64) -> Option<Finding> {
     let share = asked.saturating_sub(moved) as f64 / asked.max(1) as f64;
     if asked < BYTES_MIN || share < CAUTION {
         return None;
     }
-    let (verb, passed, kept) = if direction == READ {
+    let (verb, passed, kept) = if direction == Transfer::Read {
         ("read", "read by the storage below", "came from")
     } else {
         ("written", "passed on by the daemon", "stayed in")
@@ -86,8 +88,8 @@ fn local(stage: &Stage<'_>, row: &Row<'_>, direction: usize, asked: u64, moved: 
         stage.together()
     );
     let next = match direction {
-        READ => "read files that this machine has not touched (or drop its caches), with --direct=1",
-        _ => "add --end_fsync=1",
+        Transfer::Read => "read files that this machine has not touched (or drop its caches), with --direct=1",
+        Transfer::Write => "add --end_fsync=1",
     };
     let severity = if share >= INVALID { Severity::Invalid } else { Severity::Caution };
     let report = Report::new(ID, severity, row.name)
@@ -97,8 +99,8 @@ fn local(stage: &Stage<'_>, row: &Row<'_>, direction: usize, asked: u64, moved: 
     Some(report.says(cause, next))
 }
 
-fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) -> Option<Finding> {
-    let does = if direction == READ { row.reads() && stage.reads_are_the_workload() } else { row.writes() };
+fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> Option<Finding> {
+    let does = if direction == Transfer::Read { row.reads() && stage.reads_are_the_workload() } else { row.writes() };
     let wire = flow.wire.as_ref()?;
     let asked = flow.application.bytes[direction];
     let share_without = |crossed: u64| asked.saturating_sub(crossed) as f64 / asked.max(1) as f64;
@@ -120,7 +122,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) ->
         return None;
     }
     let severity = if share >= INVALID && proof { Severity::Invalid } else { Severity::Caution };
-    let (verb, kept) = if direction == READ { ("read", "came from") } else { ("written", "stayed in") };
+    let (verb, kept) = if direction == Transfer::Read { ("read", "came from") } else { ("written", "stayed in") };
     let per_second = |bytes: u64| if flow.seconds > 0.0 { rate(bytes as f64 / flow.seconds) } else { size(bytes) };
     let cause = format!(
         "{} {verb} at {}, {} over the network ({witness}): {} {kept} {}{}",
@@ -131,7 +133,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) ->
         place(row, flow, direction),
         stage.together()
     );
-    let next = if direction == READ {
+    let next = if direction == Transfer::Read {
         "read objects that this machine has not touched, or remount without the cache before the read test"
     } else if row.first().plan.end_sync {
         "write fresh objects, each block once (--rw=write): a block that is overwritten before the sync is sent only \
@@ -149,13 +151,13 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) ->
 }
 
 /// The daemon's connections, where its data come through them: daemons of other kinds have helpers (ssh) or other ways.
-fn web_connections(row: &Row<'_>, sockets: Option<[u64; 2]>) -> Option<[u64; 2]> {
+fn web_connections(row: &Row<'_>, sockets: Option<ReadWrite<u64>>) -> Option<ReadWrite<u64>> {
     let url = row.storage?.fuse.as_ref()?.url.as_deref()?;
     sockets.filter(|_| url.starts_with("http"))
 }
 
 /// Where the rest was.
-fn place(row: &Row<'_>, flow: &Flow<'_>, direction: usize) -> String {
+fn place(row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> String {
     let fuse = row.storage.and_then(|storage| storage.fuse.as_ref());
     let kind = fuse.and_then(|fuse| fuse.kind.as_deref()).unwrap_or("the daemon");
     if let Some(cache) = fuse.and_then(|fuse| fuse.cache.as_deref()) {

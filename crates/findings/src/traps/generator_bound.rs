@@ -53,7 +53,7 @@ fn judge(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
         time(each_ns),
         number(1e9 / each_ns)
     );
-    let more = evidence.record.host.cpus.is_none_or(|cpus| (row.workers.len() as u32) < cpus);
+    let more = evidence.node.host.cpus.is_none_or(|cpus| (row.workers.len() as u32) < cpus);
     let next = if more {
         format!("add --numjobs={}, and check whether the number grows", row.workers.len() * 2)
     } else {

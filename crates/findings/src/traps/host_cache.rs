@@ -2,10 +2,10 @@
 
 use results::evidence::{DeviceIdentity, StorageClass};
 use results::statistics::{ChangePoint, Sensitivity, change_point};
-use results::{Finding, Severity};
+use results::{Finding, ReadWrite, Severity};
 
 use super::thin_blocks::sparse_image;
-use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{rate, size, time};
@@ -61,8 +61,8 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 /// Direct reads that the device delivered whole.
 pub(super) fn delivered_directly(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> bool {
     let on_disk = matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device));
-    let asked = flow.application.bytes[READ];
-    let whole = flow.device.as_ref().is_some_and(|device| device.done.bytes[READ] as f64 >= asked as f64 * DELIVERED);
+    let asked = flow.application.bytes.read;
+    let whole = flow.device.as_ref().is_some_and(|device| device.done.bytes.read as f64 >= asked as f64 * DELIVERED);
     on_disk && whole && row.reads() && !row.writes() && row.direct() == Some(true) && !row.paced()
 }
 
@@ -95,14 +95,14 @@ fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Findi
     if !matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device)) || sparse_image(row).is_some() {
         return None;
     }
-    let does = [row.reads(), row.writes()];
-    let cached = |direction: &usize| {
+    let does = ReadWrite { read: row.reads(), write: row.writes() };
+    let cached = |direction: &Transfer| {
         let moved = device.done.bytes[*direction];
         does[*direction] && moved >= BYTES_MIN && below[*direction] as f64 <= moved as f64 * BELOW
     };
-    let direction = [READ, WRITE].into_iter().find(cached)?;
+    let direction = Transfer::BOTH.into_iter().find(cached)?;
     let (moved, below) = (device.done.bytes[direction], below[direction]);
-    let (verb, passed, rest) = if direction == READ {
+    let (verb, passed, rest) = if direction == Transfer::Read {
         ("delivered", "read", "came from the page cache of that file")
     } else {
         ("took", "wrote", "stayed in the page cache of that file")

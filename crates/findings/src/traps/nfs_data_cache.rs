@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, READ};
+use crate::evidence::Evidence;
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -35,7 +35,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     for (stage, row, flow) in evidence.byte_flows() {
         // A counter of a whole interface can only hide a cache; it still counts what crossed it.
         let Some(wire) = flow.wire.as_ref().filter(|_| stage.class() == Some(StorageClass::Network)) else { continue };
-        let (asked, crossed) = (flow.application.bytes[READ], wire.bytes[READ]);
+        let (asked, crossed) = (flow.application.bytes.read, wire.bytes.read);
         let share = asked.saturating_sub(crossed) as f64 / asked.max(1) as f64;
         let workload = row.reads() && stage.reads_are_the_workload() && row.direct() != Some(true);
         if !workload || asked < BYTES_MIN || share < CAUTION {

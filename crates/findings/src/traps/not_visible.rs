@@ -1,10 +1,10 @@
 //! T33: nobody could see whether the storage was at work.
 
 use results::evidence::{Seen, StorageClass};
-use results::{Finding, Severity};
+use results::{Finding, ReadWrite, Severity};
 
 use super::writes_in_memory::without_sync;
-use crate::evidence::{Evidence, Flow, READ, Row, Served, Stage, WRITE, connected};
+use crate::evidence::{Evidence, Flow, Row, Served, Stage, Transfer, connected};
 use crate::explanation::Explanation;
 use crate::report::Report;
 
@@ -34,12 +34,12 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     if matches!(row.class(), StorageClass::Memory | StorageClass::Kernel) {
         return None;
     }
-    let does = [row.reads(), row.writes()];
-    let unseen = |direction: &usize| {
+    let does = ReadWrite { read: row.reads(), write: row.writes() };
+    let unseen = |direction: &Transfer| {
         does[*direction] && row.done(*direction).bytes >= BYTES_MIN && !seen(stage, row, flow, *direction)
     };
-    let direction = [READ, WRITE].into_iter().find(unseen)?;
-    let what = if direction == READ { "reads came from the storage" } else { "writes reached the storage" };
+    let direction = Transfer::BOTH.into_iter().find(unseen)?;
+    let what = if direction == Transfer::Read { "reads came from the storage" } else { "writes reached the storage" };
     let cause = format!("not visible whether {what}: {}", reason(stage, row, flow));
     let next = match row.class() {
         StorageClass::Fuse => "run as root in the PID namespace of the daemon",
@@ -49,9 +49,9 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
 }
 
 /// A layer that would show a cache was watched.
-fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: usize) -> bool {
+fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> bool {
     let dirty = flow.end.cache.value().is_some_and(|cache| cache.dirty_bytes.is_some());
-    let (unsynced, device) = (direction == WRITE && without_sync(row), flow.device.is_some());
+    let (unsynced, device) = (direction == Transfer::Write && without_sync(row), flow.device.is_some());
     match stage.class() {
         Some(StorageClass::Fuse) => match row.served_by(connected(flow.end)) {
             Served::Server => flow.wire.is_some(),

@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Flow, READ, Row, Stage};
+use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -42,10 +42,13 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         return None;
     }
     let device = flow.device.as_ref()?;
-    let (asked, delivered) = (flow.application.bytes[READ], device.done.bytes[READ]);
+    let (asked, delivered) = (flow.application.bytes.read, device.done.bytes.read);
     // Rows with direct I/O got theirs from the device: the rest is missing from those without.
-    let buffered: u64 =
-        stage.rows.iter().filter(|row| row.buffered()).fold(0, |sum, row| row.done(READ).bytes.saturating_add(sum));
+    let buffered: u64 = stage
+        .rows
+        .iter()
+        .filter(|row| row.buffered())
+        .fold(0, |sum, row| row.done(Transfer::Read).bytes.saturating_add(sum));
     let missing = asked.saturating_sub(delivered);
     let share = (missing as f64 / asked.min(buffered).max(1) as f64).min(1.0);
     if asked.min(buffered) < BYTES_MIN || share < CAUTION {

@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Flow, READ, Row, Stage, WRITE};
+use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{number, size};
@@ -43,8 +43,8 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn cut(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let direction = if row.reads() { READ } else { WRITE };
-    let (smallest, largest) = row.first().setup.block_sizes[direction];
+    let direction = if row.reads() { Transfer::Read } else { Transfer::Write };
+    let (smallest, largest) = row.first().setup.block_sizes[direction.into()];
     let done = &flow.device.as_ref()?.done;
     let requests = done.operations[direction];
     if row.direct() != Some(true) || (row.reads() && row.writes()) || smallest != largest || requests < REQUESTS_MIN {
@@ -77,9 +77,9 @@ fn cut(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
 }
 
 fn amplified(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let (asked, moved) = (flow.application.bytes[READ], flow.device.as_ref()?.done.bytes[READ]);
+    let (asked, moved) = (flow.application.bytes.read, flow.device.as_ref()?.done.bytes.read);
     // Only what the kernel read for us: others have a finding of their own.
-    let ours = flow.process?.storage_bytes[READ].min(moved);
+    let ours = flow.process?.storage_bytes.read.min(moved);
     let times = ours as f64 / asked as f64;
     if !row.reads() || !row.buffered() || !row.random() || asked == 0 || times < AMPLIFIED {
         return None;

@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, JobRecord, Severity};
 
-use crate::evidence::{Evidence, Flow, READ, Row, Stage};
+use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::size;
@@ -109,7 +109,7 @@ enum Judgement {
 
 fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Judgement {
     let (Some(device), Some(span)) = (&flow.device, row.span_bytes()) else { return Judgement::Unknown };
-    let (asked, delivered) = (flow.application.bytes[READ] as f64, device.done.bytes[READ] as f64);
+    let (asked, delivered) = (flow.application.bytes.read as f64, device.done.bytes.read as f64);
     if !row.reads() || asked < BYTES_MIN as f64 || !stage.reads_are_the_workload() {
         return Judgement::Unknown;
     }

@@ -80,7 +80,8 @@ fn judge(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Fi
 /// When a worker did nothing: windows without a byte, and windows that lasted longer than they should.
 fn quiet(worker: &JobRecord) -> Vec<Span> {
     let mut windows: BTreeMap<u64, u64> = BTreeMap::new();
-    let series = [&worker.read, &worker.write].map(|direction| &direction.bandwidth_samples.series);
+    let series =
+        [&worker.directions.read, &worker.directions.write].map(|direction| &direction.bandwidth_samples.series);
     for (at_ms, value) in series.into_iter().flatten() {
         let sum = windows.entry(*at_ms).or_default();
         *sum = sum.saturating_add(*value);

@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Flow, Row, Stage, WRITE};
+use crate::evidence::{Evidence, Flow, Row, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -37,9 +37,9 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let class = stage.class()?;
     let (arrived, witness) = match (&flow.device, &flow.wire) {
         (Some(device), _) if matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Fuse) => {
-            (device.done.bytes[WRITE], device.name.as_str())
+            (device.done.bytes.write, device.name.as_str())
         }
-        (None, Some(wire)) if class == StorageClass::Network && wire.exclusive => (wire.bytes[WRITE], wire.witness),
+        (None, Some(wire)) if class == StorageClass::Network && wire.exclusive => (wire.bytes.write, wire.witness),
         _ => return None,
     };
     let due = if row.synced() { row.must_arrive() } else { 0 };

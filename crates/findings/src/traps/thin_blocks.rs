@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, READ, Row, Stage};
+use crate::evidence::{Evidence, Row, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::size;
@@ -40,8 +40,8 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let unknown = unknown_layer(row).filter(|_| thin.or(image).is_none());
     let layer = thin.or(image).or(unknown)?;
     let moved = stage.flow.as_ref().and_then(|flow| {
-        let (asked, device) = (flow.application.bytes[READ], flow.device.as_ref()?.done.bytes[READ]);
-        let below = flow.below_files.map(|bytes| bytes[READ]);
+        let (asked, device) = (flow.application.bytes.read, flow.device.as_ref()?.done.bytes.read);
+        let below = flow.below_files.map(|bytes| bytes.read);
         // The loop device delivers holes as well: what the disk below its file did counts.
         Some((asked, device, if image.is_some() { below? } else { device }))
     });

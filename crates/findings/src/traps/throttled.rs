@@ -2,10 +2,10 @@
 
 use results::evidence::StorageClass;
 use results::statistics::flat_plateau;
-use results::{Finding, Severity};
+use results::{Finding, ReadWrite, Severity};
 
 use super::burst::fall;
-use crate::evidence::{Done, Evidence, READ, Row, Stage, WRITE};
+use crate::evidence::{Done, Evidence, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{number, percent, rate};
@@ -46,7 +46,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 /// A limit that stands in a control group and that the stage reached.
 pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let limits = row.storage?.cgroup.io.value()?;
-    let sum = |part: fn(Done) -> f64, direction: usize| stage.rows.iter().map(|row| part(row.done(direction))).sum();
+    let sum = |part: fn(Done) -> f64, direction: Transfer| stage.rows.iter().map(|row| part(row.done(direction))).sum();
     let (line, limit) =
         reached(limits, |direction| (sum(Done::bytes_per_s, direction), sum(Done::ios_per_s, direction)))?;
     let cause = format!(
@@ -62,8 +62,8 @@ pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Ro
     let limits = evidence.ledger()?.io_limits_after.value()?;
     let [_] = &stage.rows[..] else { return None };
     let (before, after, seconds) = fall(row)?;
-    let done = [row.done(READ), row.done(WRITE)];
-    let all = done[READ].bytes.saturating_add(done[WRITE].bytes).max(1) as f64;
+    let done = ReadWrite { read: row.done(Transfer::Read), write: row.done(Transfer::Write) };
+    let all = done.read.bytes.saturating_add(done.write.bytes).max(1) as f64;
     let (line, limit) = reached(limits, |direction| {
         let bytes_per_s = after * done[direction].bytes as f64 / all;
         (bytes_per_s, bytes_per_s * done[direction].ios as f64 / done[direction].bytes.max(1) as f64)
@@ -97,14 +97,14 @@ impl Limit {
 }
 
 /// The first of these limits that is reached and not passed. `rates`: bytes and I/Os per second of a direction.
-fn reached(limits: &[String], rates: impl Fn(usize) -> (f64, f64)) -> Option<(&str, Limit)> {
+fn reached(limits: &[String], rates: impl Fn(Transfer) -> (f64, f64)) -> Option<(&str, Limit)> {
     let all = limits.iter().flat_map(|line| settings(line).map(move |(key, value)| (line.as_str(), key, value)));
     all.into_iter().find_map(|(line, key, value)| {
         let (direction, by_bytes) = match key {
-            "rbps" => (READ, true),
-            "wbps" => (WRITE, true),
-            "riops" => (READ, false),
-            "wiops" => (WRITE, false),
+            "rbps" => (Transfer::Read, true),
+            "wbps" => (Transfer::Write, true),
+            "riops" => (Transfer::Read, false),
+            "wiops" => (Transfer::Write, false),
             _ => return None,
         };
         let (bytes_per_s, ios_per_s) = rates(direction);

@@ -3,7 +3,7 @@
 use results::evidence::FileState;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, READ};
+use crate::evidence::Evidence;
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -43,11 +43,11 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         // A job may read the hole alone, however large the rest of the file is: what the device delivered decides.
         let range = row.span_bytes().unwrap_or(total).min(total).max(1);
         let share = never.min(range) as f64 / range as f64;
-        let asked = flow.application.bytes[READ];
+        let asked = flow.application.bytes.read;
         if share < SHARE || asked == 0 {
             continue;
         }
-        let delivered = flow.device.as_ref().map(|device| device.done.bytes[READ] as f64 / asked as f64);
+        let delivered = flow.device.as_ref().map(|device| device.done.bytes.read as f64 / asked as f64);
         let severity = match delivered {
             Some(delivered) if delivered < DELIVERED => Severity::Invalid,
             Some(delivered) if delivered >= ALL_DELIVERED => continue,
@@ -67,12 +67,12 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             false => format!("{} of the {} in the files were never written", percent(share), size(total)),
         };
         if let Some(device) = &flow.device {
-            report = report.bytes("bytes read by the device", device.done.bytes[READ]);
+            report = report.bytes("bytes read by the device", device.done.bytes.read);
             cause.push_str(&format!(
                 "; {} were read, {} delivered {}{}",
                 size(asked),
                 device.name,
-                size(device.done.bytes[READ]),
+                size(device.done.bytes.read),
                 stage.together()
             ));
         }

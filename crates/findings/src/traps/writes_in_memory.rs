@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Flow, Row, Stage, WRITE};
+use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, rate, size, time};
@@ -56,7 +56,7 @@ fn synced_now_and_then(row: &Row<'_>) -> bool {
 }
 
 fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let written = flow.application.bytes[WRITE];
+    let written = flow.application.bytes.write;
     let class = stage.class()?;
     if class == StorageClass::Memory || written < BYTES_MIN {
         return None;
@@ -76,7 +76,7 @@ fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding
         "{2} ({3}) of {0} written were not on the storage when the last write returned ({witness}); {1} is the speed \
          of memory{4}",
         size(written),
-        rate(row.done(WRITE).bytes_per_s()),
+        rate(row.done(Transfer::Write).bytes_per_s()),
         percent(share),
         size(left),
         stage.together()
@@ -109,17 +109,17 @@ fn left_in_memory(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<
         return Some(left);
     }
     if let Some(device) = &flow.device {
-        let taken = device.done.bytes[WRITE];
+        let taken = device.done.bytes.write;
         return Some((written.saturating_sub(taken), format!("{} took {}", device.name, size(taken))));
     }
     let wire = flow.wire.as_ref()?;
-    Some((written.saturating_sub(wire.bytes[WRITE]), format!("{} sent, by {}", size(wire.bytes[WRITE]), wire.witness)))
+    Some((written.saturating_sub(wire.bytes.write), format!("{} sent, by {}", size(wire.bytes.write), wire.witness)))
 }
 
 /// A close after the clock has stopped that does what the writes did not.
 fn late_close(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let close_ns = row.workers.iter().filter_map(|worker| worker.close_ns).max()?;
-    let written = row.done(WRITE);
+    let written = row.done(Transfer::Write);
     let run_ns = written.runtime_ms.checked_mul(1_000_000)?;
     let hidden = close_ns as f64 >= run_ns as f64 * CLOSE_SHARE && close_ns >= CLOSE_NS_MIN;
     if !row.writes() || !hidden || written.bytes < BYTES_MIN || row.class() == StorageClass::Memory {
@@ -139,7 +139,7 @@ fn late_close(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let whole = written.bytes as f64 * 1e9 / (run_ns as f64 + close_ns as f64);
     let wire = stage.flow.as_ref().and_then(|flow| Some((flow.wire.as_ref()?, flow.seconds)));
     let crossed = wire.filter(|(_, seconds)| *seconds > 0.0).map_or_else(String::new, |(wire, seconds)| {
-        let bytes = wire.bytes[WRITE];
+        let bytes = wire.bytes.write;
         format!("; {} crossed the network in {} ({})", size(bytes), time(seconds * 1e9), wire.witness)
     });
     let cause = format!(

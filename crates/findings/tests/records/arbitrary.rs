@@ -102,7 +102,7 @@ proptest! {
         samples in 0usize..5,
     ) {
         let mut record = full();
-        record.ledger.as_mut().unwrap().samples.truncate(samples);
+        record.nodes[0].ledger.as_mut().unwrap().samples.truncate(samples);
         let mut document = serde_json::to_value(record).unwrap();
         disturb(&mut document, false, &mut changes(seed));
         let record = serde_json::from_value::<RunRecord>(document);

@@ -13,11 +13,11 @@ const MS: u64 = 1_000_000;
 /// takes 0.2 ms.
 fn reads(link_bits_per_s: Option<u64>, latency_ms: u64, queue_ms: u64, round_trip_ms: u64) -> RunRecord {
     let mut job = direct(reader("job"));
-    job.read.bytes = 64 * MIB;
-    job.read.ios = 1_000;
-    job.read.lat.moments = same(latency_ms * MS);
+    job.directions.read.bytes = 64 * MIB;
+    job.directions.read.ios = 1_000;
+    job.directions.read.lat.moments = same(latency_ms * MS);
     let mut record = share(StorageClass::Network, link_bits_per_s, job);
-    record.storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(MS / 5);
+    record.nodes[0].storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(MS / 5);
     crossed(&mut record, [64 * MIB, 0], [64 * MIB, 0]);
     if let Seen::Value(counters) = &mut last(&mut record).wire {
         counters.nfs_operations = vec![NfsOperation {
@@ -38,7 +38,7 @@ fn same(value: u64) -> Moments {
 }
 
 fn busy(mut record: RunRecord, share: u64) -> RunRecord {
-    let samples = &mut record.ledger.as_mut().unwrap().samples;
+    let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
     samples[0].system = SystemCounters { busy_ms: Some(0), total_ms: Some(0), ..SystemCounters::default() };
     samples[1].system = SystemCounters { busy_ms: Some(share), total_ms: Some(100), ..SystemCounters::default() };
     record
@@ -75,7 +75,7 @@ fn what_limits_requests_to_a_server() {
     assert_eq!(limiter(&reads(None, 40, 0, 40)), Some(Limiter::ServerOrLink), "who knows what the link can carry");
     let mut idle = reads(None, 40, 0, 40);
     if let Seen::Value(counters) = &mut last(&mut idle).wire {
-        counters.bytes = [MIB, 0];
+        counters.bytes = [MIB, 0].into();
     }
     assert_eq!(limiter(&idle), Some(Limiter::Server), "no link is that slow");
     let mut starved = busy(reads(GIGABIT, 40, 0, 40), 95);
@@ -84,7 +84,7 @@ fn what_limits_requests_to_a_server() {
     assert_eq!(limiter(&starved), Some(Limiter::ClientProcessor));
 
     let mut far = reads(GIGABIT, 3, 0, 3);
-    far.storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(2 * MS);
+    far.nodes[0].storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(2 * MS);
     assert_eq!(limiter(&far), Some(Limiter::RoundTrip));
     let evidence = of_run(&far).unwrap().evidence.to_string();
     assert_eq!(
@@ -98,8 +98,8 @@ fn what_limits_requests_to_a_server() {
 fn a_few_requests_that_the_mount_timed_are_enough() {
     let of = |ios: u64| {
         let mut record = reads(GIGABIT, 160, 0, 160);
-        record.jobs[0].read.ios = ios;
-        record.jobs[0].read.bytes = ios * 4096;
+        record.jobs[0].directions.read.ios = ios;
+        record.jobs[0].directions.read.bytes = ios * 4096;
         if let Seen::Value(counters) = &mut last(&mut record).wire {
             counters.nfs_operations[0].operations = ios;
         }
@@ -128,7 +128,7 @@ fn what_is_not_visible_has_a_reason() {
 #[test]
 fn a_queue_is_the_clients_own_only_before_a_quick_way() {
     let mut quick = reads(GIGABIT, 12, 10, 1);
-    quick.storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(MS);
+    quick.nodes[0].storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(MS);
     assert_eq!(limiter(&quick), Some(Limiter::ClientQueue));
     assert_eq!(limiter(&reads(GIGABIT, 1_000, 800, 200)), Some(Limiter::Server), "it waits for what takes 200 ms each");
 }
@@ -136,7 +136,7 @@ fn a_queue_is_the_clients_own_only_before_a_quick_way() {
 /// The same reads on the server itself.
 fn on_the_server(latency_ms: u64) -> RunRecord {
     let mut job = direct(reader("job"));
-    job.read.lat.moments = same(latency_ms * MS);
+    job.directions.read.lat.moments = same(latency_ms * MS);
     on_disk(vec![job])
 }
 
@@ -162,7 +162,7 @@ fn writes_that_were_not_safe_on_the_server_prove_nothing_about_the_link() {
         let job = &mut server.jobs[0];
         job.setup.access = Access::named("write").unwrap();
         job.plan.synchronous = synchronous;
-        std::mem::swap(&mut job.read, &mut job.write);
+        std::mem::swap(&mut job.directions.read, &mut job.directions.write);
         server
     };
     let client = reads(None, 40, 0, 39);

@@ -27,7 +27,7 @@ fn no_processor_to_run_on() {
     let run = || {
         let mut record = on_disk(vec![direct(reader("job"))]);
         look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-        let begin = &mut record.ledger.as_mut().unwrap().samples[0].system;
+        let begin = &mut record.nodes[0].ledger.as_mut().unwrap().samples[0].system;
         (begin.steal_ms, begin.total_ms, begin.throttled_us) = (Some(0), Some(0), Some(0));
         let end = &mut last(&mut record).system;
         (end.steal_ms, end.total_ms, end.throttled_us) = (Some(100), Some(20_000), Some(1_000));
@@ -54,15 +54,15 @@ fn who_had_the_processors() {
     // Ten seconds of two processors, all of them used; ns of the process, of its worker, and of a daemon.
     let waited = |process_ns: u64, worker_ns: u64, daemon_ns: Option<u64>| {
         let mut record = on(StorageClass::Fuse, vec![direct(queued(reader("job"), "libaio", 16))]);
-        record.storages[0].fuse = Some(FuseIdentity { kind: Some("s3fs".into()), ..FuseIdentity::default() });
+        record.nodes[0].storages[0].fuse = Some(FuseIdentity { kind: Some("s3fs".into()), ..FuseIdentity::default() });
         record.jobs[0].run_queue_wait_ns = Some(5_000_000_000);
         record.jobs[0].system_ns = worker_ns;
         look(&mut record, 0, [4 * GIB, 0], [0, 0]);
-        let samples = &mut record.ledger.as_mut().unwrap().samples;
+        let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
         for (sample, share) in samples.iter_mut().zip([0, 1]) {
             (sample.system.busy_ms, sample.system.total_ms) = (Some(share * 20_000), Some(share * 20_000));
             let wire = WireCounters {
-                bytes: [share * 4 * GIB, 0],
+                bytes: [share * 4 * GIB, 0].into(),
                 daemon_cpu_ns: daemon_ns.map(|ns| share * ns),
                 ..WireCounters::default()
             };
@@ -104,7 +104,7 @@ fn clocks() {
     let clock = |cost_ns, drift_ppm| {
         let mut record = on_disk(vec![direct(reader("job"))]);
         let source = "clock_gettime".to_owned();
-        record.host.clock = Some(ClockFacts { source, cost_ns, frequency_hz: None, drift_ppm });
+        record.nodes[0].host.clock = Some(ClockFacts { source, cost_ns, frequency_hz: None, drift_ppm });
         record
     };
     assert_eq!(findings::of_run(&clock(25.0, Some(20.0))), []);
@@ -112,26 +112,26 @@ fn clocks() {
     assert_eq!(found(&clock(25.0, Some(-900.0))), caution("clock"));
     assert_eq!(one(&clock(25.0, Some(-900.0)), "clock").job, None, "of the run");
     let mut virtual_time = clock(1_500.0, Some(-900.0));
-    virtual_time.host.clock.as_mut().unwrap().source = "virtual".into();
+    virtual_time.nodes[0].host.clock.as_mut().unwrap().source = "virtual".into();
     assert_eq!(findings::of_run(&virtual_time), []);
 }
 
 #[test]
 fn processors_that_save_power() {
     let mut job = latencies(direct(reader("job")), 0, 90_000);
-    job.read.ios = 3_000;
+    job.directions.read.ios = 3_000;
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [12_000 * 1024, 0], [12_000 * 1024, 0]);
     let govern = |record: &mut results::RunRecord, governor: &str| {
         let machine = MachineEvidence { governor: Some(governor.into()), ..MachineEvidence::default() };
-        record.ledger.as_mut().unwrap().machine = machine;
+        record.nodes[0].ledger.as_mut().unwrap().machine = machine;
     };
     assert_eq!(findings::of_run(&record), [], "not visible");
     govern(&mut record, "performance");
     assert_eq!(findings::of_run(&record), []);
     govern(&mut record, "powersave");
     assert_eq!(found(&record), caution("power-saving"));
-    record.jobs[0].read.ios = 1 << 20;
+    record.jobs[0].directions.read.ios = 1 << 20;
     assert_eq!(findings::of_run(&record), [], "never idle long enough");
 }
 
@@ -139,7 +139,7 @@ fn processors_that_save_power() {
 fn a_limit_that_was_reached() {
     let limited = |limit: &str| {
         let mut record = on_disk(vec![direct(reader("job"))]);
-        record.storages[0].cgroup.io = Seen::Value(vec![limit.into()]);
+        record.nodes[0].storages[0].cgroup.io = Seen::Value(vec![limit.into()]);
         found(&record)
     };
     // 429 MB/s were reached.
@@ -154,7 +154,7 @@ fn others_on_the_device() {
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 2 * MIB]);
     assert_eq!(findings::of_run(&record), [], "some metadata");
-    vda(&mut record).done.bytes[0] += GIB;
+    vda(&mut record).done.bytes.read += GIB;
     assert_eq!(found(&record), caution("foreign-load"));
     assert!(one(&record, "foreign-load").cause.contains("vda moved 1.0 GiB"));
 
@@ -166,16 +166,16 @@ fn others_on_the_device() {
 
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-    record.ledger.as_mut().unwrap().machine.foreign_bytes_per_s = Seen::Value([80.0 * MIB as f64, 0.0]);
+    record.nodes[0].ledger.as_mut().unwrap().machine.foreign_bytes_per_s = Seen::Value([80.0 * MIB as f64, 0.0].into());
     assert_eq!(found(&record), caution("foreign-load"));
-    record.ledger.as_mut().unwrap().machine.foreign_bytes_per_s = Seen::Value([10.0 * MIB as f64, 0.0]);
+    record.nodes[0].ledger.as_mut().unwrap().machine.foreign_bytes_per_s = Seen::Value([10.0 * MIB as f64, 0.0].into());
     assert_eq!(findings::of_run(&record), []);
 }
 
 #[test]
 fn too_short_is_a_caution() {
     let mut job = direct(reader("job"));
-    job.read.runtime_ms = 900;
+    job.directions.read.runtime_ms = 900;
     let all = findings::of_run(&on_disk(vec![job]));
     assert_eq!((all.len(), all[0].id.as_str(), all[0].severity), (1, "too-short", Severity::Caution));
     assert!(all[0].cause.starts_with("1,048,576 I/Os in 900 ms"), "{}", all[0].cause);

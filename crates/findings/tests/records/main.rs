@@ -5,6 +5,7 @@ mod explanations;
 mod limits;
 mod machine;
 mod network;
+mod nodes;
 mod plans;
 mod reads;
 mod scene;

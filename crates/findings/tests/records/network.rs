@@ -7,7 +7,7 @@ use crate::scene::*;
 
 pub(crate) fn share(class: StorageClass, link_bits_per_s: Option<u64>, job: results::JobRecord) -> RunRecord {
     let mut record = on(class, vec![job]);
-    record.storages[0].server = Some(ServerIdentity {
+    record.nodes[0].storages[0].server = Some(ServerIdentity {
         address: "192.0.2.1:2049".into(),
         interface: Seen::Value("eth0".into()),
         link_bits_per_s: link_bits_per_s.map_or(Seen::NotVisible("speed is -1".into()), Seen::Value),
@@ -19,14 +19,14 @@ pub(crate) fn share(class: StorageClass, link_bits_per_s: Option<u64>, job: resu
 /// The jobs moved `application`, the wire carried `wire`.
 pub(crate) fn crossed(record: &mut RunRecord, application: [u64; 2], wire: [u64; 2]) {
     look(record, 0, application, [0, 0]);
-    let ledger = record.ledger.as_mut().unwrap();
+    let ledger = record.nodes[0].ledger.as_mut().unwrap();
     for sample in &mut ledger.samples {
         sample.devices = Seen::Value(Vec::new());
         sample.wire =
             Seen::Value(WireCounters { witness: "nfs mountstats".into(), exclusive: true, ..WireCounters::default() });
     }
     if let Seen::Value(counters) = &mut last(record).wire {
-        counters.bytes = wire;
+        counters.bytes = wire.into();
     }
 }
 
@@ -47,7 +47,7 @@ fn nfs_reads_from_this_clients_memory() {
 #[test]
 fn bytes_need_no_time_to_be_compared() {
     let mut short = reader("job");
-    (short.read.bytes, short.read.ios, short.read.runtime_ms) = (64 * MIB, 64, 57);
+    (short.directions.read.bytes, short.directions.read.ios, short.directions.read.runtime_ms) = (64 * MIB, 64, 57);
     let mut record = share(StorageClass::Network, None, short);
     crossed(&mut record, [64 * MIB, 0], [0, 0]);
     let both = [invalid("nfs-data-cache"), vec![("too-short".to_string(), Severity::Caution)]].concat();
@@ -63,7 +63,7 @@ fn faster_than_the_link() {
     crossed(&mut record, [0, 4 * GIB], [0, 4 * GIB]);
     assert_eq!(found(&record), invalid("above-link-speed"), "429 MB/s over 125 MB/s");
     let mut slower = writer("job");
-    slower.write.bytes = GIB;
+    slower.directions.write.bytes = GIB;
     let mut record = share(StorageClass::Network, gigabit, slower);
     crossed(&mut record, [0, GIB], [0, GIB]);
     assert_eq!(found(&record), []);
@@ -75,7 +75,7 @@ fn faster_than_the_link() {
 #[test]
 fn the_advice_for_writes_is_not_what_they_did_already() {
     let mut record = share(StorageClass::Fuse, None, writer("job"));
-    record.storages[0].fuse = Some(FuseIdentity { kind: Some("s3fs".into()), ..FuseIdentity::default() });
+    record.nodes[0].storages[0].fuse = Some(FuseIdentity { kind: Some("s3fs".into()), ..FuseIdentity::default() });
     crossed(&mut record, [0, 4 * GIB], [0, MIB]);
     assert_eq!(one(&record, "fuse-cache").next, "add --end_fsync=1");
     record.jobs[0].plan.end_sync = true;
@@ -85,7 +85,7 @@ fn the_advice_for_writes_is_not_what_they_did_already() {
 #[test]
 fn a_fuse_daemons_cache() {
     let mut record = share(StorageClass::Fuse, None, direct(reader("job")));
-    record.storages[0].fuse = Some(FuseIdentity {
+    record.nodes[0].storages[0].fuse = Some(FuseIdentity {
         kind: Some("s3fs".into()),
         cache: Some("use_cache=/var/cache/s3fs".into()),
         ..FuseIdentity::default()
@@ -96,18 +96,18 @@ fn a_fuse_daemons_cache() {
 
     let mut honest = record.clone();
     if let Seen::Value(counters) = &mut last(&mut honest).wire {
-        counters.bytes = [4 * GIB, 0];
+        counters.bytes = [4 * GIB, 0].into();
     }
     assert_eq!(found(&honest), []);
 
     // Others use the interface too; the daemon's own connections carried nothing.
     let mut shared = honest.clone();
     let connected = |record: &mut RunRecord, bytes: [u64; 2], closed: u64| {
-        record.storages[0].fuse.as_mut().unwrap().url = Some("http://192.0.2.1:9000".into());
-        for (sample, bytes) in record.ledger.as_mut().unwrap().samples.iter_mut().zip([[0, 0], bytes]) {
+        record.nodes[0].storages[0].fuse.as_mut().unwrap().url = Some("http://192.0.2.1:9000".into());
+        for (sample, bytes) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([[0, 0], bytes]) {
             let Seen::Value(wire) = &mut sample.wire else { panic!("a wire") };
             let closed = if bytes == [0, 0] { 0 } else { closed };
-            wire.daemon_sockets = Seen::Value(SocketCounters { bytes, open: 2, closed });
+            wire.daemon_sockets = Seen::Value(SocketCounters { bytes: bytes.into(), open: 2, closed });
         }
     };
     connected(&mut shared, [MIB, 1], 0);
@@ -117,20 +117,20 @@ fn a_fuse_daemons_cache() {
     assert_eq!(found(&shared), []);
     connected(&mut shared, [MIB, 1], 1);
     assert_eq!(found(&shared), [], "the end of a connection was not seen");
-    shared.storages[0].fuse.as_mut().unwrap().url = Some("me@192.0.2.1:/home".into());
+    shared.nodes[0].storages[0].fuse.as_mut().unwrap().url = Some("me@192.0.2.1:/home".into());
     assert_eq!(found(&shared), [], "a helper may carry the data");
 }
 
 /// A daemon that shows folders of this machine; what it had storage read, and wrote to its files.
 fn local(job: results::JobRecord, application: [u64; 2], daemon: Option<[u64; 2]>) -> RunRecord {
     let mut record = on(StorageClass::Fuse, vec![job]);
-    record.storages[0].fuse = Some(FuseIdentity { kind: Some("bindfs".into()), ..FuseIdentity::default() });
+    record.nodes[0].storages[0].fuse = Some(FuseIdentity { kind: Some("bindfs".into()), ..FuseIdentity::default() });
     crossed(&mut record, application, [0, 0]);
-    for (sample, share) in record.ledger.as_mut().unwrap().samples.iter_mut().zip([0, 1]) {
+    for (sample, share) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([0, 1]) {
         let Seen::Value(wire) = &mut sample.wire else { panic!("a wire") };
         wire.exclusive = false;
         wire.witness = "interfaces eth0, lo".into();
-        wire.daemon_storage_bytes = daemon.map(|bytes| bytes.map(|bytes| bytes * share));
+        wire.daemon_storage_bytes = daemon.map(|bytes| bytes.map(|bytes| bytes * share).into());
         wire.daemon_sockets = Seen::Value(SocketCounters::default());
     }
     record
@@ -138,11 +138,11 @@ fn local(job: results::JobRecord, application: [u64; 2], daemon: Option<[u64; 2]
 
 /// The device below the daemon's folder.
 fn over_a_device(mut record: RunRecord, bytes: [u64; 2]) -> RunRecord {
-    record.storages[0].devices = disk_storage().devices;
-    let samples = &mut record.ledger.as_mut().unwrap().samples;
+    record.nodes[0].storages[0].devices = disk_storage().devices;
+    let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
     for (sample, share) in samples.iter_mut().zip([0, 1]) {
         let mut device = DeviceCounters { name: "vda".into(), ..DeviceCounters::default() };
-        device.done.bytes = bytes.map(|bytes| bytes * share);
+        device.done.bytes = bytes.map(|bytes| bytes * share).into();
         sample.devices = Seen::Value(vec![device]);
     }
     record
@@ -182,14 +182,14 @@ fn a_daemon_without_a_server_has_no_wire() {
 #[test]
 fn a_daemon_that_nobody_sees() {
     let mut record = share(StorageClass::Fuse, None, reader("job"));
-    record.storages[0].server = None;
-    record.storages[0].fuse = Some(FuseIdentity {
+    record.nodes[0].storages[0].server = None;
+    record.nodes[0].storages[0].fuse = Some(FuseIdentity {
         kind: Some("s3fs".into()),
         daemon_pid: Seen::NotVisible("/proc: no process fits the mount".into()),
         ..FuseIdentity::default()
     });
     crossed(&mut record, [4 * GIB, 0], [0, 0]);
-    for sample in &mut record.ledger.as_mut().unwrap().samples {
+    for sample in &mut record.nodes[0].ledger.as_mut().unwrap().samples {
         sample.wire = Seen::NotVisible("the network namespace of its daemon is not known".into());
     }
     assert_eq!(found(&record), caution("not-visible"), "warm or cold, nobody can tell");

@@ -23,7 +23,7 @@ fn a_depth_that_cannot_be() {
 #[test]
 fn the_run_shows_the_depth() {
     let mut job = latencies(queued(reader("job"), "libaio", 32), 39_900, 1_285_000);
-    job.read.ios = 250_000;
+    job.directions.read.ios = 250_000;
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     vda(&mut record).weighted_ms = 10_000;
@@ -34,12 +34,12 @@ fn the_run_shows_the_depth() {
 
     // Without latencies the queue tells it, unless a cache answered: then nobody waited for the device.
     let mut unclocked = record.clone();
-    unclocked.jobs[0].read.slat = Default::default();
-    unclocked.jobs[0].read.clat = Default::default();
+    unclocked.jobs[0].directions.read.slat = Default::default();
+    unclocked.jobs[0].directions.read.clat = Default::default();
     assert_eq!(found(&unclocked), invalid("depth-not-reached"));
-    vda(&mut unclocked).done.bytes = [2 * GIB, 0];
+    vda(&mut unclocked).done.bytes = [2 * GIB, 0].into();
     assert_eq!(one(&unclocked, "depth-not-reached").severity, Severity::Caution);
-    vda(&mut unclocked).done.bytes = [4 * GIB, 0];
+    vda(&mut unclocked).done.bytes = [4 * GIB, 0].into();
     unclocked.jobs[0].plan.direct = Some(true);
     assert_eq!(found(&unclocked), [], "direct, and nobody knows what submitting took");
 
@@ -47,7 +47,7 @@ fn the_run_shows_the_depth() {
     record.jobs[0].plan.direct = Some(true);
     assert_eq!(found(&record), caution("depth-not-reached"));
     // All of it at the limit of the control group: that is the cause.
-    record.storages[0].cgroup.io = Seen::Value(vec!["254:0 rbps=430000000".into()]);
+    record.nodes[0].storages[0].cgroup.io = Seen::Value(vec!["254:0 rbps=430000000".into()]);
     assert_eq!(found(&record), caution("throttled"));
 
     let job = direct(latencies(queued(reader("job"), "libaio", 32), 2_000, 358_000));
@@ -89,7 +89,7 @@ fn a_control_group_can_have_less_memory() {
     let mut again = reader("job");
     again.plan.time_based = true;
     let mut record = on_disk(vec![again]);
-    record.storages[0].cgroup.memory_bytes = Seen::Value(Some(GIB));
+    record.nodes[0].storages[0].cgroup.memory_bytes = Seen::Value(Some(GIB));
     assert_eq!(foretold(&record), []);
 }
 
@@ -150,7 +150,7 @@ fn sections_without_stonewall() {
         mount.mount_point = "/other".into();
         mount.device = "8:1".into();
     }
-    record.storages.push(storage);
+    record.nodes[0].storages.push(storage);
     assert_eq!(foretold(&record), []);
 }
 

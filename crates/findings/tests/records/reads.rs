@@ -47,7 +47,7 @@ fn memory_filesystems_and_simulated_jobs_are_left_alone() {
 #[test]
 fn bytes_are_compared_however_short_the_run() {
     let short = |mut job: results::JobRecord| {
-        (job.read.bytes, job.read.ios, job.read.runtime_ms) = (512 * MIB, 512, 38);
+        (job.directions.read.bytes, job.directions.read.ios, job.directions.read.runtime_ms) = (512 * MIB, 512, 38);
         job.plan.span_bytes = Some(512 * MIB);
         job
     };
@@ -77,7 +77,7 @@ fn a_layer_that_is_not_visible_is_neither_a_fault_nor_ok() {
     assert_eq!(found(&record), caution("not-visible"));
     assert_eq!(one(&record, "not-visible").cause, "not visible whether reads came from the storage: no diskstats");
     // A few blocks would tell nothing either.
-    record.jobs[0].read.bytes = MIB;
+    record.jobs[0].directions.read.bytes = MIB;
     assert_eq!(found(&record), []);
     let record = on_disk(vec![reader("job")]);
     assert_eq!(findings::of_run(&record), [], "nobody looked");
@@ -91,10 +91,10 @@ fn neighbours_without_a_storage_hide_nothing() {
     for neighbour in [simulated, in_memory] {
         let run = |device: u64| {
             let mut record = on_disk(vec![neighbour.clone(), reader("job")]);
-            let mut memory = record.storages[0].clone();
+            let mut memory = record.nodes[0].storages[0].clone();
             (memory.asked_path, memory.class) = ("/data/memory".into(), StorageClass::Memory);
             memory.mount = Seen::NotVisible("nobody looked".into());
-            record.storages.push(memory);
+            record.nodes[0].storages.push(memory);
             record.jobs[0].plan.files = vec!["/data/memory".into()];
             look(&mut record, 0, [8 * GIB, 0], [device, 0]);
             record
@@ -116,9 +116,9 @@ fn several_kinds_of_storage_at_once_cannot_be_told_apart() {
     let mut other = reader("other");
     other.plan.files = vec!["/nfs/other".into()];
     let mut record = on_disk(vec![reader("job"), other]);
-    let mut share = record.storages[0].clone();
+    let mut share = record.nodes[0].storages[0].clone();
     (share.asked_path, share.class) = ("/nfs/other".into(), StorageClass::Network);
-    record.storages.push(share);
+    record.nodes[0].storages.push(share);
     look(&mut record, 0, [8 * GIB, 0], [4 * GIB, 0]);
     let unseen = found(&record).into_iter().filter(|(id, _)| id == "not-visible").count();
     assert_eq!(unseen, 2, "{:?}", found(&record));
@@ -152,7 +152,7 @@ fn what_direct_jobs_read_is_not_missing_from_the_buffered_one() {
 fn reads_of_a_verification_are_not_judged() {
     let mut job = writer("job");
     job.plan.end_sync = true;
-    job.read = reader("job").read;
+    job.directions.read = reader("job").directions.read;
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [4 * GIB, 4 * GIB], [0, 4 * GIB]);
     assert_eq!(findings::of_run(&record), []);
@@ -260,7 +260,7 @@ fn compressed_files_are_read_in_fewer_bytes() {
     look(&mut record, 0, [4 * GIB, 0], [GIB, 0]);
     file(&mut record, "/data/job", state);
     assert_eq!(found(&record), invalid("compressible-data"));
-    let warm = &mut record.ledger.as_mut().unwrap().samples[0].cache;
+    let warm = &mut record.nodes[0].ledger.as_mut().unwrap().samples[0].cache;
     if let Seen::Value(cache) = warm {
         cache.cached_bytes = 4 * GIB;
     }
@@ -280,7 +280,7 @@ fn several_jobs_on_one_file() {
         job.setup.access = Access::named("read").unwrap();
         job.plan.span_bytes = Some(512 * MIB);
         job.plan.io_bytes = Some(512 * MIB);
-        job.read.bytes = 512 * MIB;
+        job.directions.read.bytes = 512 * MIB;
         job
     };
     let mut record = on_disk((1..=4).map(clone).collect());

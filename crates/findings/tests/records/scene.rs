@@ -1,7 +1,7 @@
 //! Records written by hand: a disk of 24 GiB of memory, jobs of ten seconds.
 
 use results::evidence::*;
-use results::{Access, Finding, JobRecord, JobSetup, Moments, RunRecord, Severity};
+use results::{Access, Finding, JobRecord, JobSetup, Moments, ReadWrite, RunRecord, Severity};
 
 pub(crate) const GIB: u64 = 1 << 30;
 pub(crate) const MIB: u64 = 1 << 20;
@@ -15,9 +15,9 @@ pub(crate) fn reader(name: &str) -> JobRecord {
         JobRecord::new(name, 1, JobSetup { access: Access::named("randread").unwrap(), ..JobSetup::default() });
     job.started_ms = Some(1_000);
     job.job_runtime_ms = RUNTIME_MS;
-    job.read.bytes = 4 * GIB;
-    job.read.ios = 1 << 20;
-    job.read.runtime_ms = RUNTIME_MS;
+    job.directions.read.bytes = 4 * GIB;
+    job.directions.read.ios = 1 << 20;
+    job.directions.read.runtime_ms = RUNTIME_MS;
     job.plan.files = vec![format!("/data/{name}")];
     job.plan.file_count = 1;
     job.plan.span_bytes = Some(4 * GIB);
@@ -32,7 +32,7 @@ pub(crate) fn reader(name: &str) -> JobRecord {
 pub(crate) fn writer(name: &str) -> JobRecord {
     let mut job = reader(name);
     job.setup.access = Access::named("write").unwrap();
-    std::mem::swap(&mut job.read, &mut job.write);
+    std::mem::swap(&mut job.directions.read, &mut job.directions.write);
     job
 }
 
@@ -57,14 +57,14 @@ pub(crate) fn latencies(mut job: JobRecord, slat_ns: u64, clat_ns: u64) -> JobRe
         (0..100).for_each(|_| moments.record(value));
         moments
     };
-    job.read.slat.moments = of(slat_ns);
-    job.read.clat.moments = of(clat_ns);
+    job.directions.read.slat.moments = of(slat_ns);
+    job.directions.read.clat.moments = of(clat_ns);
     job
 }
 
 /// One value per half second, MiB/s, for as many seconds as there are values.
 pub(crate) fn rates(mut job: JobRecord, mib_per_s: &[u64]) -> JobRecord {
-    let lane = if job.read.ios > 0 { &mut job.read } else { &mut job.write };
+    let lane = if job.directions.read.ios > 0 { &mut job.directions.read } else { &mut job.directions.write };
     for (second, rate) in (0..).zip(mib_per_s) {
         for half in 1..=2 {
             lane.bandwidth_samples.record(rate * 1024, second * 1000 + half * 500);
@@ -99,10 +99,10 @@ pub(crate) fn disk_storage() -> Storage {
 /// A run of these jobs on the disk; nobody looked at the layers yet.
 pub(crate) fn on_disk(jobs: Vec<JobRecord>) -> RunRecord {
     let mut record = RunRecord::new("fio-3.42-fsdyno-test", 1_000);
-    record.host.memory_bytes = Some(24 * GIB);
-    record.host.cpus = Some(8);
+    record.nodes[0].host.memory_bytes = Some(24 * GIB);
+    record.nodes[0].host.cpus = Some(8);
     record.jobs = jobs;
-    record.storages = vec![disk_storage()];
+    record.nodes[0].storages = vec![disk_storage()];
     record.complete = true;
     record
 }
@@ -110,42 +110,40 @@ pub(crate) fn on_disk(jobs: Vec<JobRecord>) -> RunRecord {
 /// The same files on another kind of place.
 pub(crate) fn on(class: StorageClass, jobs: Vec<JobRecord>) -> RunRecord {
     let mut record = on_disk(jobs);
-    record.storages[0].class = class;
+    record.nodes[0].storages[0].class = class;
     if !matches!(class, StorageClass::Block | StorageClass::Device) {
-        record.storages[0].devices = Seen::Value(Vec::new());
+        record.nodes[0].storages[0].devices = Seen::Value(Vec::new());
     }
     record
 }
 
 /// Adds two samples, ten seconds apart: what the jobs of the stage moved and what vda did.
 pub(crate) fn look(record: &mut RunRecord, stage: u32, application: [u64; 2], device: [u64; 2]) {
-    let ledger = record.ledger.get_or_insert_with(Ledger::default);
+    let ledger = record.nodes[0].ledger.get_or_insert_with(Ledger::default);
     let mut begin = ledger.samples.last().cloned().unwrap_or_else(first_look);
     begin.stage = stage;
     begin.moment = Moment::Begin;
     let mut end = begin.clone();
     end.moment = Moment::End;
     end.at_ms += RUNTIME_MS;
-    for direction in [0, 1] {
-        end.application.bytes[direction] += application[direction];
-        end.application.operations[direction] += application[direction] / 4096;
-    }
+    let (application, device) = (ReadWrite::from(application), ReadWrite::from(device));
+    end.application.bytes = end.application.bytes.plus(application);
+    end.application.operations = end.application.operations.plus(application.map(|bytes| bytes / 4096));
     if let Seen::Value(process) = &mut end.process {
-        process.storage_bytes[0] += device[0];
-        process.storage_bytes[1] += application[1];
+        process.storage_bytes.read += device.read;
+        process.storage_bytes.write += application.write;
     }
     if let Seen::Value(devices) = &mut end.devices {
-        for direction in [0, 1] {
-            devices[0].done.bytes[direction] += device[direction];
-            devices[0].done.operations[direction] += device[direction] / 4096;
-        }
+        let done = &mut devices[0].done;
+        done.bytes = done.bytes.plus(device);
+        done.operations = done.operations.plus(device.map(|bytes| bytes / 4096));
     }
     ledger.samples.extend([begin, end]);
 }
 
 /// The last sample.
 pub(crate) fn last(record: &mut RunRecord) -> &mut LedgerSample {
-    record.ledger.as_mut().unwrap().samples.last_mut().unwrap()
+    record.nodes[0].ledger.as_mut().unwrap().samples.last_mut().unwrap()
 }
 
 /// vda's counters in the last sample.
@@ -172,7 +170,7 @@ fn first_look() -> LedgerSample {
 
 /// A file of the run before and after it: size, written bytes, allocated bytes.
 pub(crate) fn file(record: &mut RunRecord, path: &str, state: FileState) {
-    let ledger = record.ledger.get_or_insert_with(Ledger::default);
+    let ledger = record.nodes[0].ledger.get_or_insert_with(Ledger::default);
     ledger.files.push(FileEvidence {
         path: path.into(),
         before: Seen::Value(state),

@@ -91,12 +91,12 @@ fn paused(pause_ms: u64, waits_in_loop: bool) -> results::JobRecord {
     for window in 0..20 {
         if window == 6 && waits_in_loop {
             // It looks up while it waits.
-            (1..=pause_ms / 500).for_each(|quiet| job.read.bandwidth_samples.record(0, at_ms + quiet * 500));
+            (1..=pause_ms / 500).for_each(|quiet| job.directions.read.bandwidth_samples.record(0, at_ms + quiet * 500));
         }
         at_ms += 500 + if window == 6 { pause_ms } else { 0 };
-        job.read.bandwidth_samples.record(400 * 1024, at_ms);
+        job.directions.read.bandwidth_samples.record(400 * 1024, at_ms);
     }
-    (job.read.runtime_ms, job.job_runtime_ms) = (at_ms, at_ms);
+    (job.directions.read.runtime_ms, job.job_runtime_ms) = (at_ms, at_ms);
     job
 }
 
@@ -104,7 +104,7 @@ fn paused(pause_ms: u64, waits_in_loop: bool) -> results::JobRecord {
 fn watched(job: results::JobRecord, looks: &[u64]) -> results::RunRecord {
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-    let samples = &mut record.ledger.as_mut().unwrap().samples;
+    let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
     for at_ms in looks {
         let between = results::evidence::LedgerSample {
             at_ms: *at_ms,
@@ -134,7 +134,7 @@ fn a_pause_of_everything() {
     // Another worker went on; a storage that does three I/Os in that time; a rate of its own.
     assert_eq!(found(&on_disk(vec![paused(2_000, false), paused(0, false)])), []);
     let mut slow = paused(2_000, false);
-    slow.read.ios = 15;
+    slow.directions.read.ios = 15;
     assert_eq!(found_in_a_moment(&on_disk(vec![slow])), []);
     let mut paced = paused(2_000, false);
     paced.plan.paced = true;
@@ -148,7 +148,7 @@ fn a_limit_that_was_set_during_the_run() {
     let limited = |line: &str| {
         let mut record = on_disk(vec![direct(rates(reader("job"), &values))]);
         look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-        record.ledger.as_mut().unwrap().io_limits_after = results::evidence::Seen::Value(vec![line.into()]);
+        record.nodes[0].ledger.as_mut().unwrap().io_limits_after = results::evidence::Seen::Value(vec![line.into()]);
         record
     };
     let record = limited("vda (254:0) rbps=421000000");

@@ -8,16 +8,16 @@ use crate::scene::*;
 #[test]
 fn requests_cut_on_the_way() {
     let mut job = direct(reader("job"));
-    job.setup.block_sizes = [(1 << 20, 1 << 20); 3];
+    job.setup.block_sizes = results::PerDirection::all((1 << 20, 1 << 20));
     let mut record = on_disk(vec![job]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-    vda(&mut record).done.operations = [4 * GIB / (512 << 10), 0];
+    vda(&mut record).done.operations = [4 * GIB / (512 << 10), 0].into();
     assert_eq!(one(&record, "request-size").severity, Severity::Info);
-    vda(&mut record).done.operations = [4 * GIB / (1 << 20), 0];
+    vda(&mut record).done.operations = [4 * GIB / (1 << 20), 0].into();
     assert_eq!(findings::of_run(&record), []);
     // In crumbs, though the device takes more.
-    vda(&mut record).done.operations = [4 * GIB / (16 << 10), 0];
-    if let results::evidence::Seen::Value(devices) = &mut record.storages[0].devices {
+    vda(&mut record).done.operations = [4 * GIB / (16 << 10), 0].into();
+    if let results::evidence::Seen::Value(devices) = &mut record.nodes[0].storages[0].devices {
         devices[0].max_request_bytes = Some(1 << 20);
     }
     assert_eq!(found(&record), caution("request-size"));
@@ -26,16 +26,19 @@ fn requests_cut_on_the_way() {
 #[test]
 fn a_loop_devices_file_in_memory() {
     let below = |job: JobRecord, bytes: u64| {
-        let moved = [job.read.bytes, job.write.bytes];
+        let moved = [job.directions.read.bytes, job.directions.write.bytes];
         let mut record = on_disk(vec![job]);
         look(&mut record, 0, moved, moved);
         let counters = |bytes: u64| DeviceCounters {
             name: "sda".into(),
             place: DevicePlace::BelowFile,
-            done: LayerCounters { bytes: moved.map(|moved| if moved > 0 { bytes } else { 0 }), operations: [0, 0] },
+            done: LayerCounters {
+                bytes: moved.map(|moved| if moved > 0 { bytes } else { 0 }).into(),
+                ..LayerCounters::default()
+            },
             ..DeviceCounters::default()
         };
-        let samples = &mut record.ledger.as_mut().unwrap().samples;
+        let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
         samples[0].stacked_devices = vec![counters(GIB)];
         samples[1].stacked_devices = vec![counters(GIB + bytes)];
         found(&record)
@@ -54,13 +57,13 @@ fn a_loop_devices_file_in_memory() {
 fn an_image_with_holes() {
     let below = |stack: &str, bytes: u64| {
         let mut record = on(StorageClass::Device, vec![reader("job")]);
-        record.storages[0].stack = vec![stack.into()];
+        record.nodes[0].storages[0].stack = vec![stack.into()];
         look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-        for (sample, read) in record.ledger.as_mut().unwrap().samples.iter_mut().zip([0, bytes]) {
+        for (sample, read) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([0, bytes]) {
             sample.stacked_devices = vec![DeviceCounters {
                 name: "sda".into(),
                 place: DevicePlace::BelowFile,
-                done: LayerCounters { bytes: [read, 0], operations: [0, 0] },
+                done: LayerCounters { bytes: [read, 0].into(), ..LayerCounters::default() },
                 ..DeviceCounters::default()
             }];
         }
@@ -84,13 +87,13 @@ fn readahead_of_random_readers() {
 #[test]
 fn a_thin_volume_that_was_only_read() {
     let mut record = on(StorageClass::Device, vec![direct(reader("job"))]);
-    record.storages[0].stack = vec!["dm-3: thin volume data".into()];
+    record.nodes[0].storages[0].stack = vec!["dm-3: thin volume data".into()];
     assert_eq!(found(&record), caution("thin-blocks"));
     assert!(one(&record, "thin-blocks").cause.contains("likely"));
     let watched = |stack: &str, delivered: u64| {
         let mut record = on(StorageClass::Device, vec![direct(reader("job"))]);
-        record.storages[0].stack = vec![stack.into()];
-        record.storages[0].devices = disk_storage().devices;
+        record.nodes[0].storages[0].stack = vec![stack.into()];
+        record.nodes[0].storages[0].devices = disk_storage().devices;
         look(&mut record, 0, [4 * GIB, 0], [delivered, 0]);
         record
     };
@@ -107,6 +110,6 @@ fn a_thin_volume_that_was_only_read() {
     assert_eq!(found(&watched(unknown, GIB)), caution("thin-blocks"));
     assert!(one(&watched(unknown, GIB), "thin-blocks").cause.contains("may be thin"));
     assert_eq!(found(&watched(unknown, 4 * GIB)), []);
-    record.storages[0].stack = vec!["dm-3: logical volume (LVM) vg-thinkpad".into()];
+    record.nodes[0].storages[0].stack = vec!["dm-3: logical volume (LVM) vg-thinkpad".into()];
     assert_eq!(findings::of_run(&record), []);
 }

@@ -39,7 +39,8 @@ fn syncs_now_and_then_leave_the_rest() {
 #[test]
 fn writes_of_a_moment_are_judged_by_their_bytes() {
     let mut short = writer("job");
-    (short.write.bytes, short.write.ios, short.write.runtime_ms) = (256 * MIB, 256, 123);
+    (short.directions.write.bytes, short.directions.write.ios, short.directions.write.runtime_ms) =
+        (256 * MIB, 256, 123);
     let mut record = on_disk(vec![short.clone()]);
     look(&mut record, 0, [0, 256 * MIB], [0, 0]);
     dirty(&mut record, 256 * MIB);
@@ -114,7 +115,7 @@ fn compressed_writes() {
     job.plan.end_sync = true;
     job.plan.uniform_data = true;
     let mut record = on_disk(vec![job.clone()]);
-    record.storages[0].compression = Some("compress=zstd:3".into());
+    record.nodes[0].storages[0].compression = Some("compress=zstd:3".into());
     assert_eq!(foretold(&record), caution("compressible-data"));
     look(&mut record, 0, [0, 4 * GIB], [0, GIB]);
     file(&mut record, "/data/job", state);
@@ -122,7 +123,7 @@ fn compressed_writes() {
 
     // Allocated before it was written, which is never compressed: only what lies below can still shrink them.
     let mut record = on_disk(vec![job.clone()]);
-    record.storages[0].compression = Some("compress=zstd:3".into());
+    record.nodes[0].storages[0].compression = Some("compress=zstd:3".into());
     look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
     file(&mut record, "/data/job", FileState { encoded_bytes: Some(0), ..state });
     assert!(one(&record, "compressible-data").cause.contains("storage that compresses or deduplicates"));
@@ -130,7 +131,7 @@ fn compressed_writes() {
     // Random data on the same filesystem.
     job.plan.uniform_data = false;
     let mut record = on_disk(vec![job]);
-    record.storages[0].compression = Some("compress=zstd:3".into());
+    record.nodes[0].storages[0].compression = Some("compress=zstd:3".into());
     look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
     file(&mut record, "/data/job", FileState { encoded_bytes: Some(0), ..state });
     assert_eq!(findings::of_run(&record), []);
@@ -148,7 +149,7 @@ fn a_sync_that_stored_nothing() {
     assert_eq!(found(&synced(0)), invalid("sync-ignored"));
     assert_eq!(found(&synced(4 * GIB)), []);
     let mut volatile = synced(0);
-    if let Seen::Value(mount) = &mut volatile.storages[0].mount {
+    if let Seen::Value(mount) = &mut volatile.nodes[0].storages[0].mount {
         mount.options.push("volatile".into());
     }
     assert!(one(&volatile, "sync-ignored").cause.contains("100 % of it (the overlay is mounted volatile)"));

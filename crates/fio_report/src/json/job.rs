@@ -10,11 +10,13 @@ use crate::figures::{CALL_LABELS, LATENCY_LABELS, Shares, error_code, mean};
 use crate::groups::Group;
 use crate::lanes::{Lane, lanes};
 
+#[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]
 pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool) -> Value {
     let JobRecord {
         name,
         description,
         thread_number: _,
+        node: _,
         group: group_number,
         members: _,
         group_reporting: _,
@@ -26,9 +28,7 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
         error: _,
         lost: _,
         eta_s: _,
-        read: _,
-        write: _,
-        trim: _,
+        directions: _,
         sync,
         final_sync_ns: _,
         close_ns: _,

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use entries::entries;
 
 use crate::calendar::moment;
-use crate::disks::{Below, listed};
+use crate::disks::{Below, disks_of};
 use crate::groups::Table;
 
 /// What the document has beside fio's keys.
@@ -43,13 +43,10 @@ pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String
         complete: _,
         command: _,
         global_options,
-        host: _,
+        nodes,
         jobs: _,
-        disks,
         notes,
         signal: _,
-        storages,
-        ledger,
         findings,
     } = run;
     let table = Table::of(run);
@@ -63,8 +60,9 @@ pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String
     }
     let rows = table.grouped_rows().map(|(row, group)| job::object(run, row, group, extras.bins)).collect();
     document.insert("jobs".into(), Value::Array(rows));
+    let disks = disks_of(run);
     if !disks.is_empty() {
-        document.insert("disk_util".into(), listed(disks).into_iter().map(disk).collect());
+        document.insert("disk_util".into(), disks.into_iter().map(disk).collect());
     }
     if extras.evidence {
         let own = json!({
@@ -72,8 +70,7 @@ pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String
             "trust": Trust::of(findings).word(),
             "findings": findings,
             "notes": notes,
-            "storages": storages,
-            "ledger": ledger,
+            "nodes": nodes,
         });
         document.insert("fsdyno".into(), own);
     }
@@ -89,14 +86,14 @@ fn disk(disk: &DiskRecord) -> Value {
     let DiskRecord { name, ios, sectors, merges, ticks_ms, in_queue_ms, util_percent, slaves } = disk;
     let mut object = json!({
         "name": name,
-        "read_ios": ios[0],
-        "write_ios": ios[1],
-        "read_sectors": sectors[0],
-        "write_sectors": sectors[1],
-        "read_merges": merges[0],
-        "write_merges": merges[1],
-        "read_ticks": ticks_ms[0],
-        "write_ticks": ticks_ms[1],
+        "read_ios": ios.read,
+        "write_ios": ios.write,
+        "read_sectors": sectors.read,
+        "write_sectors": sectors.write,
+        "read_merges": merges.read,
+        "write_merges": merges.write,
+        "read_ticks": ticks_ms.read,
+        "write_ticks": ticks_ms.write,
         "in_queue": in_queue_ms,
         "util": util_percent,
     });
@@ -104,15 +101,15 @@ fn disk(disk: &DiskRecord) -> Value {
         (Below::of(slaves), object.as_object_mut())
     {
         object.extend(entries(json!({
-            "aggr_read_ios": ios[0],
-            "aggr_write_ios": ios[1],
-            "aggr_read_sectors": sectors[0],
-            "aggr_write_sectors": sectors[1],
-            "aggr_read_merges": merges[0],
+            "aggr_read_ios": ios.read,
+            "aggr_write_ios": ios.write,
+            "aggr_read_sectors": sectors.read,
+            "aggr_write_sectors": sectors.write,
+            "aggr_read_merges": merges.read,
             // In the singular, as fio spells it.
-            "aggr_write_merge": merges[1],
-            "aggr_read_ticks": ticks_ms[0],
-            "aggr_write_ticks": ticks_ms[1],
+            "aggr_write_merge": merges.write,
+            "aggr_read_ticks": ticks_ms.read,
+            "aggr_write_ticks": ticks_ms.write,
             "aggr_in_queue": in_queue_ms,
             "aggr_util": util_percent,
         })));

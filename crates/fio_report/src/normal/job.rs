@@ -3,8 +3,8 @@
 use jiff::tz::TimeZone;
 use results::escape;
 use results::{
-    DirectionRecord, JobRecord, JobSetup, Latency, Samples, SteadyStateMetric, SteadyStateRecord, SurvivedErrors,
-    SyncRecord,
+    DirectionRecord, JobRecord, JobSetup, Latency, PerDirection, Samples, SteadyStateMetric, SteadyStateRecord,
+    SurvivedErrors, SyncRecord,
 };
 
 use super::latency::{write_classes, write_moments, write_percentiles};
@@ -15,11 +15,13 @@ use crate::lanes::{Lane, lanes};
 use crate::number::Style;
 
 /// A row without any transfer has no block.
+#[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]
 pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: u64, zone: &TimeZone) {
     let JobRecord {
         name: _,
         description,
         thread_number: _,
+        node: _,
         group: _,
         members: _,
         group_reporting: _,
@@ -31,9 +33,7 @@ pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: 
         error: _,
         lost: _,
         eta_s: _,
-        read,
-        write,
-        trim,
+        directions,
         sync,
         final_sync_ns: _,
         close_ns: _,
@@ -59,8 +59,7 @@ pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: 
         plan: _,
         latency_series: _,
     } = row;
-    let directions = [read, write, trim];
-    if directions.iter().all(|direction| direction.bytes == 0 && direction.ios == 0) {
+    if directions.iter().all(|(_, direction)| direction.bytes == 0 && direction.ios == 0) {
         return;
     }
     write_header(out, row, &moment(taken_ms, zone));
@@ -91,17 +90,17 @@ pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: 
     }
 }
 
-fn write_issued(out: &mut String, directions: [&DirectionRecord; 3], syncs: u64) {
+fn write_issued(out: &mut String, directions: &PerDirection<DirectionRecord>, syncs: u64) {
     out.push_str(&format!(
         "     issued rwts: total={},{syncs} short={},0 dropped={},0\n",
-        commas(directions.map(|direction| direction.ios)),
-        commas(directions.map(|direction| direction.short_ios)),
-        commas(directions.map(|direction| direction.dropped_ios)),
+        commas(directions.as_ref().map(|direction| direction.ios)),
+        commas(directions.as_ref().map(|direction| direction.short_ios)),
+        commas(directions.as_ref().map(|direction| direction.dropped_ios)),
     ));
 }
 
-fn commas(counts: [u64; 3]) -> String {
-    counts.map(|count| count.to_string()).join(",")
+fn commas(counts: PerDirection<u64>) -> String {
+    counts.map(|count| count.to_string()).into_values().join(",")
 }
 
 /// `J: (groupid=0, jobs=8): err= 0: pid=6835: Sat Nov 21 12:01:34 2026`.

@@ -5,8 +5,9 @@ mod latency;
 mod summary;
 
 use jiff::tz::TimeZone;
-use results::{JobRecord, JobSetup, RunRecord, escape};
+use results::{JobRecord, JobSetup, PerDirection, RunRecord, escape};
 
+use crate::disks::disks_of;
 use crate::groups::Table;
 use crate::number::Style;
 
@@ -33,7 +34,7 @@ pub fn banner(name: &str, group: u32, setup: &JobSetup) -> String {
         latency_percentile: _,
     } = setup;
     let style = Style::of(setup);
-    let [read, write, trim] =
+    let PerDirection { read, write, trim } =
         block_sizes.map(|(min, max)| format!("{}-{}", style.bytes(u64::from(min)), style.bytes(u64::from(max))));
     let name = escape::line(name);
     let clones = if *clones > 1 { "...\n" } else { "" };
@@ -63,7 +64,7 @@ pub fn results(run: &RunRecord, zone: &TimeZone) -> String {
         job::write(&mut out, row, group, run.taken_ms, zone);
     }
     table.groups.iter().for_each(|group| summary::write_group(&mut out, group));
-    summary::write_disks(&mut out, &run.disks);
+    summary::write_disks(&mut out, &disks_of(run));
     escape::terminal(&out).into_owned()
 }
 

@@ -1,8 +1,8 @@
 //! Status of the groups, and disks.
 
-use results::DiskRecord;
+use results::{DiskRecord, ReadWrite};
 
-use crate::disks::{Below, listed};
+use crate::disks::Below;
 use crate::groups::Group;
 
 /// `Run status group 0 (all jobs):` and a line per lane.
@@ -30,12 +30,12 @@ pub(super) fn write_group(out: &mut String, group: &Group) {
 }
 
 /// `Disk stats (read/write):` and a line per device; nothing without devices.
-pub(super) fn write_disks(out: &mut String, disks: &[DiskRecord]) {
+pub(super) fn write_disks(out: &mut String, disks: &[&DiskRecord]) {
     if disks.is_empty() {
         return;
     }
     out.push_str("\nDisk stats (read/write):\n");
-    for disk in listed(disks) {
+    for disk in disks {
         out.push_str(&line(disk));
     }
 }
@@ -66,6 +66,6 @@ fn line(disk: &DiskRecord) -> String {
 }
 
 /// `5582/13744`: reads and writes.
-fn pair([read, write]: [u64; 2]) -> String {
+fn pair(ReadWrite { read, write }: ReadWrite<u64>) -> String {
     format!("{read}/{write}")
 }

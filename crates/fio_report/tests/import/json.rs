@@ -16,7 +16,7 @@ pub(crate) fn run(document: &Value) -> RunRecord {
     run.global_options = options(&document["global options"]);
     run.elapsed_s = whole(&document["jobs"][0]["elapsed"]);
     run.jobs = items(&document["jobs"]).iter().map(job).collect();
-    run.disks = items(&document["disk_util"]).iter().map(disk).collect();
+    run.nodes[0].disks = items(&document["disk_util"]).iter().map(disk).collect();
     run
 }
 
@@ -35,9 +35,9 @@ fn job(value: &Value) -> JobRecord {
     job.eta_s = Some(whole(&value["eta"])).filter(|eta| *eta > 0);
     let code = whole(&value["error"]) as i32;
     job.error = (code > 0).then(|| results::JobError { code, function: String::new(), text: String::new() });
-    job.read = direction(&value["read"]);
-    job.write = direction(&value["write"]);
-    job.trim = direction(&value["trim"]);
+    job.directions.read = direction(&value["read"]);
+    job.directions.write = direction(&value["write"]);
+    job.directions.trim = direction(&value["trim"]);
     let sync = &value["sync"];
     job.sync = SyncRecord { ios: whole(&sync["total_ios"]), lat: latency(&sync["lat_ns"]) };
     job.job_runtime_ms = whole(&value["job_runtime"]);
@@ -46,7 +46,7 @@ fn job(value: &Value) -> JobRecord {
     job.context_switches = whole(&value["ctx"]);
     job.major_faults = whole(&value["majf"]);
     job.minor_faults = whole(&value["minf"]);
-    let ios = job.read.ios + job.write.ios + job.trim.ios;
+    let ios = job.directions.read.ios + job.directions.write.ios + job.directions.trim.ios;
     job.depth_levels = counts(shares(&value["iodepth_level"]), ios, 0.1);
     job.submit_sizes = calls(shares(&value["iodepth_submit"]));
     job.complete_sizes = calls(shares(&value["iodepth_complete"]));
@@ -131,7 +131,7 @@ fn steady(value: &Value) -> SteadyStateRecord {
 }
 
 fn disk(value: &Value) -> DiskRecord {
-    let pair = |what: &str| ["read", "write"].map(|side| whole(&value[format!("{side}_{what}")]));
+    let pair = |what: &str| ["read", "write"].map(|side| whole(&value[format!("{side}_{what}")])).into();
     DiskRecord {
         name: text(&value["name"]),
         ios: pair("ios"),

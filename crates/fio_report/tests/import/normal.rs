@@ -3,8 +3,8 @@
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use results::{
-    DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, RunRecord, Samples, SteadyStateMetric,
-    SteadyStateRecord, SurvivedErrors, UnifiedReporting,
+    DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, ReadWrite, RunRecord, Samples,
+    SteadyStateMetric, SteadyStateRecord, SurvivedErrors, UnifiedReporting,
 };
 
 use super::{calls, counts, histogram, moments, samples, value_shown_as};
@@ -27,7 +27,7 @@ pub(crate) fn run(report: &str, setup: &JobSetup) -> RunRecord {
     run.taken_ms = moment(header);
     run.jobs = blocks.iter().map(|block| job(block, setup)).collect();
     let disks = report.split("Disk stats (read/write):\n").nth(1).unwrap_or("");
-    run.disks = disks.lines().map(disk).collect();
+    run.nodes[0].disks = disks.lines().map(disk).collect();
     run
 }
 
@@ -54,10 +54,10 @@ fn job(block: &[&str], setup: &JobSetup) -> JobRecord {
     for (index, line) in block.iter().enumerate() {
         let rest = &block[index + 1..];
         match line.split(':').next().unwrap().trim() {
-            "read" => job.read = direction(line, rest, &mut job.setup, 0),
-            "write" => job.write = direction(line, rest, &mut job.setup, 1),
+            "read" => job.directions.read = direction(line, rest, &mut job.setup, 0),
+            "write" => job.directions.write = direction(line, rest, &mut job.setup, 1),
             "mixed" => {
-                job.read = direction(line, rest, &mut job.setup, 0);
+                job.directions.read = direction(line, rest, &mut job.setup, 0);
                 job.setup.unified = UnifiedReporting::Mixed;
             }
             "fsync/fdatasync/sync_file_range/syncfs" | "fsync/fdatasync/sync_file_range" => {
@@ -77,9 +77,9 @@ fn job(block: &[&str], setup: &JobSetup) -> JobRecord {
 fn figures(job: &mut JobRecord, block: &[&str]) {
     let issued: Vec<u64> = list(between(block_line(block, "issued rwts"), "total=", " "));
     let short: Vec<u64> = list(between(block_line(block, "issued rwts"), "short=", " "));
-    (job.read.short_ios, job.write.short_ios) = (short[0], short[1]);
-    (job.read.ios, job.write.ios, job.sync.ios) = (issued[0], issued[1], issued[3]);
-    let ios = job.read.ios + job.write.ios;
+    (job.directions.read.short_ios, job.directions.write.short_ios) = (short[0], short[1]);
+    (job.directions.read.ios, job.directions.write.ios, job.sync.ios) = (issued[0], issued[1], issued[3]);
+    let ios = job.directions.read.ios + job.directions.write.ios;
     let cpu = block_line(block, "cpu  ");
     job.job_runtime_ms = 1_000_000;
     job.user_ns = (number::<f64>(cpu, "usr=") * 1e10).round() as u64;
@@ -110,7 +110,7 @@ fn direction(line: &str, rest: &[&str], setup: &mut JobSetup, index: usize) -> D
     let below = &rest[..end];
     let issued = rest.iter().find(|line| line.contains("issued rwts")).unwrap();
     let ios = list::<u64>(between(issued, "total=", " "))[index];
-    let block_size = u64::from(setup.block_sizes[index].0);
+    let block_size = u64::from(setup.block_sizes.into_values()[index].0);
     let shown = between(line, ")(", "/");
     let mut bytes = ios * block_size;
     if fio_report::Style::of(setup).bytes(bytes) != shown {
@@ -242,7 +242,7 @@ fn steady(line: &str) -> SteadyStateRecord {
 fn disk(line: &str) -> DiskRecord {
     let pair = |key: &str| {
         let pair: Vec<u64> = between(line, key, ",").split('/').filter_map(|text| text.parse().ok()).collect();
-        [pair.first().copied().unwrap_or(0), pair.last().copied().unwrap_or(0)]
+        ReadWrite { read: pair.first().copied().unwrap_or(0), write: pair.last().copied().unwrap_or(0) }
     };
     DiskRecord {
         name: line.trim().split(':').next().unwrap().to_owned(),

@@ -64,10 +64,10 @@ fn one_round((iodepth, gtod_reduce): (u32, bool)) -> Fact<f64> {
     if let Some(error) = &job.error {
         return Err(invisible(listener.last_message.as_deref().unwrap_or(&error.text)));
     }
-    if job.read.ios == 0 {
+    if job.directions.read.ios == 0 {
         return Err(invisible("no I/O was done"));
     }
-    Ok((job.user_ns + job.system_ns) as f64 / job.read.ios as f64)
+    Ok((job.user_ns + job.system_ns) as f64 / job.directions.read.ios as f64)
 }
 
 /// Keeps what the run complains about.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 
-use job::Direction;
+use job::{Direction, PerDirection};
 use run::View;
 
 /// Length of a window at least, ns: as with fio the watcher's looks decide how much longer.
@@ -11,9 +11,9 @@ const WINDOW_NS: u64 = 500_000_000;
 
 /// The three files, and what had been done when the window began.
 pub(super) struct BandwidthLog {
-    files: [File; 3],
+    files: PerDirection<File>,
     opened_ns: u64,
-    bytes_then: [u64; 3],
+    bytes_then: PerDirection<u64>,
     failed: Option<io::Error>,
 }
 
@@ -24,26 +24,27 @@ impl BandwidthLog {
             let path = format!("{stem}-{}_bw.log", direction.name());
             File::create(&path).map_err(|error| format!("fio: cannot write the log {path}: {error}"))
         };
-        let [read, write, trim] = Direction::ALL.map(create);
-        Ok(BandwidthLog { files: [read?, write?, trim?], opened_ns: 0, bytes_then: [0; 3], failed: None })
+        let PerDirection { read, write, trim } = PerDirection::from_fn(create);
+        let files = PerDirection { read: read?, write: write?, trim: trim? };
+        Ok(BandwidthLog { files, opened_ns: 0, bytes_then: PerDirection::default(), failed: None })
     }
 
     /// Closes a window when it is long enough; a direction without traffic has its line, too.
     pub(super) fn watch(&mut self, view: &View<'_>) {
         let published = view.cells.iter().map(|cell| cell.published().bytes);
-        let bytes = published.fold([0; 3], |sum, one| [sum[0] + one[0], sum[1] + one[1], sum[2] + one[2]]);
+        let bytes = published.fold(PerDirection::default(), |sum, one| sum.zip(one).map(|(sum, one)| sum + one));
         self.look(view.elapsed_ns, bytes);
     }
 
-    fn look(&mut self, elapsed_ns: u64, bytes: [u64; 3]) {
+    fn look(&mut self, elapsed_ns: u64, bytes: PerDirection<u64>) {
         if elapsed_ns < self.opened_ns + WINDOW_NS || self.failed.is_some() {
             return;
         }
         let spent_ms = (elapsed_ns - self.opened_ns) / 1_000_000;
         let at_ms = elapsed_ns / 1_000_000;
-        for (direction, file) in self.files.iter_mut().enumerate() {
+        for (direction, mut file) in self.files.iter() {
             let done = bytes[direction].saturating_sub(self.bytes_then[direction]);
-            let line = format!("{at_ms}, {}, {direction}, 0, 0\n", done * 1000 / spent_ms / 1024);
+            let line = format!("{at_ms}, {}, {}, 0, 0\n", done * 1000 / spent_ms / 1024, direction as u8);
             if let Err(error) = file.write_all(line.as_bytes()) {
                 self.failed.get_or_insert(error);
             }
@@ -66,9 +67,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let stem = folder.path().join("agg").to_str().unwrap().to_owned();
         let mut log = BandwidthLog::create(&stem).unwrap();
-        log.look(400_000_000, [1 << 20, 0, 0]);
-        log.look(512_000_000, [1 << 20, 0, 0]);
-        log.look(1_536_000_000, [3 << 20, 4096 * 1024, 0]);
+        let bytes = |read, write| PerDirection { read, write, trim: 0 };
+        log.look(400_000_000, bytes(1 << 20, 0));
+        log.look(512_000_000, bytes(1 << 20, 0));
+        log.look(1_536_000_000, bytes(3 << 20, 4096 * 1024));
         assert!(log.into_failure().is_none());
         let text = |name: &str| std::fs::read_to_string(format!("{stem}-{name}_bw.log")).unwrap();
         assert_eq!(text("read"), "512, 2000, 0, 0, 0\n1536, 2000, 0, 0, 0\n");

@@ -10,8 +10,7 @@ pub(super) fn after_run(record: &RunRecord) -> Vec<String> {
 /// The latencies that `gtod_reduce` keeps out of the report.
 fn sampled(job: &JobRecord) -> Option<String> {
     let latencies = job.sampled_latency.as_ref()?;
-    let figures: Vec<String> =
-        ["read", "write", "trim"].iter().zip(latencies.iter()).filter_map(|(name, one)| figures(name, one)).collect();
+    let figures: Vec<String> = latencies.iter().filter_map(|(direction, one)| figures(direction.name(), one)).collect();
     (!figures.is_empty()).then(|| {
         format!(
             "note: {name}: gtod_reduce=1 leaves latency out of the report; one I/O in {every} was timed: {figures}",

@@ -79,6 +79,7 @@ mod tests {
         Finding {
             id: id.into(),
             severity: Severity::Caution,
+            node: None,
             job: job.map(str::to_owned),
             numbers: Vec::new(),
             cause: cause.into(),

@@ -1,7 +1,7 @@
 //! From what the workers publish to the numbers of the progress line.
 
 use fio_report::{Progress, RateLimit};
-use job::Direction;
+use job::{Direction, PerDirection};
 use run::plan::WorkerPlan;
 use run::{View, WorkerState};
 
@@ -9,8 +9,8 @@ use run::{View, WorkerState};
 #[derive(Clone, Copy, Default)]
 struct Totals {
     elapsed_ns: u64,
-    bytes: [u64; 3],
-    ios: [u64; 3],
+    bytes: PerDirection<u64>,
+    ios: PerDirection<u64>,
 }
 
 /// Makes progress lines; remembers the totals of the last one.
@@ -26,7 +26,7 @@ impl ProgressMeter {
         let mut ramping = false;
         for cell in view.cells {
             let published = cell.published();
-            for direction in 0..3 {
+            for direction in Direction::ALL {
                 now.bytes[direction] += published.bytes[direction];
                 now.ios[direction] += published.ios[direction];
             }
@@ -41,8 +41,8 @@ impl ProgressMeter {
         let spent_ns = now.elapsed_ns.saturating_sub(self.last.elapsed_ns).max(1);
         let rate =
             |now: u64, then: u64| (u128::from(now.saturating_sub(then)) * 1_000_000_000 / u128::from(spent_ns)) as u64;
-        let bandwidth = std::array::from_fn(|d| rate(now.bytes[d], self.last.bytes[d]));
-        let iops = std::array::from_fn(|d| rate(now.ios[d], self.last.ios[d]));
+        let bandwidth = now.bytes.zip(self.last.bytes).map(|(now, then)| rate(now, then));
+        let iops = now.ios.zip(self.last.ios).map(|(now, then)| rate(now, then));
         self.last = now;
         let elapsed_s = now.elapsed_ns / 1_000_000_000;
         let left_s = run::seconds_left(view);

@@ -60,7 +60,7 @@ impl Watch {
     /// One look at the look, `step_ns` after the one before.
     fn ends(&mut self, step_ns: u64, paths: u64, signal: Option<i32>, bounds: Bounds) -> Option<GivenUp> {
         let is_lost = |found| matches!(found, Found::Lost(_));
-        let silent = is_lost(self.silent.look(step_ns, paths, bounds.first_look()));
+        let silent = is_lost(self.silent.look(step_ns, paths, bounds.answer()));
         match signal {
             Some(signal) if is_lost(self.signalled.look(step_ns, signal, bounds.after_signal())) => {
                 Some(GivenUp::Signal(signal))

@@ -114,8 +114,9 @@ impl Clean {
         let control = Arc::new(patience::control());
         let signals = SignalWatch::begin(Arc::clone(&control))
             .map_err(|error| Problem::new(format!("cannot handle signals: {error}")))?;
+        let bounds = control.bounds();
         let mut looks = Looks::new(control);
-        let options = CleanOptions { only_look: self.dry_run, others: self.others, any_owner: self.any_owner };
+        let options = CleanOptions { only_look: self.dry_run, others: self.others, any_owner: self.any_owner, bounds };
         let found = clean(&self.path, options, &mut looks)?;
         drop((looks, signals));
         let mut failed = false;

@@ -1,9 +1,9 @@
 //! SIGKILL at any moment of any question, and `clean` afterwards.
 
 use std::fs;
-use std::process::Stdio;
 
-use crate::scene::{Scene, names, pause_ms, wait_until, work_directory};
+use crate::scene::{Scene, work_directory};
+use testkit::{pause, wait_until};
 
 const MOMENTS: u32 = 50;
 
@@ -22,10 +22,12 @@ const QUESTIONS: [&str; 6] = [
 #[test]
 fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
     let scene = Scene::new();
-    fs::create_dir(scene.path("data/other")).unwrap();
-    fs::write(scene.path("data/mine"), "precious").unwrap();
-    fs::create_dir(scene.path("data/fsdyno-work-of-mine")).unwrap();
-    fs::write(scene.path("data/fsdyno-work-of-mine/file"), "precious").unwrap();
+    for directory in ["data/other", "data/fsdyno-work-of-mine"] {
+        fs::create_dir(scene.path(directory)).unwrap();
+    }
+    for file in ["data/mine", "data/fsdyno-work-of-mine/file"] {
+        scene.write(file, "precious");
+    }
     let mut moments = Moments::begin();
     for moment in 0..MOMENTS {
         let words = QUESTIONS[moment as usize % QUESTIONS.len()];
@@ -37,24 +39,20 @@ fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
         for place in ["data", "data/other"] {
             // The process that did the work dies a moment after the one that was killed.
             wait_until(&what, || {
-                let said = String::from_utf8(scene.run(&format!("clean {place}")).stdout).unwrap();
+                let said = scene.run(&format!("clean {place}")).stdout;
                 assert!(!said.contains("FAILED"), "{what}: {said}");
                 !said.contains("still uses it")
             });
         }
-        assert_eq!(names(&scene.data()), ["fsdyno-work-of-mine", "mine", "other"], "{what}");
-        assert!(names(&scene.path("data/other")).is_empty(), "{what}");
+        assert_eq!(scene.names("data"), ["fsdyno-work-of-mine", "mine", "other"], "{what}");
+        assert!(scene.names("data/other").is_empty(), "{what}");
     }
-    assert_eq!(fs::read_to_string(scene.path("data/mine")).unwrap(), "precious");
-    assert_eq!(fs::read_to_string(scene.path("data/fsdyno-work-of-mine/file")).unwrap(), "precious");
+    assert_eq!(scene.read("data/mine"), "precious");
+    assert_eq!(scene.read("data/fsdyno-work-of-mine/file"), "precious");
     scene.victim_is_whole(&scene.path("victim"));
     // The store: whole studies, and no draft once somebody has asked again.
-    assert!(scene.run("measure data --quick --size=16m").status.success());
-    let store = scene.path("home/fsdyno");
-    for name in names(&store) {
-        assert!(name.ends_with(".json"), "{name}");
-        results::Study::from_json(&fs::read_to_string(store.join(name)).unwrap()).unwrap();
-    }
+    scene.run("measure data --quick --size=16m").good();
+    assert_eq!(scene.studies("home/fsdyno").len(), scene.names("home/fsdyno").len());
 }
 
 /// Bash is a process of its own: it must not go on writing into what `clean` removes.
@@ -62,35 +60,27 @@ fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
 fn killed_in_the_shells_loop_the_shell_ends_too() {
     let scene = Scene::new();
     for round in 0..8 {
-        let mut child = scene
-            .command("smallfiles data --files=100 --limit=1 --literal --no-store")
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        wait_until("the shell's files", || {
-            assert!(child.try_wait().unwrap().is_none(), "it ended before the shell's loop");
+        let mut running = scene.start("smallfiles data --files=100 --limit=1 --literal --no-store");
+        running.wait_until("the shell's files", |_| {
             work_directory(&scene.data()).is_some_and(|work| work.join("shell/test5.txt").exists())
         });
-        child.kill().unwrap();
-        child.wait().unwrap();
+        running.signal("KILL");
+        running.finish();
         wait_until("the other process's end", || !scene.clean().contains("still uses it"));
-        assert!(names(&scene.data()).is_empty(), "round {round}: {:?}", names(&scene.data()));
+        assert!(scene.names("data").is_empty(), "round {round}: {:?}", scene.names("data"));
     }
 }
 
 /// Starts it, and kills one of its processes after a while; it may have ended before.
 fn killed(scene: &Scene, words: &str, after_ms: u64, worker: bool) {
-    let mut child = scene.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    pause_ms(after_ms as i64);
-    let pid = child.id();
+    let running = scene.start(words);
+    pause(after_ms);
+    let pid = running.id();
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    let below = children.split_whitespace().next().and_then(|pid| pid.parse().ok());
-    let victim = below.filter(|_| worker).unwrap_or(pid as i32);
-    if let Some(victim) = rustix::process::Pid::from_raw(victim) {
-        let _ = rustix::process::kill_process(victim, rustix::process::Signal::KILL);
-    }
-    child.wait().unwrap();
+    let below = children.split_whitespace().next().map(str::to_owned);
+    let victim = below.filter(|_| worker).unwrap_or(pid.to_string());
+    let _ = std::process::Command::new("kill").args(["-KILL", &victim]).output().unwrap();
+    running.finish();
     let _ = work_directory(&scene.data());
 }
 

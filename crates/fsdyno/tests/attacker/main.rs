@@ -6,7 +6,4 @@ mod kills;
 mod markers;
 mod scene;
 mod shared_space;
-#[path = "../lab/stack.rs"]
-#[expect(dead_code, reason = "these tests use a part of what the lab's tests use")]
-mod stack;
 mod swaps;

@@ -3,19 +3,19 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::scene::{ANOTHER_USER, Scene, is_root, names, text, wait_until};
-use crate::stack;
+use crate::scene::{ANOTHER_USER, Scene};
+use testkit::{Running, is_root, names, skip, wait_until};
 
 /// A marker as another user forges it: a copy of a real one.
 fn real_marker(scene: &Scene) -> Vec<u8> {
-    let (mut child, work) = scene.measuring();
+    let (running, work) = scene.measuring();
     let marker = fs::read(work.join(".fsdyno-work")).unwrap();
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
-    child.wait().unwrap();
-    wait_until("the end of the run", || names(&scene.data()).is_empty());
+    running.signal("INT");
+    running.finish();
+    wait_until("the end of the run", || scene.names("data").is_empty());
     marker
 }
 
@@ -81,21 +81,20 @@ fn another_user_leaves_roots_alone() {
     let place = tempfile::tempdir().unwrap();
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o1777)).unwrap();
     let program = place.path().join("fsdyno");
-    fs::copy(env!("CARGO_BIN_EXE_fsdyno"), &program).unwrap();
+    fs::copy(testkit::program(), &program).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let roots = place.path().join("fsdyno-work-1-0");
     fs::create_dir(&roots).unwrap();
     fs::write(roots.join(".fsdyno-work"), real_marker(&scene)).unwrap();
     let as_other = |words: &str| {
         let mut command = Command::new(&program);
-        command.args(words.split(' ')).current_dir(place.path()).env("HOME", place.path()).stdin(Stdio::null());
-        command.uid(ANOTHER_USER).gid(ANOTHER_USER);
-        command.output().unwrap()
+        command.args(words.split(' ')).current_dir(place.path()).env("HOME", place.path());
+        Running::start(command.uid(ANOTHER_USER).gid(ANOTHER_USER)).finish()
     };
-    let said = text(&as_other("clean .").stdout);
+    let said = as_other("clean .").stdout;
     assert!(said.contains("not removed: belongs to user 0"), "{said}");
     let measured = as_other("measure . --quick --size=16m --no-store");
-    assert_eq!(measured.status.code(), Some(0), "{}", text(&measured.stderr));
+    assert_eq!(measured.status, Some(0), "{}", measured.stderr);
     assert_eq!(names(place.path()), ["fsdyno", "fsdyno-work-1-0"]);
 }
 
@@ -106,31 +105,25 @@ fn a_run_in_another_namespace_is_alive() {
         return;
     }
     let scene = Scene::new();
-    let mut inside = Command::new("unshare");
-    inside.args(["--pid", "--fork", "--kill-child", "--mount-proc", env!("CARGO_BIN_EXE_fsdyno")]);
-    inside.args(["measure", "data", "--quick", "--size=16m", "--no-store"]);
-    inside.current_dir(scene.path("")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = match inside.spawn() {
-        Ok(child) => child,
-        Err(error) => return stack::skip(&format!("unshare cannot be run: {error}")),
-    };
+    let mut inside = scene.program("unshare", "--pid --fork --kill-child --mount-proc");
+    inside.arg(testkit::program()).args(["measure", "data", "--quick", "--size=16m", "--no-store"]);
+    let mut running = Running::start(&mut inside);
     let mut ended = false;
     wait_until("the measured file", || {
-        ended = child.try_wait().unwrap().is_some();
+        ended = running.is_over();
         let work = crate::scene::work_directory(&scene.data());
         ended || work.is_some_and(|work| work.join("measure.dat").exists())
     });
     if ended {
-        let said = text(&child.wait_with_output().unwrap().stderr);
-        return stack::skip(&format!("no namespace of process numbers here: {}", said.trim()));
+        let said = running.finish().stderr;
+        return skip(&format!("no namespace of process numbers here: {}", said.trim()));
     }
     for words in ["clean data", "clean data --others --any-owner"] {
-        let said = text(&scene.run(words).stdout);
+        let said = scene.run(words).stdout;
         assert!(said.contains("not removed: process"), "{said}");
     }
-    let ended = child.wait_with_output().unwrap();
-    assert_eq!(ended.status.code(), Some(0), "it ran to its end: {}", text(&ended.stderr));
-    assert!(names(&scene.data()).is_empty());
+    running.finish().good();
+    assert!(scene.names("data").is_empty());
 }
 
 /// Without /proc neither processes nor the kernel's boot are visible: what cannot be told is left alone.
@@ -140,7 +133,7 @@ fn without_proc_everything_may_be_alive() {
         return;
     }
     let scene = Scene::new();
-    let (child, _) = scene.measuring();
+    let (running, _) = scene.measuring();
     let dead = scene.data().join("fsdyno-work-1-0");
     fs::create_dir(&dead).unwrap();
     let marker = crate::scene::work_directory(&scene.data()).filter(|work| *work != dead);
@@ -148,13 +141,12 @@ fn without_proc_everything_may_be_alive() {
     fs::write(dead.join(".fsdyno-work"), marker.unwrap_or_default()).unwrap();
     fs::write(dead.join("data"), "x").unwrap();
     let line = "mount -t tmpfs none /proc && exec \"$0\" clean data";
-    let mut blind = Command::new("unshare");
-    blind.args(["--mount", "bash", "-c", line, env!("CARGO_BIN_EXE_fsdyno")]).current_dir(scene.path(""));
-    let said = blind.stdin(Stdio::null()).output().unwrap();
-    if !said.status.success() {
-        stack::skip(&format!("no namespace of mounts here: {}", text(&said.stderr).trim()));
+    let mut blind = scene.program("unshare", &["--mount", "bash", "-c", line]);
+    let said = Running::start(blind.arg(testkit::program())).finish();
+    if said.status != Some(0) {
+        skip(&format!("no namespace of mounts here: {}", said.stderr.trim()));
     }
-    assert!(!text(&said.stdout).contains(": removed"), "{}", text(&said.stdout));
+    assert!(!said.stdout.contains(": removed"), "{}", said.stdout);
     assert!(dead.join("data").exists());
-    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    running.finish().good();
 }

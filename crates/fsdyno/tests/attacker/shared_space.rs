@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::scene::{command, names, pause_ms, text, wait_until, work_directory};
-use crate::stack;
+use crate::scene::work_directory;
+use testkit::{names, pause, stack, start, wait_until};
 
 /// Percent of the filesystem that is used.
 fn used_percent(place: &Path) -> u64 {
@@ -19,16 +19,15 @@ fn two_places_on_one_filesystem() {
         let place = stack::place("LAB_TARGET");
         fs::create_dir(place.join("a")).unwrap();
         fs::create_dir(place.join("b")).unwrap();
-        let refused = command(&place, "compare a=a b=b --size=110m --rounds=1 --no-store").output().unwrap();
-        let said = text(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(2), "{said}");
+        let refused = start(&place, "compare a=a b=b --size=110m --rounds=1 --no-store").finish();
+        let said = refused.stderr;
+        assert_eq!(refused.status, Some(2), "{said}");
         assert!(said.contains("other runs there have reserved") && said.contains("beyond 90 %"), "{said}");
         assert!(names(&place.join("a")).is_empty() && names(&place.join("b")).is_empty());
         let several = "compare a=a b=b --size=40m --numjobs=3 --rounds=1 --no-store";
-        assert_eq!(command(&place, several).output().unwrap().status.code(), Some(2), "each job has a file of its own");
+        assert_eq!(start(&place, several).finish().status, Some(2), "each job has a file of its own");
         let fits = "compare a=a b=b --size=32m --rounds=1 --runtime=1 --no-store";
-        let fits = command(&place, fits).output().unwrap();
-        assert_eq!(fits.status.code(), Some(0), "{}", text(&fits.stderr));
+        start(&place, fits).finish().good();
     });
 }
 
@@ -37,19 +36,18 @@ fn two_runs_on_one_filesystem() {
     stack::inside("shared_space::two_runs_on_one_filesystem", "ext4 --size-mb 256", || {
         let place = stack::place("LAB_TARGET");
         let words = "measure . --quick --size=128m --no-store";
-        let mut first = command(&place, words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = start(&place, words);
         wait_until("the first run's directory", || work_directory(&place).is_some());
-        let second = command(&place, words).output().unwrap();
-        let said = text(&second.stderr);
-        assert_eq!(second.status.code(), Some(2), "{said}");
+        let second = start(&place, words).finish();
+        let said = second.stderr;
+        assert_eq!(second.status, Some(2), "{said}");
         assert!(said.contains("needs 128 MiB"), "{said}");
         let mut fullest = 0;
-        while first.try_wait().unwrap().is_none() {
+        while !first.is_over() {
             fullest = fullest.max(used_percent(&place));
-            pause_ms(20);
+            pause(20);
         }
-        let first = first.wait_with_output().unwrap();
-        assert_eq!(first.status.code(), Some(0), "{}", text(&first.stderr));
+        first.finish().good();
         assert!(fullest <= 91, "{fullest} % were used");
     });
 }
@@ -60,16 +58,16 @@ fn a_filler_beside_the_run_ends_it() {
     stack::inside("shared_space::a_filler_beside_the_run_ends_it", "ext4 --size-mb 256", || {
         let place = stack::place("LAB_TARGET");
         let words = "measure . --size=64m --no-store";
-        let run = command(&place, words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let run = start(&place, words);
         wait_until("the measured file", || {
             work_directory(&place).is_some_and(|work| work.join("measure.dat").exists())
         });
         let filler = place.join("filler");
         let filled = Command::new("fallocate").args(["-l", "160m"]).arg(&filler).status().unwrap();
         assert!(filled.success());
-        let ended = run.wait_with_output().unwrap();
-        let said = text(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(2), "{said}");
+        let ended = run.finish();
+        let said = ended.stderr;
+        assert_eq!(ended.status, Some(2), "{said}");
         assert!(said.contains("beyond 90 % (space)"), "{said}");
         assert!(work_directory(&place).is_none() && filler.exists());
     });
@@ -79,12 +77,11 @@ fn a_filler_beside_the_run_ends_it() {
 fn inodes_are_space_too() {
     stack::inside("shared_space::inodes_are_space_too", "ext4 --size-mb 64 --inodes 1024", || {
         let place = stack::place("LAB_TARGET");
-        let refused = command(&place, "smallfiles . --no-store").output().unwrap();
-        let said = text(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(2), "{said}");
+        let refused = start(&place, "smallfiles . --no-store").finish();
+        let said = refused.stderr;
+        assert_eq!(refused.status, Some(2), "{said}");
         assert!(said.contains("inodes, but only") && said.contains("--files"), "{said}");
-        let few = command(&place, "smallfiles . --files=100 --limit=1 --no-store").output().unwrap();
-        assert_eq!(few.status.code(), Some(0), "{}", text(&few.stderr));
+        start(&place, "smallfiles . --files=100 --limit=1 --no-store").finish().good();
         assert_eq!(names(&place), ["lost+found"]);
     });
 }

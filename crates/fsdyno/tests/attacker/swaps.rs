@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::scene::{Scene, is_root, names, text};
-use crate::stack;
+use crate::scene::Scene;
+use testkit::{is_root, stack};
 
 #[test]
 fn a_link_in_its_place_is_not_followed() {
@@ -13,10 +13,10 @@ fn a_link_in_its_place_is_not_followed() {
     let (child, work) = scene.measuring();
     fs::rename(&work, scene.path("stolen")).unwrap();
     symlink(scene.path("victim"), &work).unwrap();
-    let ended = child.wait_with_output().unwrap();
+    let ended = child.finish();
     scene.victim_is_whole(&scene.path("victim"));
-    assert!(!scene.path("stolen").exists(), "what was made is removed where it is now: {}", text(&ended.stderr));
-    assert_eq!(names(&scene.data()).len(), 1, "the link is not ours");
+    assert!(!scene.path("stolen").exists(), "what was made is removed where it is now: {}", ended.stderr);
+    assert_eq!(scene.names("data").len(), 1, "the link is not ours");
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn another_directory_in_its_place_is_not_emptied() {
     let (child, work) = scene.measuring();
     fs::rename(&work, scene.path("stolen")).unwrap();
     fs::rename(scene.path("victim"), &work).unwrap();
-    child.wait_with_output().unwrap();
+    child.finish();
     scene.victim_is_whole(&work);
     assert!(!scene.path("stolen").exists());
 }
@@ -38,7 +38,7 @@ fn a_link_named_as_the_next_file_is_not_written_through() {
     fs::rename(&work, scene.path("stolen")).unwrap();
     fs::create_dir(&work).unwrap();
     symlink(scene.path("victim/a.txt"), work.join("measure.dat")).unwrap();
-    child.wait_with_output().unwrap();
+    child.finish();
     scene.victim_is_whole(&scene.path("victim"));
 }
 
@@ -49,9 +49,9 @@ fn a_link_in_place_of_the_file_is_refused() {
     let (child, work) = scene.measuring();
     fs::remove_file(work.join("measure.dat")).unwrap();
     symlink(scene.path("victim/a.txt"), work.join("measure.dat")).unwrap();
-    child.wait_with_output().unwrap();
+    child.finish();
     scene.victim_is_whole(&scene.path("victim"));
-    assert!(names(&scene.data()).is_empty());
+    assert!(scene.names("data").is_empty());
 }
 
 #[test]
@@ -67,13 +67,13 @@ fn what_is_mounted_within_is_not_entered() {
         let mount = |words: [&str; 3]| Command::new("mount").args(words).status().unwrap().success();
         let (victim, target) = (scene.path("victim"), within.to_str().unwrap().to_owned());
         assert!(mount(["--bind", victim.to_str().unwrap(), &target]), "the mount is made");
-        let ended = child.wait_with_output().unwrap();
-        let said = text(&ended.stderr);
+        let ended = child.finish();
+        let said = ended.stderr;
         scene.victim_is_whole(&victim);
         assert!(said.contains("is another mount, and is not removed"), "{said}");
         assert!(Command::new("umount").arg(&target).status().unwrap().success());
         assert!(scene.clean().contains("removed"));
-        assert!(names(&scene.data()).is_empty());
+        assert!(scene.names("data").is_empty());
     });
 }
 
@@ -83,13 +83,13 @@ fn a_directory_that_is_removed_makes_the_figures_invalid() {
     let scene = Scene::new();
     let (child, work) = scene.measuring();
     // Again and again, as the run may make files meanwhile.
-    crate::scene::wait_until("the removal", || {
+    testkit::wait_until("the removal", || {
         let _ = fs::remove_dir_all(&work);
         !work.exists()
     });
-    let ended = child.wait_with_output().unwrap();
-    let said = text(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(2), "{said}");
+    let ended = child.finish();
+    let said = ended.stderr;
+    assert_eq!(ended.status, Some(2), "{said}");
     assert!(said.contains("was removed during the run"), "{said}");
-    assert!(names(&scene.data()).is_empty());
+    assert!(scene.names("data").is_empty());
 }

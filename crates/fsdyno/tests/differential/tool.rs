@@ -35,10 +35,8 @@ pub(crate) static FIO: LazyLock<Option<Tool>> = LazyLock::new(|| {
 });
 
 /// The binary under test.
-pub(crate) static OURS: LazyLock<Tool> = LazyLock::new(|| {
-    let program = std::env::var_os("FSDYNO_BIN").map_or_else(|| env!("CARGO_BIN_EXE_fsdyno").into(), PathBuf::from);
-    Tool { program, options: BTreeSet::new() }
-});
+pub(crate) static OURS: LazyLock<Tool> =
+    LazyLock::new(|| Tool { program: testkit::program().into(), options: BTreeSet::new() });
 
 /// Transfers of a job one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +59,7 @@ pub(crate) struct Ran {
 
 /// Runs the program in a new directory on the disk that holds the build, where `files` lie already.
 pub(crate) fn run(tool: &Tool, words: &[String], files: &[(String, Vec<u8>)]) -> Ran {
-    let directory =
-        tempfile::tempdir_in(Path::new(env!("CARGO_TARGET_TMPDIR"))).expect("the build directory is writable");
+    let directory = testkit::directory();
     for (name, content) in files {
         std::fs::write(directory.path().join(name), content).expect("the files of a case are written");
     }

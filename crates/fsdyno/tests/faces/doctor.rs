@@ -1,6 +1,6 @@
 //! `fsdyno doctor` on this machine, whatever it is.
 
-use crate::program::Place;
+use testkit::Place;
 
 #[test]
 fn the_page_has_its_parts() {
@@ -19,7 +19,7 @@ fn the_page_has_its_parts() {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
     }
     assert!(ran.stdout.contains("At iodepth 64 fsdyno itself needs about"), "{}", ran.stdout);
-    assert_eq!(place.names(), [""; 0], "it only looks");
+    assert_eq!(place.names(""), [""; 0], "it only looks");
 }
 
 #[test]

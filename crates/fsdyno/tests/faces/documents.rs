@@ -1,6 +1,6 @@
 //! JSON on stdout is valid whatever happens.
 
-use crate::program::Place;
+use testkit::Place;
 
 /// Two jobs on the virtual device, of which one meets an error in its fifth I/O.
 const ONE_FAILS: &str = "--ioengine=sim --sim_service=100us --size=400k --rw=randread --name=good \
@@ -34,7 +34,7 @@ fn a_job_that_cannot_start_leaves_the_results_of_the_others() {
     let document = ran.document();
     assert_eq!(document["jobs"][1]["write"]["io_bytes"], 65536);
     assert_ne!(document["jobs"][0]["error"], 0);
-    assert_eq!(place.names(), ["good.0.0"]);
+    assert_eq!(place.names(""), ["good.0.0"]);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn each_interval_gives_a_whole_document() {
     let place = Place::new();
     let words = "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=600 --output-format=json";
     let mut running = place.start(&format!("{words} --status-interval=50ms"));
-    running.wait_until("three documents", |running| running.stdout.text().matches("\n}\n").count() >= 3);
+    running.wait_until("three documents", |running| running.stdout().matches("\n}\n").count() >= 3);
     running.signal("INT");
     let ran = running.finish();
     assert_eq!(ran.status, Some(128));

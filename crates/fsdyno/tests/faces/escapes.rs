@@ -2,14 +2,14 @@
 
 use results::escape::is_hostile;
 
-use crate::program::{Place, Ran, Running};
+use testkit::{Place, Ran, Running};
 
 /// Clears the screen, sets the title, and turns the direction of writing.
 const ORDERS: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{202e}";
 
 /// Runs with words that may hold anything.
 fn run(place: &Place, words: &[&str]) -> Ran {
-    Running::start(place.command("").args(words).stdout(std::process::Stdio::piped())).finish()
+    Running::start(&mut place.command(words)).finish()
 }
 
 /// Nothing that was written is an order, but for the `allowed`.

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use crate::program::{Place, Ran, Running, results};
+use crate::program::results;
+use testkit::{Place, Ran, Running};
 
 const JOB: &str = "--name=a --ioengine=null --size=64k --rw=read";
 
@@ -12,7 +13,7 @@ const JOB: &str = "--name=a --ioengine=null --size=64k --rw=read";
 fn on_a_full_disk(words: &str) -> Ran {
     let place = Place::new();
     let full = File::options().write(true).open("/dev/full").expect("/dev/full is there");
-    Running::start(place.command(words).stdout(full)).finish()
+    Running::start_with_stdout(&mut place.command(words), full).finish()
 }
 
 #[test]
@@ -66,7 +67,7 @@ fn a_file_that_cannot_be_opened_is_told_before_the_run() {
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
     assert!(ran.stderr.contains("output file open error: No such file or directory"), "{}", ran.stderr);
     assert!(ran.stderr.contains("--output=no/such/place"), "{}", ran.stderr);
-    assert_eq!(place.names(), [""; 0], "nothing was run");
+    assert_eq!(place.names(""), [""; 0], "nothing was run");
 }
 
 #[test]
@@ -97,7 +98,7 @@ fn the_record_survives_a_report_that_gets_lost() {
     let place = Place::new();
     let full = File::options().write(true).open("/dev/full").expect("/dev/full is there");
     let words = format!("{JOB} --record=run.json --output-format=json");
-    assert_eq!(Running::start(place.command(&words).stdout(full)).finish().status, Some(1));
+    assert_eq!(Running::start_with_stdout(&mut place.command(&words), full).finish().status, Some(1));
     assert_eq!(place.run("report run.json").status, Some(0));
 }
 
@@ -132,7 +133,7 @@ fn without_a_stdout_the_report_does_not_get_into_a_data_file() {
     let place = Place::new();
     let words = "--name=a --filename=data --size=64k --rw=write --zero_buffers=1";
     let mut command = place.program("sh", "");
-    command.arg("-c").arg("exec \"$@\" >&-").arg("sh").arg(crate::program::BINARY).args(words.split_whitespace());
+    command.arg("-c").arg("exec \"$@\" >&-").arg("sh").arg(testkit::program()).args(words.split_whitespace());
     Running::start(&mut command).finish();
     assert_eq!(std::fs::read(place.path("data")).expect("the data"), vec![0; 65536]);
 }

@@ -1,6 +1,6 @@
 //! The progress line: where and when it shows.
 
-use crate::program::Place;
+use testkit::Place;
 
 const ENDLESS: &str = "--name=a --ioengine=null --size=1m --rw=randread --time_based --runtime=600";
 
@@ -10,7 +10,7 @@ fn it_overwrites_itself() {
     running.wait_for("Jobs: 1 (f=1)\rJobs: 1 (f=1)");
     // Rates and the time left come when they have settled.
     running.wait_until("the whole line", |running| {
-        running.stdout.text().split('\r').any(|line| {
+        running.stdout().split('\r').any(|line| {
             line.starts_with("Jobs: 1 (f=1): [r(1)][")
                 && line.contains(" IOPS][eta ")
                 && line.trim_end().ends_with("s]")

@@ -1,6 +1,7 @@
 //! Saved records: they print again what the live run printed.
 
-use crate::program::{Place, results};
+use crate::program::results;
+use testkit::Place;
 
 /// A mix of what a report has: two jobs, a group, errors counted, latencies.
 const JOBS: &str = "--ioengine=null --size=256k --group_reporting --name=a --rw=randrw --numjobs=2 --iodepth=4 \
@@ -28,7 +29,7 @@ fn machine_formats_come_again_byte_for_byte() {
         assert!(!printed.is_empty());
         assert_eq!(printed, again(&place, form), "{form}");
     }
-    assert_eq!(place.names(), ["run.json"], "nothing else is left");
+    assert_eq!(place.names(""), ["run.json"], "nothing else is left");
 }
 
 #[test]
@@ -113,5 +114,5 @@ fn a_record_that_cannot_be_saved_is_told_before_the_run() {
     let ran = place.run("--name=a --size=64k --rw=write --record=no/such/place.json");
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
     assert!(ran.stderr.contains("--record=no/such/place.json"), "{}", ran.stderr);
-    assert_eq!(place.names(), [""; 0], "nothing was run");
+    assert_eq!(place.names(""), [""; 0], "nothing was run");
 }

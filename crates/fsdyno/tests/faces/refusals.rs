@@ -1,6 +1,6 @@
 //! What is refused touches nothing.
 
-use crate::program::Place;
+use testkit::Place;
 
 /// Each is refused before anything is written; `precious` is a file of the user.
 const REFUSED: &[(&str, &str)] = &[
@@ -26,7 +26,7 @@ fn files_of_the_user_stay_as_they_were() {
         assert_eq!(ran.status, Some(1), "{words}: {}", ran.stdout);
         assert!(ran.stderr.contains(says), "{words}: {}", ran.stderr);
         assert!(!ran.stdout.contains("Run status") || !ran.stdout.contains("bw="), "{words}: {}", ran.stdout);
-        assert_eq!(place.names(), ["precious"], "{words}");
+        assert_eq!(place.names(""), ["precious"], "{words}");
         assert_eq!(place.read("precious"), "precious", "{words}");
     }
 }
@@ -37,5 +37,5 @@ fn a_job_that_may_not_create_files_creates_none() {
     let ran = place.run("--name=a --size=1m --rw=write --allow_file_create=0");
     assert_ne!(ran.status, Some(0));
     assert!(ran.stderr.contains("allow_file_create"), "{}", ran.stderr);
-    assert_eq!(place.names(), [""; 0]);
+    assert_eq!(place.names(""), [""; 0]);
 }

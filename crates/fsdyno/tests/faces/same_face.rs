@@ -1,13 +1,12 @@
 //! Three names, one face.
 
-use crate::program::{Place, Ran, Running};
-use std::process::Stdio;
+use testkit::{Place, Ran, Running};
 
 /// Runs `words` under each name of the fio face.
 fn under_each_name(words: &str) -> Vec<(&'static str, Ran)> {
     let place = Place::new();
-    std::os::unix::fs::symlink(crate::program::BINARY, place.path("fio")).expect("a link is made");
-    let run = |mut command: std::process::Command| Running::start(command.stdout(Stdio::piped())).finish();
+    std::os::unix::fs::symlink(testkit::program(), place.path("fio")).expect("a link is made");
+    let run = |mut command: std::process::Command| Running::start(&mut command).finish();
     let link = place.path("fio").to_string_lossy().into_owned();
     vec![
         ("no word", run(place.command(words))),

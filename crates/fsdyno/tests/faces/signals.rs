@@ -2,7 +2,8 @@
 
 use std::process::Stdio;
 
-use crate::program::{BINARY, Place, Running, results, wait};
+use crate::program::results;
+use testkit::{Place, Running, program, skip, wait_until};
 
 /// Would run for ten minutes.
 const ENDLESS: &str = "--name=a --ioengine=null --size=1m --rw=randread --time_based --runtime=600";
@@ -60,7 +61,7 @@ fn a_signal_that_comes_twice_does_not_lose_the_report() {
 #[test]
 fn a_failed_job_adds_to_the_status() {
     let mut running = Place::new().start(&format!("{ENDLESS} --name=bad --filename=nosuch --ioengine=psync --size=0"));
-    running.wait_until("the failure", |running| running.stderr.text().contains("bad: you need to specify size"));
+    running.wait_until("the failure", |running| running.stderr().contains("bad: you need to specify size"));
     running.wait_for("Starting");
     running.signal("INT");
     assert_eq!(running.finish().status, Some(129));
@@ -99,13 +100,13 @@ fn the_data_of_an_interrupted_writer_stays() {
     running.wait_until("data", |_| std::fs::metadata(&file).is_ok_and(|data| data.len() == 65536));
     running.signal("INT");
     assert_eq!(running.finish().status, Some(128));
-    assert_eq!(place.names(), ["a.0.0"]);
+    assert_eq!(place.names(""), ["a.0.0"]);
 }
 
 /// Behind words of a shell that end with what starts a program.
 fn behind(place: &Place, before: &str, words: &str) -> Running {
     let mut command = place.program("sh", "-c");
-    Running::start(command.arg(format!("{before} {BINARY} {words}")).stdout(Stdio::piped()))
+    Running::start(command.arg(format!("{before} {} {words}", program())))
 }
 
 #[test]
@@ -126,10 +127,10 @@ fn a_terminal_that_is_closed_ends_the_run_with_its_report_and_its_record() {
 fn a_question_whose_terminal_is_closed_removes_what_it_made_and_keeps_the_study() {
     let place = Place::new();
     let mut running = place.start("measure . --quick --size=16m --store kept");
-    running.wait_until("the first test", |running| running.stderr.text().contains("[1/"));
+    running.wait_until("the first test", |running| running.stderr().contains("[1/"));
     running.signal("HUP");
     assert_eq!(running.finish().status, Some(129));
-    assert_eq!(place.names(), ["kept"], "the work directory is gone");
+    assert_eq!(place.names(""), ["kept"], "the work directory is gone");
     assert_eq!(std::fs::read_dir(place.path("kept")).unwrap().count(), 1);
 }
 
@@ -150,11 +151,15 @@ fn without_a_reader_a_run_that_keeps_a_record_goes_on_to_its_end() {
     let place = Place::new();
     // What a closed terminal answers too: an error for each line.
     let words = "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=1 --eta=always --record=kept";
-    let mut running = Running::start(place.command(words).stdout(std::fs::File::create("/dev/full").unwrap()));
-    running.wait_until("the end", |running| running.stderr.text().contains("cannot write the report"));
+    let mut running =
+        Running::start_with_stdout(&mut place.command(words), std::fs::File::create("/dev/full").unwrap());
+    running.wait_until("the end", |running| running.stderr().contains("cannot write the report"));
     assert_eq!(running.finish().status, Some(1));
     let record: serde_json::Value = serde_json::from_str(&place.read("kept")).unwrap();
-    assert!(record["jobs"][0]["read"]["runtime_ms"].as_u64().unwrap() >= 1000, "it ran as long as it was to");
+    assert!(
+        record["jobs"][0]["directions"]["read"]["runtime_ms"].as_u64().unwrap() >= 1000,
+        "it ran as long as it was to"
+    );
 }
 
 #[test]
@@ -175,7 +180,7 @@ fn a_question_under_a_limit_of_file_sizes_removes_what_it_made() {
     let ran = behind(&place, "ulimit -f 16384; exec", "measure . --quick --size=64m --store kept").finish();
     assert!(matches!(ran.status, Some(1 | 2)), "{:?} {}", ran.status, ran.stderr);
     assert!(ran.stderr.contains("File too large"), "{}", ran.stderr);
-    assert_eq!(place.names(), ["kept"], "the work directory is gone");
+    assert_eq!(place.names(""), ["kept"], "the work directory is gone");
 }
 
 #[test]
@@ -191,26 +196,25 @@ fn a_question_whose_processor_time_is_nearly_used_up_removes_what_it_made() {
     let place = Place::new();
     let ran = behind(&place, "ulimit -t 3; exec", "measure . --size=16m --store kept").finish();
     assert_eq!(ran.status, Some(152), "{}{}", ran.stdout, ran.stderr);
-    assert_eq!(place.names(), ["kept"], "the work directory is gone");
+    assert_eq!(place.names(""), ["kept"], "the work directory is gone");
 }
 
 /// Runs words in a terminal, which is closed once `data` is there; what became of it is in the place's file `kept`.
 /// `None`: no terminal can be had.
-#[expect(clippy::print_stderr, reason = "what is skipped says why")]
 fn until_its_terminal_is_closed(place: &Place, before: &str, words: &str) -> Option<serde_json::Value> {
-    let line = format!("{before} {BINARY} {words} --filename=data --record=kept");
+    let line = format!("{before} {} {words} --filename=data --record=kept", program());
     let mut command = place.program("script", "--quiet --command");
     let Ok(mut terminal) = command.arg(line).arg("/dev/null").stdout(Stdio::null()).stderr(Stdio::null()).spawn()
     else {
-        eprintln!("skipped: no program `script`, which makes terminals");
+        skip("no program `script`, which makes terminals");
         return None;
     };
     let begun = place.path("data");
-    wait("data", || begun.metadata().is_ok_and(|data| data.len() > 0));
+    wait_until("data", || begun.metadata().is_ok_and(|data| data.len() > 0));
     terminal.kill().expect("it is a child");
     terminal.wait().expect("it has ended");
     let kept = place.path("kept");
-    wait("a record", || kept.exists());
+    wait_until("a record", || kept.exists());
     Some(serde_json::from_str(&place.read("kept")).expect("it is whole"))
 }
 
@@ -227,6 +231,9 @@ fn a_run_that_does_not_hear_of_its_terminal_goes_on_without_it() {
     let words = "--name=a --size=64k --rw=write --time_based --runtime=2 --record-interval=0";
     if let Some(record) = until_its_terminal_is_closed(&Place::new(), "trap '' HUP; exec", words) {
         assert_eq!((&record["signal"], &record["complete"]), (&serde_json::Value::Null, &true.into()));
-        assert!(record["jobs"][0]["write"]["runtime_ms"].as_u64().unwrap() >= 2000, "as long as it was to");
+        assert!(
+            record["jobs"][0]["directions"]["write"]["runtime_ms"].as_u64().unwrap() >= 2000,
+            "as long as it was to"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Words that print something or choose what runs.
 
-use crate::program::Place;
+use testkit::Place;
 
 const JOB_FILE: &str = "[global]\nioengine=null\nsize=64k\n[first]\nrw=read\n[second]\nrw=write\n";
 
@@ -60,7 +60,7 @@ fn parse_only_makes_nothing() {
     let place = Place::new();
     let ran = place.run("--parse-only --name=a --size=64k --rw=write");
     assert_eq!((ran.status, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
-    assert_eq!(place.names(), [""; 0]);
+    assert_eq!(place.names(""), [""; 0]);
     assert_eq!(place.run("--parse-only --name=a --size=64k --rw=wrong").status, Some(1));
 }
 
@@ -96,7 +96,7 @@ fn unlink_takes_the_file_away() {
     let place = Place::new();
     let ran = place.run("--name=a --size=64k --rw=write --unlink=1");
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-    assert_eq!(place.names(), [""; 0]);
+    assert_eq!(place.names(""), [""; 0]);
     assert_eq!(place.run("--name=a --size=64k --rw=write").status, Some(0));
-    assert_eq!(place.names(), ["a.0.0"]);
+    assert_eq!(place.names(""), ["a.0.0"]);
 }

@@ -2,8 +2,6 @@
 
 use std::sync::Mutex;
 
-use crate::lab::repository;
-
 /// One fault and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
@@ -57,7 +55,7 @@ pub(crate) fn hold(test: &str, rows: Vec<Row>) {
     let made: String = rows.iter().map(Row::markdown).collect();
     let draft = format!("{}/reliability-{}.md", env!("CARGO_TARGET_TMPDIR"), test.replace("::", "-"));
     std::fs::write(&draft, format!("{HEAD}{made}")).expect("the build directory is writable");
-    let path = repository().join("docs/reliability.md");
+    let path = testkit::workspace().join("docs/reliability.md");
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let begin = format!("<!-- {test} -->\n");
     let Some(from) = text.find(&begin).map(|at| at + begin.len()) else {

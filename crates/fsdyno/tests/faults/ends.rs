@@ -6,7 +6,8 @@ use std::process::Command;
 
 use crate::document::{self, Row};
 use crate::lab;
-use crate::program::{Ran, Running, hurried, replace_after, wait};
+use crate::program::{Ran, Running, hurried, replace_after};
+use testkit::wait_until;
 
 /// One combination.
 struct Case {
@@ -377,7 +378,7 @@ fn rows(engine: &str, cases: &[&Case]) -> Vec<Row> {
     begun.iter_mut().for_each(Begun::act);
     let rows = begun.into_iter().map(|begun| begun.finish(engine)).collect();
     lab::tell("lab-fault", "abort");
-    wait("the end of the processes that were left behind", || {
+    wait_until("the end of the processes that were left behind", || {
         let ours = |entry: std::fs::DirEntry| entry.path().join("cwd").read_link().is_ok_and(|cwd| cwd == place);
         !std::fs::read_dir("/proc").expect("/proc is there").flatten().any(ours)
     });
@@ -390,22 +391,22 @@ fn all<'case>(lists: &[&'case [Case]]) -> Vec<&'case Case> {
 
 #[test]
 fn libaio() {
-    lab::inside("ends::libaio", &["fuse"], || rows("libaio", &all(&[QUEUED, COMMON])));
+    lab::inside("ends::libaio", "fuse", || rows("libaio", &all(&[QUEUED, COMMON])));
 }
 
 #[test]
 fn io_uring() {
-    lab::inside("ends::io_uring", &["fuse"], || rows("io_uring", &all(&[QUEUED, COMMON])));
+    lab::inside("ends::io_uring", "fuse", || rows("io_uring", &all(&[QUEUED, COMMON])));
 }
 
 #[test]
 fn psync() {
-    lab::inside("ends::psync", &["fuse"], || rows("psync", &all(&[SINGLE, COMMON])));
+    lab::inside("ends::psync", "fuse", || rows("psync", &all(&[SINGLE, COMMON])));
 }
 
 #[test]
 fn its_kin() {
-    lab::inside("ends::its_kin", &["fuse"], || {
+    lab::inside("ends::its_kin", "fuse", || {
         let engines = ["sync", "vsync", "pvsync", "pvsync2"];
         let place = lab::target();
         let cases = all(&[SINGLE]);
@@ -422,13 +423,13 @@ fn its_kin() {
 
 #[test]
 fn mmap() {
-    lab::inside("ends::mmap", &["fuse"], || rows("mmap", &all(&[MAPPED])));
+    lab::inside("ends::mmap", "fuse", || rows("mmap", &all(&[MAPPED])));
 }
 
 /// The virtual device has no kernel to get stuck in: what it never answers is drained on its own clock.
 #[test]
 fn sim() {
-    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+    let place = testkit::directory();
     let never = "stall:10000d";
     let cases = [
         ("a request fails, another never ends", format!("error:EIO@5,{never}@3"), 1, (5, 1)),
@@ -461,7 +462,7 @@ fn sim() {
 /// A mapped file that somebody shortens ends its own job, with the cause, and no other.
 #[test]
 fn a_shortened_file() {
-    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+    let place = testkit::directory();
     let data = place.path().join("data");
     std::fs::write(&data, vec![7; 1 << 20]).expect("the place is writable");
     let words = "--ioengine=mmap --rw=randread --size=1m --bs=4k --name=a --filename=data --time_based --runtime=600 \
@@ -475,7 +476,7 @@ fn a_shortened_file() {
     assert_eq!(ran.status, 1, "{said}");
     let jobs = ran.record.as_ref().expect("a record is kept")["jobs"].as_array().expect("jobs").clone();
     assert_eq!(jobs[0]["error"]["code"], 5, "{said}");
-    assert!(jobs[1]["error"].is_null() && jobs[1]["read"]["ios"].as_u64() > Some(0), "{said}");
+    assert!(jobs[1]["error"].is_null() && jobs[1]["directions"]["read"]["ios"].as_u64() > Some(0), "{said}");
     let told = [EIO, "another program shortened it"].map(|words| moment(&ran.told(words)));
     document::hold(
         "ends::a_shortened_file",
@@ -493,37 +494,37 @@ fn a_shortened_file() {
 /// A worker process goes with the one that was called, even if that one ends before the kernel is told so.
 #[test]
 fn an_orphan_exits() {
-    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+    let place = testkit::directory();
     let log = place.path().join("strace");
     // The new process is held up on its way to the kernel's promise; meanwhile the first is killed.
     let traced = Command::new("strace")
         .args(["-f", "-qq", "-e", "trace=prctl", "-e", "inject=prctl:delay_enter=3s", "-o"])
         .arg(&log)
-        .arg(env!("CARGO_BIN_EXE_fsdyno"))
+        .arg(testkit::program())
         .args(["--name=a", "--size=64k", "--rw=write", "--time_based", "--runtime=600"])
         .current_dir(place.path())
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn();
-    let Ok(mut traced) = traced else { return println!("skipped: strace is not installed") };
+    let Ok(mut traced) = traced else { return testkit::skip("strace is not installed") };
     // strace itself has children of other kinds too.
     let program = |pid: &u32| {
         std::fs::read(format!("/proc/{pid}/cmdline"))
-            .is_ok_and(|words| words.starts_with(env!("CARGO_BIN_EXE_fsdyno").as_bytes()))
+            .is_ok_and(|words| words.starts_with(testkit::program().as_bytes()))
     };
     let child = |pid: u32| -> Option<u32> {
         let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
         text.split_whitespace().filter_map(|word| word.parse().ok()).find(program)
     };
     let mut both = None;
-    wait("the second process", || {
+    wait_until("the second process", || {
         assert!(traced.try_wait().expect("strace can be waited for").is_none(), "strace cannot trace here");
         both = child(traced.id()).and_then(|first| Some((first, child(first)?)));
         both.is_some()
     });
     let (first, second) = both.expect("both are there");
     lab::tell("kill", &format!("-KILL {first}"));
-    wait("the end of the orphan", || !Path::new(&format!("/proc/{second}")).exists());
-    wait("the end of strace", || traced.try_wait().expect("strace can be waited for").is_some());
+    wait_until("the end of the orphan", || !Path::new(&format!("/proc/{second}")).exists());
+    wait_until("the end of strace", || traced.try_wait().expect("strace can be waited for").is_some());
     assert!(!place.path().join("a.0.0").exists(), "it did the work alone");
 }

@@ -135,7 +135,7 @@ const CASES: &[Case] = &[
 
 #[test]
 fn fio_face() {
-    lab::inside("fuse::fio_face", &["fuse"], || {
+    lab::inside("fuse::fio_face", "fuse", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         std::fs::write(place.join(DATA), vec![7; 1 << 20]).expect("the place is writable");
@@ -181,9 +181,10 @@ fn left(precious: &Precious) -> String {
 /// The record, with what it says about short transfers, survived errors and the longest wait.
 fn kept(ran: &Ran) -> String {
     let job = &ran.record.as_ref().expect("a record is kept")["jobs"][0];
-    let short: u64 = ["read", "write"].iter().filter_map(|direction| job[direction]["short_ios"].as_u64()).sum();
-    let bytes: u64 = ["read", "write"].iter().filter_map(|direction| job[direction]["bytes"].as_u64()).sum();
-    let seconds = job["read"]["clat"]["moments"]["max"].as_u64().unwrap_or_default() / 1_000_000_000;
+    let moved = &job["directions"];
+    let short: u64 = ["read", "write"].iter().filter_map(|direction| moved[direction]["short_ios"].as_u64()).sum();
+    let bytes: u64 = ["read", "write"].iter().filter_map(|direction| moved[direction]["bytes"].as_u64()).sum();
+    let seconds = moved["read"]["clat"]["moments"]["max"].as_u64().unwrap_or_default() / 1_000_000_000;
     let survived = job["survived_errors"]["total"].as_u64().unwrap_or_default();
     let mut kept = ran.kept();
     if short > 0 {
@@ -201,7 +202,7 @@ fn kept(ran: &Ran) -> String {
 
 #[test]
 fn guided_face() {
-    lab::inside("fuse::guided_face", &["fuse"], || {
+    lab::inside("fuse::guided_face", "fuse", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         lab::tell("lab-fault", "direct-io 1");

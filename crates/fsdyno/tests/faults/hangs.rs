@@ -5,7 +5,8 @@ use std::process::Command;
 
 use crate::document::Row;
 use crate::lab;
-use crate::program::{Precious, Ran, Running, ask, clean, fio, measure, replace_after, wait};
+use crate::program::{Precious, Ran, Running, ask, clean, fio, measure, replace_after};
+use testkit::wait_until;
 
 /// The requests of this kind that the file system has seen.
 fn requests(kind: &str) -> u64 {
@@ -44,7 +45,7 @@ fn row(fault: &str, asked: &str, ran: &Ran, told: &str, left: String) -> Row {
 
 #[test]
 fn fio_face() {
-    lab::inside("hangs::fio_face", &["fuse"], || {
+    lab::inside("hangs::fio_face", "fuse", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         for name in ["psync", "io_uring", "libaio"] {
@@ -66,7 +67,7 @@ fn fio_face() {
             begun.push((format!("fio {words}"), running));
             // Nothing else reads by now: the next one to set must not be met by this job.
             let mut last = requests("reads");
-            wait("silence", || {
+            wait_until("silence", || {
                 lab::tell("sleep", "0.2");
                 std::mem::replace(&mut last, requests("reads")) == last
             });
@@ -99,7 +100,7 @@ fn fio_face() {
 
 #[test]
 fn guided_face() {
-    lab::inside("hangs::guided_face", &["fuse"], || {
+    lab::inside("hangs::guided_face", "fuse", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         lab::tell("lab-fault", "direct-io 1");
@@ -118,7 +119,7 @@ fn guided_face() {
 
 /// Waits until no process works in the place any more: one that was left behind ends when the storage answers.
 fn all_ended(place: &Path) {
-    wait("end of the processes that were left behind", || {
+    wait_until("end of the processes that were left behind", || {
         let processes = std::fs::read_dir("/proc").expect("/proc is there");
         // A process that has ended since has no such link.
         !processes.flatten().any(|entry| entry.path().join("cwd").read_link().is_ok_and(|cwd| cwd.starts_with(place)))
@@ -127,7 +128,7 @@ fn all_ended(place: &Path) {
 
 #[test]
 fn first_look() {
-    lab::inside("hangs::first_look", &["fuse"], || {
+    lab::inside("hangs::first_look", "fuse", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
@@ -163,7 +164,7 @@ fn begin_look(begin: impl Fn(&Path) -> Running, place: &Path) -> Running {
 
 #[test]
 fn syncs_and_small_files() {
-    lab::inside("hangs::syncs_and_small_files", &["fuse"], || {
+    lab::inside("hangs::syncs_and_small_files", "fuse", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         let mut begun = Vec::new();
@@ -186,7 +187,7 @@ fn syncs_and_small_files() {
         running.wait_until("some files", |_| requests("writes") > before + 50);
         lab::tell("lab-fault", "hang-forever 1 delay-us 0");
         let mut last = requests("writes");
-        wait("the request that hangs", || {
+        wait_until("the request that hangs", || {
             lab::tell("sleep", "0.2");
             std::mem::replace(&mut last, requests("writes")) == last
         });
@@ -208,7 +209,7 @@ fn syncs_and_small_files() {
 
 #[test]
 fn a_disk_that_never_answers() {
-    lab::inside("hangs::a_disk_that_never_answers", &["dm"], || {
+    lab::inside("hangs::a_disk_that_never_answers", "dm", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         let words = "--name=a --filename=data --rw=randread --bs=4k --size=16m --direct=1 --time_based --runtime=10";
@@ -230,7 +231,9 @@ fn a_disk_that_never_answers() {
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
         lab::tell("dmsetup", "resume lab");
-        wait("the end of the process that was stuck", || clean(&place).stdout.contains("no fsdyno files are left"));
+        wait_until("the end of the process that was stuck", || {
+            clean(&place).stdout.contains("no fsdyno files are left")
+        });
         let left = format!("its directory; then `clean`: {}", precious.and_else());
         rows.push(row("the disk stops answering", "measure --quick", &ran, "never completed", left));
         rows

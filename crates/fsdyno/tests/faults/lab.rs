@@ -1,15 +1,11 @@
-//! A test calls itself inside a stack of the lab.
+//! Tests inside a stack of the lab, and its programs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
+use testkit::stack;
+
 use crate::document::{self, Row};
-
-/// Set inside a stack.
-const INSIDE: &str = "FSDYNO_FAULTS_INSIDE";
-
-/// The lab's status for a stack that cannot stand here.
-const CANNOT_STAND: i32 = 77;
 
 /// What a row looks like on the way out of the stack.
 const ROW: &str = "\x01row ";
@@ -17,36 +13,18 @@ const ROW: &str = "\x01row ";
 /// Runs `body` inside the stack and holds its rows against the document's table of the test's name. `test` is the full
 /// name of the calling test.
 #[track_caller]
-pub(crate) fn inside(test: &str, stack: &[&str], body: impl FnOnce() -> Vec<Row>) {
-    if std::env::var_os(INSIDE).is_some() {
-        for row in body() {
-            println!("\n{ROW}{}", row.to_line());
-        }
-        return;
+pub(crate) fn inside(test: &str, stack: &str, body: impl FnOnce() -> Vec<Row>) {
+    let told = stack::told_inside(test, stack, || {
+        body().iter().for_each(|row| stack::tell(&format!("{ROW}{}", row.to_line())));
+    });
+    if let Some(told) = told {
+        document::hold(test, told.iter().filter_map(|line| line.strip_prefix(ROW)).map(Row::from_line).collect());
     }
-    let exe = std::env::current_exe().expect("the test has a file");
-    let ran = Command::new(root().join("lab/lab"))
-        .arg("run")
-        .args(stack)
-        .arg("--")
-        .arg(exe)
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
-        .env(INSIDE, "1")
-        .current_dir(root())
-        .output()
-        .expect("the lab is there");
-    let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    if ran.status.code() == Some(CANNOT_STAND) {
-        println!("skipped: {}", stderr.trim());
-        return;
-    }
-    assert!(ran.status.success(), "{}\n{stdout}\n{stderr}", ran.status);
-    document::hold(test, stdout.lines().filter_map(|line| line.strip_prefix(ROW)).map(Row::from_line).collect());
 }
 
 /// Where the stack stands.
 pub(crate) fn target() -> PathBuf {
-    std::env::var_os("LAB_TARGET").expect("inside a stack").into()
+    stack::place("LAB_TARGET")
 }
 
 /// Runs one of the lab's programs for the stack.
@@ -54,14 +32,4 @@ pub(crate) fn target() -> PathBuf {
 pub(crate) fn tell(program: &str, words: &str) {
     let status = Command::new(program).args(words.split_whitespace()).status().expect("the program is there");
     assert!(status.success(), "{program} {words}");
-}
-
-fn root() -> &'static Path {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    package.ancestors().nth(2).expect("the package is two folders deep")
-}
-
-/// The repository's folder.
-pub(crate) fn repository() -> &'static Path {
-    root()
 }

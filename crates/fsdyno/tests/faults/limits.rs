@@ -7,16 +7,12 @@ use crate::document::{self, Row};
 use crate::lab;
 use crate::program::{Precious, Ran, fio, replace_after, start_command};
 
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable")
-}
-
 /// Runs fio's face behind `before`, words of a shell.
 fn behind(place: &Path, before: &str, words: &str) -> Ran {
-    let folder = folder();
+    let folder = testkit::directory();
     let record = folder.path().join("record");
     let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("{before} {} {words} --record={}", env!("CARGO_BIN_EXE_fsdyno"), record.display()));
+    command.arg("-c").arg(format!("{before} {} {words} --record={}", testkit::program(), record.display()));
     start_command(place, folder, command).finish()
 }
 
@@ -35,7 +31,7 @@ fn row(fault: &str, words: &str, ran: &Ran, told: &str, left: String) -> Row {
 
 #[test]
 fn of_a_process() {
-    let place = folder();
+    let place = testkit::directory();
     let place = place.path();
     let precious = Precious::put(place);
     std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
@@ -58,7 +54,7 @@ fn of_a_process() {
     for (fault, words, before, told) in cases {
         let ran = behind(place, before, words);
         if ran.status == 77 {
-            println!("skipped: no seccomp filter can be set here");
+            testkit::skip("no seccomp filter can be set here");
             return;
         }
         assert!(matches!(ran.status, 1 | 128), "{fault}: {}{}", ran.stdout, ran.stderr);
@@ -107,9 +103,9 @@ impl Drop for MemoryGroup {
 fn of_a_control_group() {
     let group = match MemoryGroup::limited_to(256 << 20) {
         Ok(group) => group,
-        Err(reason) => return println!("skipped: {reason}"),
+        Err(reason) => return testkit::skip(&format!("{reason}")),
     };
-    let place = folder();
+    let place = testkit::directory();
     let precious = Precious::put(place.path());
     std::fs::write(place.path().join("data"), vec![7; 1 << 20]).expect("the place is writable");
     let before = format!("echo $$ > {}/cgroup.procs; exec", group.directory.display());
@@ -125,7 +121,7 @@ fn of_a_control_group() {
 
 #[test]
 fn of_the_system() {
-    lab::inside("limits::of_the_system", &["dm"], || {
+    lab::inside("limits::of_the_system", "dm", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         std::fs::write("/proc/sys/fs/aio-max-nr", "64").expect("the guest has limits of its own");

@@ -5,12 +5,8 @@ use std::process::{Command, Stdio};
 
 use crate::document::{self, Row};
 use crate::lab;
-use crate::program::{Precious, Ran, Running, ask, clean, fio, has_running_row, start_command, wait};
-
-/// A folder on the disk that holds the build.
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable")
-}
+use crate::program::{Precious, Ran, Running, ask, clean, fio, has_running_row, start_command};
+use testkit::wait_until;
 
 const SIGNALS: [&str; 4] = ["INT", "TERM", "HUP", "KILL"];
 
@@ -45,7 +41,7 @@ const PHASES: [Phase; 4] = [
 
 #[test]
 fn fio_face() {
-    lab::inside("phases::fio_face", &["fuse"], || {
+    lab::inside("phases::fio_face", "fuse", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
@@ -103,13 +99,13 @@ fn meet(phase: &str, running: &mut Running, place: &Path) {
             running.wait_until("the layout", |_| place.join("new").metadata().is_ok_and(|file| file.len() > 0));
         }
         "drain" => {
-            running.wait_until("a record", Running::has_record);
+            running.wait_for_record();
             // The time is over long before the request comes back.
             lab::tell("lab-fault", "hang-ms 8000");
             lab::tell("sleep", "6");
         }
         _ => {
-            running.wait_until("a record", Running::has_record);
+            running.wait_for_record();
         }
     }
 }
@@ -118,16 +114,16 @@ fn meet(phase: &str, running: &mut Running, place: &Path) {
 fn report() {
     let mut rows = Vec::new();
     for signal in SIGNALS {
-        let place = folder();
+        let place = testkit::directory();
         let precious = Precious::put(place.path());
-        let store = folder();
+        let store = testkit::directory();
         let record = store.path().join("record");
         // More than a pipe holds: it waits for its reader, with the record saved.
         let words = "--name=a --size=64k --rw=write --numjobs=40 --output-format=json+";
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
+        let mut command = Command::new(testkit::program());
         command.args(words.split(' ')).arg(format!("--record={}", record.display())).current_dir(place.path());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program starts");
-        wait("the record", || record.exists());
+        wait_until("the record", || record.exists());
         lab::tell("sleep", "0.2");
         lab::tell("kill", &format!("-{signal} {}", child.id()));
         lab::tell("sleep", "0.2");
@@ -173,20 +169,22 @@ fn guided_face() {
         // What the others keep is made at the end; only after the last does it matter when it was saved.
         let signals = if matches!(moment, Moment::Saved) { &SIGNALS[3..] } else { &SIGNALS[..] };
         for signal in signals {
-            let place = folder();
+            let place = testkit::directory();
             let precious = Precious::put(place.path());
             let mut running = ask(place.path(), words);
             match moment {
                 Moment::Data => running.wait_until("data", |_| data(place.path()).is_some()),
                 Moment::Step(step) => running.wait_until(step, |running| running.said().contains(step)),
-                Moment::Saved => running.wait_until("a study", Running::has_running_row),
+                Moment::Saved => running.wait_for_running_row(),
             }
             running.signal(signal);
             let ran = running.finish();
             let mut left = precious.and_else();
             if left != "nothing" {
                 // The process that did the work needs a moment to go.
-                wait("the rest to be removed", || clean(place.path()).stdout.contains("no fsdyno files are left"));
+                wait_until("the rest to be removed", || {
+                    clean(place.path()).stdout.contains("no fsdyno files are left")
+                });
                 left = format!("its directory; then `clean`: {}", precious.and_else());
             }
             let complete = ran.record.as_ref().map(|study| study["complete"] == true);
@@ -218,14 +216,14 @@ fn data(place: &Path) -> Option<PathBuf> {
 
 #[test]
 fn the_process_that_was_called_is_the_only_one_to_kill() {
-    let place = folder();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
+    let place = testkit::directory();
+    let mut command = Command::new(testkit::program());
     command.args(["--name=a", "--size=64k", "--rw=write", "--time_based", "--runtime=600"]);
-    let mut running = start_command(place.path(), folder(), command);
+    let mut running = start_command(place.path(), testkit::directory(), command);
     running.wait_until("data", |_| place.path().join("a.0.0").metadata().is_ok_and(|file| file.len() > 0));
-    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", running.pid())).unwrap_or_default();
+    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", running.id())).unwrap_or_default();
     let child: u32 = children.trim().parse().expect("one process does the work");
     running.signal("KILL");
     assert_eq!(running.finish().status, 137);
-    wait("the end of the other process", || !Path::new(&format!("/proc/{child}")).exists());
+    wait_until("the end of the other process", || !Path::new(&format!("/proc/{child}")).exists());
 }

@@ -1,25 +1,37 @@
 //! The binary, run to its end or stopped on the way, and what is left of it.
 
 use std::fs::File;
-use std::io::Read;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
-use engine::clock::{Clock, RealClock};
 use serde_json::Value;
-
-/// Longer than anything may take: the stated bound is a minute and a half.
-const HANG_NS: u64 = 120_000_000_000;
+use tempfile::TempDir;
 
 /// Bounds of runs that have no half minutes, s.
 pub(crate) const HURRIED: u64 = 3;
 
-/// A run of the binary. Its words are on disk, so that nobody has to read pipes.
+/// A run of the binary.
 pub(crate) struct Running {
-    child: Child,
-    folder: tempfile::TempDir,
+    running: testkit::Running,
+    /// Where its record and its study are kept.
+    kept: TempDir,
     /// Replaced in what it says.
     place: PathBuf,
+}
+
+impl Deref for Running {
+    type Target = testkit::Running;
+
+    fn deref(&self) -> &testkit::Running {
+        &self.running
+    }
+}
+
+impl DerefMut for Running {
+    fn deref_mut(&mut self) -> &mut testkit::Running {
+        &mut self.running
+    }
 }
 
 /// What a run gave.
@@ -36,19 +48,14 @@ pub(crate) struct Ran {
 
 /// fio's face, in `place`; the record is kept elsewhere.
 pub(crate) fn fio(place: &Path, words: &str) -> Running {
-    start(place, |folder| {
-        let record = format!("--record={}", folder.join("record").display());
-        words.split_whitespace().map(str::to_owned).chain([record]).collect()
-    })
+    start(place, words, "--record=record", |_| {})
 }
 
 /// The same with bounds of [`HURRIED`] seconds instead of thirty.
 pub(crate) fn hurried(place: &Path, words: &str) -> Running {
-    let folder = folder();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-    command.args(words.split_whitespace()).arg(format!("--record={}", folder.path().join("record").display()));
-    command.env("FSDYNO_PATIENCE", HURRIED.to_string());
-    start_command(place, folder, command)
+    start(place, words, "--record=record", |command| {
+        command.env("FSDYNO_PATIENCE", HURRIED.to_string());
+    })
 }
 
 /// `measure`, quickly and on little; the study is kept elsewhere.
@@ -58,98 +65,53 @@ pub(crate) fn measure(place: &Path) -> Running {
 
 /// A question; the study is kept elsewhere.
 pub(crate) fn ask(place: &Path, words: &str) -> Running {
-    start(place, |folder| {
-        let store = folder.join("store").to_str().expect("plain names").to_owned();
-        words.split_whitespace().map(str::to_owned).chain(["--store".to_owned(), store]).collect()
-    })
+    start(place, words, "--store=store", |_| {})
 }
 
 /// `clean`, and what it says.
 pub(crate) fn clean(place: &Path) -> Ran {
-    start(place, |_| ["clean", "."].map(str::to_owned).to_vec()).finish()
+    let mut command = Command::new(testkit::program());
+    command.args(["clean", "."]);
+    start_command(place, testkit::directory(), command).finish()
 }
 
-fn start(place: &Path, words: impl FnOnce(&Path) -> Vec<String>) -> Running {
-    let folder = folder();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-    command.args(words(folder.path()));
-    start_command(place, folder, command)
-}
-
-fn folder() -> tempfile::TempDir {
-    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable")
+/// The program with an option whose value is a path of what is kept.
+fn start(place: &Path, words: &str, option: &str, more: impl FnOnce(&mut Command)) -> Running {
+    let kept = testkit::directory();
+    let (name, file) = option.split_once('=').expect("an option with its value");
+    let mut command = Command::new(testkit::program());
+    command.args(words.split_whitespace()).arg(format!("{name}={}", kept.path().join(file).display()));
+    more(&mut command);
+    start_command(place, kept, command)
 }
 
 /// Any command that runs the binary in the end.
-pub(crate) fn start_command(place: &Path, folder: tempfile::TempDir, mut command: Command) -> Running {
-    let file = |name| File::create(folder.path().join(name)).expect("a file is made");
-    command.current_dir(place).stdin(Stdio::null()).stdout(file("stdout")).stderr(file("stderr"));
-    let child = command.spawn().expect("the program starts");
-    Running { child, folder, place: place.to_owned() }
+pub(crate) fn start_command(place: &Path, kept: TempDir, mut command: Command) -> Running {
+    let running = testkit::Running::start(command.current_dir(place).stdin(Stdio::null()));
+    Running { running, kept, place: place.to_owned() }
 }
 
 impl Running {
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+    /// Waits until the fio face's record has been saved.
+    pub(crate) fn wait_for_record(&mut self) {
+        let record = self.kept.path().join("record");
+        self.running.wait_until("a record", |_| record.exists());
     }
 
-    fn text(&self, name: &str) -> String {
-        let mut bytes = Vec::new();
-        // Not there yet is nothing yet.
-        let _ = File::open(self.folder.path().join(name)).and_then(|mut file| file.read_to_end(&mut bytes));
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-
-    /// What it has said so far.
-    pub(crate) fn said(&self) -> String {
-        format!("{}{}", self.text("stdout"), self.text("stderr"))
-    }
-
-    /// Whether the fio face's record has been saved.
-    pub(crate) fn has_record(&self) -> bool {
-        self.folder.path().join("record").exists()
-    }
-
-    /// Whether the study has been saved with a row that still runs.
-    pub(crate) fn has_running_row(&self) -> bool {
-        kept_in(&self.folder.path().join("store")).is_some_and(|study| has_running_row(&study))
-    }
-
-    /// Waits until `reached`.
-    #[track_caller]
-    pub(crate) fn wait_until(&mut self, what: &str, mut reached: impl FnMut(&Running) -> bool) {
-        wait(what, || {
-            let over = self.child.try_wait().expect("the child can be waited for").is_some();
-            let reached = reached(self);
-            assert!(reached || !over, "it ended before {what}:\n{}", self.said());
-            reached
-        });
-    }
-
-    /// Sends a signal, such as `INT`.
-    pub(crate) fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([format!("-{name}"), self.pid().to_string()]).status();
-        assert!(sent.expect("kill runs").success());
+    /// Waits until the study has been saved with a row that still runs.
+    pub(crate) fn wait_for_running_row(&mut self) {
+        let store = self.kept.path().join("store");
+        self.running.wait_until("a study", |_| kept_in(&store).is_some_and(|study| has_running_row(&study)));
     }
 
     /// Waits for the end.
     #[track_caller]
-    pub(crate) fn finish(mut self) -> Ran {
-        let mut status = None;
-        wait("end", || {
-            status = self.child.try_wait().expect("the child can be waited for");
-            status.is_some()
-        });
-        let status = status.expect("it has ended");
-        let (stdout, stderr) = (self.text("stdout"), self.text("stderr"));
-        assert!(!stderr.contains("panicked"), "{stderr}");
-        let record = self.text("record");
-        let study = kept_in(&self.folder.path().join("store"));
-        let record = study.or_else(|| serde_json::from_str(&record).ok());
-        let code = status.code().unwrap_or_else(|| {
-            128 + std::os::unix::process::ExitStatusExt::signal(&status).expect("no status means a signal")
-        });
-        Ran { status: code, stdout, stderr, record, place: self.place.clone() }
+    pub(crate) fn finish(self) -> Ran {
+        let (status, ran) = self.running.finish_with_signal();
+        let record = std::fs::read_to_string(self.kept.path().join("record"));
+        let record = record.ok().and_then(|record| serde_json::from_str(&record).ok());
+        let record = kept_in(&self.kept.path().join("store")).or(record);
+        Ran { status, stdout: ran.stdout, stderr: ran.stderr, record, place: self.place }
     }
 }
 
@@ -163,25 +125,6 @@ fn kept_in(store: &Path) -> Option<Value> {
 /// Whether the last row of a study had not ended.
 pub(crate) fn has_running_row(study: &Value) -> bool {
     study["rows"].as_array().and_then(|rows| rows.last()).is_some_and(|row| row["run"]["complete"] == false)
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // After a failed assertion nothing goes on in the background; after a good end both calls do nothing.
-        let _ = self.child.kill();
-        let _ = self.child.try_wait();
-    }
-}
-
-/// Waits in small steps, and not for ever.
-#[track_caller]
-pub(crate) fn wait(what: &str, mut reached: impl FnMut() -> bool) {
-    let clock = RealClock::shared();
-    let end_ns = clock.now_ns() + HANG_NS;
-    while !reached() {
-        assert!(clock.now_ns() < end_ns, "no {what}");
-        clock.sleep_until_ns(clock.now_ns() + 5_000_000);
-    }
 }
 
 impl Ran {
@@ -216,7 +159,7 @@ impl Ran {
         };
         let jobs: Vec<&Value> = runs.iter().filter_map(|run| run["jobs"].as_array()).flatten().collect();
         let job = jobs.iter().find(|job| !job["error"].is_null()).or(jobs.first())?;
-        let ios = ["read", "write"].map(|direction| job[direction]["ios"].as_u64().unwrap_or_default());
+        let ios = ["read", "write"].map(|direction| job["directions"][direction]["ios"].as_u64().unwrap_or_default());
         Some((job["error"]["code"].as_i64(), ios[0] + ios[1]))
     }
 

@@ -2,7 +2,8 @@
 
 use crate::document::Row;
 use crate::lab;
-use crate::program::{Precious, Ran, clean, fio, measure, replace_after, start_command, wait};
+use crate::program::{Precious, Ran, clean, fio, measure, replace_after, start_command};
+use testkit::wait_until;
 
 /// What depends on the size of a file system's tables, or on how fast the machine is.
 fn numbers(told: &str) -> String {
@@ -26,7 +27,7 @@ fn row(fault: &str, asked: &str, ran: &Ran, told: &str, left: String) -> Row {
 
 #[test]
 fn a_full_disk() {
-    lab::inside("space::a_full_disk", &["ext4", "--size-mb", "64"], || {
+    lab::inside("space::a_full_disk", "ext4 --size-mb 64", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         let run = "--name=a --filename=new --rw=write --bs=1m --size=200m --fallocate=none --direct=1";
@@ -57,7 +58,7 @@ fn a_full_disk() {
 
 #[test]
 fn a_read_only_mount() {
-    lab::inside("space::a_read_only_mount", &["ext4", "--size-mb", "64"], || {
+    lab::inside("space::a_read_only_mount", "ext4 --size-mb 64", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
@@ -76,7 +77,7 @@ fn a_read_only_mount() {
 
 #[test]
 fn a_failing_disk() {
-    lab::inside("space::a_failing_disk", &["dm"], || {
+    lab::inside("space::a_failing_disk", "dm", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         let mut running = measure(&place);
@@ -88,7 +89,7 @@ fn a_failing_disk() {
         // The kernel has given the file system up: it comes back as it was when the disk failed.
         lab::tell("umount", &place.display().to_string());
         lab::tell("mount", &format!("/dev/mapper/lab {}", place.display()));
-        wait("the rest to be removed", || clean(&place).stdout.contains("no fsdyno files are left"));
+        wait_until("the rest to be removed", || clean(&place).stdout.contains("no fsdyno files are left"));
         let left = format!("its directory; after a remount `clean`: {}", precious.and_else());
         let mut row = row("every request fails from now on", "measure --quick", &ran, "Input/output error", left);
         // Whichever test it was at.
@@ -100,10 +101,10 @@ fn a_failing_disk() {
 
 #[test]
 fn a_full_store() {
-    lab::inside("space::a_full_store", &["tmpfs", "--size-mb", "4"], || {
+    lab::inside("space::a_full_store", "tmpfs --size-mb 4", || {
         let store = lab::target();
         std::fs::write(store.join("full"), vec![1; 5 << 20]).expect_err("it is full now");
-        let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
+        let place = testkit::directory();
         let precious = Precious::put(place.path());
         let words = |words: &str| -> Vec<String> { words.split_whitespace().map(str::to_owned).collect() };
         let runs = [
@@ -123,9 +124,9 @@ fn a_full_store() {
             ),
         ];
         let rows = runs.map(|(fault, command_words, asked, told, status)| {
-            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fsdyno"));
+            let mut command = std::process::Command::new(testkit::program());
             command.args(words(&command_words));
-            let folder = tempfile::tempdir().expect("a folder for what it says");
+            let folder = testkit::directory();
             let ran = start_command(place.path(), folder, command).finish();
             assert_eq!(ran.status, status, "{}{}", ran.stdout, ran.stderr);
             let answered = ran.stdout.contains("IOPS") || ran.stdout.contains("Run status group 0");
@@ -150,7 +151,7 @@ fn a_full_store() {
 
 #[test]
 fn a_throttle_set_during_the_run() {
-    lab::inside("space::a_throttle_set_during_the_run", &["throttle", "--size-mb", "256"], || {
+    lab::inside("space::a_throttle_set_during_the_run", "throttle --size-mb 256", || {
         let place = lab::target();
         let words = "--name=a --filename=data --rw=randread --bs=4k --size=64m --direct=1 --time_based --runtime=6";
         let mut running = fio(&place, &format!("{words} --eta=always --eta-interval=250ms"));

@@ -20,7 +20,7 @@ fn row(fault: &str, words: &str, ran: &Ran, told: &str) -> Row {
 
 #[test]
 fn dropped_writes() {
-    lab::inside("verify::dropped_writes", &["dm"], || {
+    lab::inside("verify::dropped_writes", "dm", || {
         let place = lab::target();
         let precious = Precious::put(&place);
         let ran = fio(&place, WORDS).finish();

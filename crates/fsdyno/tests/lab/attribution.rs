@@ -3,10 +3,13 @@
 
 use std::process::Command;
 
+use results::{ReadWrite, Transfer};
 use serde_json::Value;
 
-use crate::bench::{Bench, near, text, word};
-use crate::stack::{inside, place, shell, tell};
+use crate::bench::{Bench, near};
+use testkit::shell;
+use testkit::stack::{inside, place, tell};
+use testkit::{text, word};
 
 /// Durable writes through the page cache: what an NFS server does for each of them, too.
 const WRITES: &str =
@@ -92,22 +95,22 @@ fn between(server: Measured, client: Measured) -> String {
 }
 
 /// The server's own count of what it read and wrote for its clients.
-fn served() -> [u64; 2] {
+fn served() -> ReadWrite<u64> {
     let text = std::fs::read_to_string("/proc/net/rpc/nfsd").expect("the server counts");
     let line = text.lines().find_map(|line| line.strip_prefix("io ")).expect("a line of bytes");
     let mut words = line.split_whitespace().map(|word| word.parse().expect("a number"));
-    [words.next().expect("bytes read"), words.next().expect("bytes written")]
+    ReadWrite { read: words.next().expect("bytes read"), write: words.next().expect("bytes written") }
 }
 
 fn bytes_agree_with_the_server() {
     let bench = Bench::new();
-    for (access, index) in [("write", 1), ("read", 0)] {
+    for (access, way) in [("write", Transfer::Write), ("read", Transfer::Read)] {
         let before = served();
         let nfs = place("LAB_NFS");
         let run =
             bench.fio(&format!("--name=f --directory={} --rw={access} --bs=1m --size=32m --direct=1", word(&nfs)));
         assert_eq!(run.status, 0, "{}", run.stderr);
         let (_, wire) = run.moved();
-        near(wire.bytes[index], served()[index] - before[index], 0.02, &format!("{access}: mountstats and the server"));
+        near(wire.bytes[way], served().since(before)[way], 0.02, &format!("{access}: mountstats and the server"));
     }
 }

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use results::evidence::{LedgerSample, Moment, WireCounters};
-use results::{Finding, RunRecord, Severity, Study};
+use results::{Finding, ReadWrite, RunRecord, Severity, Study};
 use serde_json::Value;
 
-use crate::stack::tell;
+use testkit::stack::tell;
+use testkit::{text, word};
 
 /// Where records are kept.
 pub(crate) struct Bench {
@@ -42,7 +43,8 @@ impl Bench {
 
     /// Runs the program with these words.
     pub(crate) fn run(&self, words: &[&str]) -> Output {
-        let all = [self.before, &[env!("CARGO_BIN_EXE_fsdyno")], words].concat();
+        let program = testkit::program();
+        let all = [self.before, &[&program], words].concat();
         let mut command = Command::new(all[0]);
         command.args(&all[1..]).env("XDG_DATA_HOME", self.folder.path()).current_dir(self.folder.path());
         command.envs(self.link_mbit.map(|speed| ("FSDYNO_LINK_MBIT", speed.to_string())));
@@ -114,22 +116,13 @@ impl Run {
 
     /// What the jobs moved between the first and the last look at the layers, and what the wire did.
     #[track_caller]
-    pub(crate) fn moved(&self) -> ([u64; 2], WireCounters) {
-        let ledger = self.record.ledger.as_ref().expect("a ledger");
+    pub(crate) fn moved(&self) -> (ReadWrite<u64>, WireCounters) {
+        let ledger = self.record.only_node().unwrap().ledger.as_ref().expect("a ledger");
         let sample = |moment| ledger.samples.iter().find(|sample| sample.moment == moment).expect("both ends");
         let (begin, end): (&LedgerSample, &LedgerSample) = (sample(Moment::Begin), sample(Moment::End));
-        assert_eq!(begin.application.bytes, [0, 0]);
+        assert_eq!(begin.application.bytes, ReadWrite::default());
         (end.application.bytes, end.wire.value().cloned().unwrap_or_else(|| panic!("{:?}", end.wire.reason())))
     }
-}
-
-/// A path as a word of a command line.
-pub(crate) fn word(path: &Path) -> &str {
-    path.to_str().expect("a plain name")
-}
-
-pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// `two` is `one` but for this share of it.

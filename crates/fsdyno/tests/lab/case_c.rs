@@ -6,8 +6,11 @@ use std::path::Path;
 use results::evidence::Moment;
 use results::{Row, Trust};
 
-use crate::bench::{Bench, near, text, word};
-use crate::stack::{inside, long_ones_are_wanted, place, skip, tell};
+use crate::bench::{Bench, near};
+use crate::stack::long_ones_are_wanted;
+use testkit::skip;
+use testkit::stack::{inside, place, tell};
+use testkit::{text, word};
 
 /// What a gigabit carries, and a burst of the shaped link.
 const LINK_BYTES_PER_S: f64 = 131e6;
@@ -65,9 +68,9 @@ pub(crate) fn rate(row: &Row) -> f64 {
 /// What the row's jobs wrote until the last look, what left over the wire by then, and when that was, ms.
 #[track_caller]
 fn sent(row: &Row) -> (u64, u64, u64) {
-    let ledger = row.run.as_ref().and_then(|run| run.ledger.as_ref()).expect("a ledger");
+    let ledger = row.run.as_ref().and_then(|run| run.only_node().unwrap().ledger.as_ref()).expect("a ledger");
     let end = ledger.samples.iter().find(|sample| sample.moment == Moment::End).expect("the last look");
-    (end.application.bytes[1], end.wire.value().expect("a witness").bytes[1], end.at_ms)
+    (end.application.bytes.write, end.wire.value().expect("a witness").bytes.write, end.at_ms)
 }
 
 /// The last answer, as a page and as the README shows it.

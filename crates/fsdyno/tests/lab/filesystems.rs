@@ -4,8 +4,10 @@ use std::process::Command;
 
 use results::{Severity, Trust};
 
-use crate::bench::{Bench, Run, word};
-use crate::stack::{inside, place, shell};
+use crate::bench::{Bench, Run};
+use testkit::shell;
+use testkit::stack::{inside, place};
+use testkit::word;
 
 const FILE_MIB: u64 = 64;
 

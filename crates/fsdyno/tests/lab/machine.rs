@@ -5,8 +5,10 @@ use std::process::{Child, Command};
 
 use results::Severity;
 
-use crate::bench::{Bench, Run, word};
-use crate::stack::{inside, place, shell, skip, tell};
+use crate::bench::{Bench, Run};
+use testkit::stack::{inside, place, tell};
+use testkit::word;
+use testkit::{shell, skip};
 
 /// A control group with a fifth of a processor, and this process in it until it is dropped.
 struct Held {

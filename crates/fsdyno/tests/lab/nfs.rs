@@ -4,11 +4,15 @@ use std::path::Path;
 use std::process::Command;
 
 use findings::limits::Limiter;
+use results::Transfer;
 use serde_json::Value;
 
-use crate::bench::{Bench, near, text, word};
+use crate::bench::{Bench, near};
 use crate::case_c::is_honest;
-use crate::stack::{carried, inside, place, shell, tell};
+use crate::stack::carried;
+use testkit::shell;
+use testkit::stack::{inside, place, tell};
+use testkit::{text, word};
 
 /// Half of the guests' clock tick: what their timers may be early.
 const TICK_NS: u64 = 5_000_000;
@@ -53,19 +57,19 @@ fn mount_is_read(version: &str, connections: u64, hard: bool) {
 fn bytes_agree_with_the_interface() {
     let bench = Bench::new();
     let nfs = place("LAB_NFS");
-    for (access, index, sent) in [("write", 1, 1), ("read", 0, 0)] {
+    for (access, way) in [("write", Transfer::Write), ("read", Transfer::Read)] {
         let before = carried();
         let line = format!("--name=job --filename={}/f --rw={access} --bs=1m --size=64m --direct=1", word(&nfs));
         let run = bench.fio(&line);
-        let crossed = carried()[sent] - before[sent];
+        let crossed = carried().since(before)[way];
         assert_eq!(run.status, 0, "{}", run.stderr);
         let (application, wire) = run.moved();
-        assert_eq!(application[index], 64 << 20);
+        assert_eq!(application[way], 64 << 20);
         assert!(wire.exclusive && wire.witness.contains("mountstats"));
-        near(application[index], wire.bytes[index], 0.02, &format!("{access}: job and mountstats"));
-        near(wire.bytes[index], crossed, 0.02, &format!("{access}: mountstats and interface"));
-        let in_the_ledger = wire.interface_bytes.expect("the interface towards the server is known")[sent];
-        near(wire.bytes[index], in_the_ledger, 0.02, &format!("{access}: mountstats and the ledger's interface"));
+        near(application[way], wire.bytes[way], 0.02, &format!("{access}: job and mountstats"));
+        near(wire.bytes[way], crossed, 0.02, &format!("{access}: mountstats and interface"));
+        let in_the_ledger = wire.interface_bytes.expect("the interface towards the server is known")[way];
+        near(wire.bytes[way], in_the_ledger, 0.02, &format!("{access}: mountstats and the ledger's interface"));
         run.silent(&["nfs-data-cache", "direct-not-honoured", "writes-in-memory", "above-link-speed"]);
     }
 }
@@ -146,7 +150,7 @@ fn writes_that_the_link_cannot_carry() {
     let line = format!("--directory={} --rw=write --bs=1m --size=32m", word(&nfs));
     let told = Bench::told(200);
     let lost = told.fio(&format!("--name=unsynced {line}"));
-    let claimed = lost.record.jobs[0].write.bandwidth();
+    let claimed = lost.record.jobs[0].directions.write.bandwidth();
     assert!(claimed > 50_000_000, "the trap itself: {claimed} B/s over 25 MB/s");
     let above = lost.invalid("above-link-speed");
     assert!(above.cause.contains("vec0 carries (25.0 MB/s)"), "{}", above.cause);
@@ -158,7 +162,7 @@ fn writes_that_the_link_cannot_carry() {
 
     let honest = told.fio(&format!("--name=synced {line} --end_fsync=1"));
     honest.silent(&["above-link-speed", "writes-in-memory"]);
-    let durable = honest.record.jobs[0].write.bandwidth();
+    let durable = honest.record.jobs[0].directions.write.bandwidth();
     assert!((15_000_000..=26_500_000).contains(&durable), "{durable} B/s over 25 MB/s");
 }
 
@@ -173,7 +177,7 @@ fn reads_from_the_clients_memory() {
     assert!(finding.cause.contains("16.0 MiB read by the job") && finding.cause.contains("100 %"), "{}", finding.cause);
     let honest = bench.fio(&format!("{line} --direct=1"));
     honest.silent(&["nfs-data-cache", "direct-not-honoured"]);
-    assert_eq!(honest.moved().1.bytes[0], 16 << 20);
+    assert_eq!(honest.moved().1.bytes.read, 16 << 20);
 }
 
 /// T9: attributes from the client's cache, said of the phase that is meant to meet it; a mount without it asks for each.
@@ -242,7 +246,7 @@ fn a_stall(bench: &Bench, line: &str) {
     let run = bench.fio(&format!("--name=stall {line} --runtime=7"));
     stall.wait().expect("it ends");
     assert_eq!(run.status, 0, "{}", run.stderr);
-    let write = &run.record.jobs[0].write;
+    let write = &run.record.jobs[0].directions.write;
     let longest_ns = write.clat.moments.max;
     tell(&format!("longest write: {longest_ns} ns"));
     assert!((2_500_000_000 - TICK_NS..5_000_000_000).contains(&longest_ns), "{longest_ns} ns");
@@ -260,7 +264,7 @@ fn a_death(bench: &Bench, line: &str) {
     assert!(run.stderr.contains("/mnt/nfs/death.0.0: Input/output error: write offset="), "{}", run.stderr);
     let job = &run.record.jobs[0];
     assert_eq!(job.error.as_ref().map(|error| error.code), Some(5));
-    assert!(job.write.ios > 0 && run.record.complete, "what was done before is kept");
+    assert!(job.directions.write.ios > 0 && run.record.complete, "what was done before is kept");
 }
 
 fn an_empty_mount_point(bench: &Bench, nfs: &Path) {

@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 
-use crate::bench::{Bench, near, word};
+use crate::bench::{Bench, near};
 use crate::case_c::{is_honest, rate};
-use crate::stack::{carried, inside, place, tell};
+use crate::stack::carried;
+use testkit::stack::{inside, place, tell};
+use testkit::word;
 
 /// Case C of the design, as its asker wrote it, but for the size and the time.
 fn literal(access: &str) -> String {
@@ -33,18 +35,19 @@ fn the_published_lines_measure_the_cache() {
         let before = carried();
         let run = bench.fio(&literal(access));
         assert_eq!(run.status, 0, "{}", run.stderr);
-        let crossed = carried()[0] - before[0];
+        let crossed = carried().since(before).read;
         let (application, wire) = run.moved();
-        let moved = application[0] + application[1];
-        tell(&format!("{access}: the jobs moved {moved}, the wire carried {}", wire.bytes[0]));
-        assert!(moved > 2 * wire.bytes[0], "the trap itself");
+        let moved = application.sum();
+        tell(&format!("{access}: the jobs moved {moved}, the wire carried {}", wire.bytes.read));
+        assert!(moved > 2 * wire.bytes.read, "the trap itself");
         let cause = &run.invalid("fuse-cache").cause;
         assert!(cause.contains("over the wire (interface lo)") && cause.contains("s3fs"), "{cause}");
         // Before the read its file is made as long as it is asked for.
         if access == "write" {
-            near(wire.bytes[0], crossed, 0.02, "the ledger and the interface");
+            near(wire.bytes.read, crossed, 0.02, "the ledger and the interface");
         }
-        let runtimes = run.record.jobs.iter().map(|job| job.read.runtime_ms.max(job.write.runtime_ms));
+        let runtimes =
+            run.record.jobs.iter().map(|job| job.directions.read.runtime_ms.max(job.directions.write.runtime_ms));
         let claimed = moved * 1000 / runtimes.max().expect("a job").max(1);
         // One job shows for all of them.
         if claimed > 27_000_000 {
@@ -67,10 +70,10 @@ fn durable_writes_are_what_the_wire_carried() {
     let line = format!("--directory={} --rw=write --bs=1m --size=32m --end_fsync=1", word(&place("LAB_S3")));
     let run = bench.fio(&format!("--name=durable {line}"));
     run.silent(&["fuse-cache", "writes-in-memory", "above-link-speed"]);
-    let rate = run.record.jobs[0].write.bandwidth();
-    let ledger = run.record.ledger.as_ref().expect("a ledger");
+    let rate = run.record.jobs[0].directions.write.bandwidth();
+    let ledger = run.record.only_node().unwrap().ledger.as_ref().expect("a ledger");
     let end = ledger.samples.last().expect("looks");
-    let wire = end.wire.value().expect("a witness").bytes[1];
+    let wire = end.wire.value().expect("a witness").bytes.write;
     near(rate, wire * 1000 / end.at_ms, 0.1, "durable rate and the wire's, bytes per second");
     assert!(rate < 27_000_000, "{rate} B/s over 25 MB/s");
 }

@@ -4,8 +4,9 @@ use std::process::Command;
 
 use results::evidence::{Moment, SocketCounters};
 
-use crate::bench::{Bench, Run, near, word};
-use crate::stack::{inside, place, tell};
+use crate::bench::{Bench, Run, near};
+use testkit::stack::{inside, place, tell};
+use testkit::word;
 
 /// A writer and a reader of one connection through the interface that the daemon uses too.
 const NEIGHBOUR: &str = "
@@ -22,7 +23,7 @@ with socket.create_connection(listening.getsockname()) as connection:
 /// What the daemon's connections moved from the first to the last look, if they are visible.
 #[track_caller]
 fn connections(run: &Run) -> SocketCounters {
-    let ledger = run.record.ledger.as_ref().expect("a ledger");
+    let ledger = run.record.only_node().unwrap().ledger.as_ref().expect("a ledger");
     let end = ledger.samples.iter().rfind(|sample| sample.moment == Moment::End).expect("a last look");
     let wire = end.wire.value().expect("a witness");
     *wire.daemon_sockets.value().unwrap_or_else(|| panic!("{:?}", wire.daemon_sockets.reason()))
@@ -37,8 +38,8 @@ fn a_daemons_connections() {
         stored.silent(&["fuse-cache"]);
         let moved = connections(&stored);
         tell(&format!("stored 24 MiB: {moved:?}"));
-        near(24 << 20, moved.bytes[1], 0.02, "what was stored and what the connections sent");
-        assert!(moved.bytes[0] < 1 << 20, "answers are short: {moved:?}");
+        near(24 << 20, moved.bytes.write, 0.02, "what was stored and what the connections sent");
+        assert!(moved.bytes.read < 1 << 20, "answers are short: {moved:?}");
 
         // Read from the daemon's cache, while somebody else keeps the interface busy.
         let mut neighbour = Command::new("python3").args(["-c", NEIGHBOUR]).spawn().expect("python3 is there");
@@ -48,8 +49,8 @@ fn a_daemons_connections() {
         let (application, wire) = cached.moved();
         let moved = connections(&cached);
         tell(&format!("read {application:?}: the interface {:?}, the connections {moved:?}", wire.bytes));
-        assert!(wire.bytes[0] > application[0], "the interface tells nothing");
-        assert!(moved.bytes[0] < 1 << 20, "{moved:?}");
+        assert!(wire.bytes.read > application.read, "the interface tells nothing");
+        assert!(moved.bytes.read < 1 << 20, "{moved:?}");
         // Idle connections end after some seconds: then nobody knows what they did at the end.
         if moved.open > 0 && moved.closed == 0 {
             let finding = cached.caution("fuse-cache");

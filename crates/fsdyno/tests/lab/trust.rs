@@ -1,7 +1,9 @@
 //! What is claimed where layers stand between: local daemons, other namespaces, images, syncs that do nothing.
 
-use crate::bench::{Bench, Run, word};
-use crate::stack::{inside, place, shell, tell};
+use crate::bench::{Bench, Run};
+use testkit::shell;
+use testkit::stack::{inside, place, tell};
+use testkit::word;
 
 /// In a PID namespace of its own nobody sees the daemon of a mount.
 const APART: &[&str] = &["unshare", "--pid", "--fork", "--mount-proc"];

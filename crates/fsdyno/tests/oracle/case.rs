@@ -196,11 +196,11 @@ impl Form {
 /// Runs a row with both tools and fails with all that differs.
 pub(crate) fn check(case: &Case) {
     let Some(fio) = FIO.as_ref() else {
-        tools::say_skipped("fio is not installed");
+        testkit::skip("fio is not installed");
         return;
     };
     if let Some(reason) = case.needs.and_then(refusal) {
-        tools::say_skipped(reason);
+        testkit::skip(reason);
         return;
     }
     let mut failures = Vec::new();

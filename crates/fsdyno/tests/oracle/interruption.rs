@@ -15,7 +15,7 @@ fn endless() -> Case {
 /// Runs `case` with both tools and hands the results to `compare`.
 fn with_both(case: &Case, extra: &[&str], compare: impl Fn(&Tool, &Ran)) {
     let Some(fio) = FIO.as_ref() else {
-        tools::say_skipped("fio is not installed");
+        testkit::skip("fio is not installed");
         return;
     };
     let extra: Vec<String> = extra.iter().map(|word| (*word).to_owned()).collect();
@@ -60,7 +60,7 @@ fn each_interval_gives_a_document() {
 
 #[test]
 fn a_link_called_fio_and_the_word_fio_are_the_same_face() {
-    let directory = tools::directory_on_disk();
+    let directory = testkit::directory();
     let link = directory.path().join("fio");
     std::os::unix::fs::symlink(&OURS.program, &link).expect("a link is made");
     let words = ["--name=a", "--ioengine=null", "--size=64k", "--output-format=json"];

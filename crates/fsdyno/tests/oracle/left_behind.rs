@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn names_sizes_and_contents_are_told_apart() {
-        let (fio, ours) = (crate::tools::directory_on_disk(), crate::tools::directory_on_disk());
+        let (fio, ours) = (testkit::directory(), testkit::directory());
         let differences = |depth| {
             let mut found = Vec::new();
             compare(depth, fio.path(), ours.path(), &mut found);

@@ -52,7 +52,7 @@ fn comparable(lines: &[Vec<String>], how: Lines) -> Vec<Vec<String>> {
 #[track_caller]
 fn compare(case: &Case, how: Lines) {
     let Some(fio) = FIO.as_ref() else {
-        tools::say_skipped("fio is not installed");
+        testkit::skip("fio is not installed");
         return;
     };
     let ran = [fio, &OURS].map(|tool| tools::run(tool, case, &[]));

@@ -1,8 +1,10 @@
 //! Where the two binaries are and how one is run: in a directory of its own, with an end to its time.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
+
+use testkit::text;
 
 use crate::case::Case;
 
@@ -24,7 +26,7 @@ pub(crate) static FIO: LazyLock<Option<Tool>> = LazyLock::new(|| Tool::find("fio
 
 /// The binary under test.
 pub(crate) static OURS: LazyLock<Tool> = LazyLock::new(|| {
-    let program = std::env::var_os("FSDYNO_BIN").map_or_else(|| env!("CARGO_BIN_EXE_fsdyno").into(), PathBuf::from);
+    let program = PathBuf::from(testkit::program());
     Tool::find("fsdyno", program.clone()).unwrap_or(Tool { name: "fsdyno", program, version: String::new() })
 });
 
@@ -52,7 +54,7 @@ pub(crate) struct Ran {
 
 /// Runs `tool` with the words of `case` and `extra` in a new directory that holds the files of the case.
 pub(crate) fn run(tool: &Tool, case: &Case, extra: &[String]) -> Ran {
-    let directory = directory_on_disk();
+    let directory = testkit::directory();
     for (name, content) in &case.files {
         let path = directory.path().join(name);
         std::fs::create_dir_all(path.parent().expect("a file has a parent")).expect("directories are made");
@@ -67,21 +69,5 @@ pub(crate) fn run(tool: &Tool, case: &Case, extra: &[String]) -> Ran {
     command.arg(&tool.program).args(&case.words).args(extra);
     command.envs(case.environment.iter().copied()).current_dir(directory.path()).stdin(Stdio::null());
     let output = command.output().expect("timeout(1) runs");
-    Ran {
-        status: output.status.code(),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        directory,
-    }
-}
-
-/// A new directory on the disk that holds the build, which takes direct I/O where a tmpfs may not.
-pub(crate) fn directory_on_disk() -> tempfile::TempDir {
-    tempfile::tempdir_in(Path::new(env!("CARGO_TARGET_TMPDIR"))).expect("the build directory is writable")
-}
-
-/// Says why a test passes without having compared anything.
-#[expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
-pub(crate) fn say_skipped(reason: &str) {
-    eprintln!("skipped: {reason}");
+    Ran { status: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr), directory }
 }

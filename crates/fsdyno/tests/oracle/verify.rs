@@ -51,7 +51,7 @@ cases! {
 #[track_caller]
 fn each_reads_the_other(words: &str) {
     let Some(fio) = FIO.as_ref() else {
-        tools::say_skipped("fio is not installed");
+        testkit::skip("fio is not installed");
         return;
     };
     let pairs: [(&Tool, &Tool); 2] = [(fio, &OURS), (&OURS, fio)];
@@ -105,7 +105,7 @@ fn an_earlier_run_is_told_from_this_one() {
         exec strace -f -o /dev/null -e trace=pwrite64 -e inject=pwrite64:retval=4096 \"$@\"";
     let probe = line("--version").shell("strace -o /dev/null -e inject=fsync:error=EIO true && exec \"$@\"");
     if tools::run(&OURS, &probe, &[]).status != Some(0) {
-        tools::say_skipped("strace is not installed or not allowed");
+        testkit::skip("strace is not installed or not allowed");
         return;
     }
     let ran = tools::run(&OURS, &job("--rw=randwrite --verify=crc32c").shell(dropped), &[]);
@@ -124,7 +124,7 @@ fn a_mix_writes_what_was_asked_for() {
             );
             let ran = tools::run(&OURS, &job(&words), &[]);
             if ran.stderr.contains("io_uring") && ran.stderr.contains("not permitted") {
-                tools::say_skipped("this machine refuses io_uring");
+                testkit::skip("this machine refuses io_uring");
                 continue;
             }
             assert_eq!(ran.status, Some(0), "{words}: {}", ran.stderr);

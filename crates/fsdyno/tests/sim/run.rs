@@ -1,7 +1,5 @@
 //! One run of the binary on the virtual device.
 
-use std::process::Command;
-
 use serde_json::Value;
 
 /// What a run gave.
@@ -17,21 +15,9 @@ pub(crate) struct Ran {
 /// Runs `words` on the virtual device: 1,000 random reads of 4 KiB, each served in 100 microseconds, one at a time,
 /// unless the words say otherwise.
 pub(crate) fn simulate(words: &str) -> Ran {
-    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
-    // The time is virtual: a run that takes a minute of ours hangs.
-    let output = Command::new("timeout")
-        .args(["-s", "KILL", "60", env!("CARGO_BIN_EXE_fsdyno")])
-        .args(["--name=sim", "--ioengine=sim", "--sim_service=100us", "--size=4000k", "--bs=4k", "--rw=randread"])
-        .args(words.split_whitespace())
-        .arg("--output-format=json")
-        .current_dir(directory.path())
-        .output()
-        .expect("the binary runs");
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    let document = serde_json::from_str(&stdout)
-        .unwrap_or_else(|error| panic!("{words}: stdout is not one document ({error}):\n{stdout}\n{stderr}"));
-    Ran { status: output.status.code(), document, stderr }
+    let job = "--name=sim --ioengine=sim --sim_service=100us --size=4000k --bs=4k --rw=randread --output-format=json";
+    let ran = testkit::Place::new().run(&format!("{job} {words}"));
+    Ran { status: ran.status, document: ran.document(), stderr: ran.stderr }
 }
 
 impl Ran {

@@ -1,12 +1,11 @@
 //! A directory on the disk that holds the build, and command lines run in it.
 
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use results::evidence::{Seen, StorageClass};
 use results::{Finding, RunRecord, Severity};
+use testkit::Place;
 
 /// Size of the test files, MiB: an 80th of the memory of a small machine, and read in a second.
 pub(crate) const FILE_MIB: u64 = 64;
@@ -16,7 +15,7 @@ static DEVICE: Mutex<()> = Mutex::new(());
 
 /// A directory of the test, and the device for itself.
 pub(crate) struct Bench {
-    directory: tempfile::TempDir,
+    pub(crate) place: Place,
     _device: MutexGuard<'static, ()>,
 }
 
@@ -29,15 +28,13 @@ pub(crate) struct Ran {
 
 impl Bench {
     /// On a block filesystem with direct I/O whose device can be watched; else the reason is printed.
-    #[expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
     pub(crate) fn new() -> Option<Bench> {
-        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("the build directory is writable");
         // A test that failed has done no harm to the device.
         let device = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
-        let bench = Bench { directory, _device: device };
+        let bench = Bench { place: Place::new(), _device: device };
         let unusable = bench.unusable();
         if let Some(reason) = &unusable {
-            eprintln!("skipped: {reason}");
+            testkit::skip(reason);
         }
         unusable.is_none().then_some(bench)
     }
@@ -47,11 +44,11 @@ impl Bench {
         if let Some(error) = &ran.record.jobs[0].error {
             return Some(format!("no direct I/O in the build directory: {}", error.text));
         }
-        match ran.record.storages.first() {
+        match ran.record.storages().next() {
             Some(storage) if storage.class == StorageClass::Block => {}
             other => return Some(format!("the build directory is no block filesystem: {other:?}")),
         }
-        match &ran.record.ledger.as_ref()?.samples.last()?.devices {
+        match &ran.record.only_node().unwrap().ledger.as_ref()?.samples.last()?.devices {
             Seen::Value(devices) if devices.is_empty() => Some("no device behind the build directory".to_owned()),
             Seen::Value(_) => None,
             Seen::NotVisible(reason) => Some(reason.clone()),
@@ -59,17 +56,13 @@ impl Bench {
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
+        self.place.path(name)
     }
 
     /// Runs a command line of the fio face to its end.
     #[track_caller]
     pub(crate) fn run(&self, words: &str) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-        command.arg("fio").args(words.split_whitespace()).arg("--record=record.json");
-        let output = command.current_dir(self.directory.path()).output().expect("the program runs");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        let testkit::Ran { stdout, stderr, .. } = self.place.run(&format!("fio {words} --record=record.json"));
         let saved = std::fs::read_to_string(self.path("record.json"));
         let saved = saved.unwrap_or_else(|error| panic!("{words}: no record: {error}\n{stderr}"));
         let record = RunRecord::from_json(&saved).unwrap_or_else(|error| panic!("{words}: {error}"));
@@ -80,20 +73,11 @@ impl Bench {
     /// fails if the line comes to its end before.
     #[track_caller]
     pub(crate) fn interrupted(&self, words: &str, until: &[&str]) -> String {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-        command.arg("fio").args(words.split_whitespace()).current_dir(self.directory.path());
-        let mut running = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the program runs");
-        let mut lines = BufReader::new(running.stderr.take().expect("it is piped")).lines();
-        let mut said = String::new();
-        while !until.iter().all(|part| said.contains(part)) {
-            let line = lines.next().unwrap_or_else(|| panic!("{words}: it ended, and had said {said}"));
-            said += &(line.expect("text") + "\n");
-        }
-        let killed = Command::new("kill").args(["-INT", &running.id().to_string()]).status();
-        assert!(killed.is_ok_and(|status| status.success()));
-        lines.for_each(drop);
-        let status = running.wait().expect("it ends");
-        assert_eq!(status.code(), Some(128), "it was interrupted, and had not ended by itself");
+        let mut running = self.place.start(&format!("fio {words}"));
+        running.wait_until(words, |running| until.iter().all(|part| running.stderr().contains(part)));
+        let said = running.stderr();
+        running.signal("INT");
+        assert_eq!(running.finish().status, Some(128), "it was interrupted, and had not ended by itself");
         said
     }
 

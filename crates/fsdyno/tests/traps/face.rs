@@ -1,7 +1,5 @@
 //! Findings on the fio face: where they are said and where not, and their explanations.
 
-use std::process::Command;
-
 use results::Severity;
 use serde_json::Value;
 
@@ -33,8 +31,8 @@ fn json_stays_fios_unless_asked() {
     let own = &document["fsdyno"];
     assert_eq!(own["trust"], "invalid");
     assert_eq!(own["findings"][0]["id"], "page-cache");
-    assert!(own["ledger"]["samples"].as_array().is_some_and(|samples| samples.len() >= 2));
-    assert!(own["storages"][0]["mount"].is_object());
+    assert!(own["nodes"][0]["ledger"]["samples"].as_array().is_some_and(|samples| samples.len() >= 2));
+    assert!(own["nodes"][0]["storages"][0]["mount"].is_object());
     let keys = |document: &Value| document.as_object().map(|keys| keys.keys().cloned().collect::<Vec<_>>());
     let without: Vec<String> = keys(&document).unwrap_or_default().into_iter().filter(|key| key != "fsdyno").collect();
     assert_eq!(Some(without), keys(&plain), "fio's keys are as they were");
@@ -78,7 +76,7 @@ fn the_ledger_costs_next_to_nothing() {
     bench.file("file");
     let job = "--name=job --filename=file --rw=randread --bs=4k --direct=1 --runtime=3 --time_based";
     let ran = bench.run(&format!("{job} --size={FILE_MIB}m"));
-    let ledger = ran.record.ledger.as_ref().expect("a ledger");
+    let ledger = ran.record.only_node().unwrap().ledger.as_ref().expect("a ledger");
     let looks = ledger.samples.len() as u64;
     assert!(looks >= 3, "{looks}");
     // One a second: the time of a processor that each may take. It does the same each time, so that a busy machine
@@ -101,8 +99,8 @@ fn memory_filesystems_and_simulated_jobs_are_left_alone() {
     let words =
         format!("--name=job --filename={} --rw=read --bs=64k --size=64m --runtime=1 --time_based", file.display());
     let ran = bench.run(&words);
-    if ran.record.storages.first().is_none_or(|storage| storage.class != results::evidence::StorageClass::Memory) {
-        return eprintln!("skipped: /dev/shm is no memory filesystem");
+    if ran.record.storages().next().is_none_or(|storage| storage.class != results::evidence::StorageClass::Memory) {
+        return testkit::skip("/dev/shm is no memory filesystem");
     }
     let about_storage: Vec<_> = ran.record.findings.iter().filter(|finding| finding.id != "cpu-starved").collect();
     assert!(about_storage.is_empty(), "{about_storage:#?}");
@@ -110,20 +108,14 @@ fn memory_filesystems_and_simulated_jobs_are_left_alone() {
 
 #[test]
 fn stories_are_told() {
-    let explain = |words: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_fsdyno")).arg("explain").args(words).output().expect("it runs");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        (output.status.code(), text(&output.stdout), text(&output.stderr))
-    };
-    let (status, explanation, _) = explain(&["page-cache"]);
-    assert_eq!(status, Some(0));
+    let explain = |words: &str| testkit::Place::new().run(&format!("explain {words}"));
+    let explanation = explain("page-cache").good().stdout;
     for part in ["page-cache (T2): ", "What happens\n", "How it is detected\n", "What to do\n", "Documented\n"] {
         assert!(explanation.contains(part), "{explanation}");
     }
-    assert_eq!(explain(&["t2"]).1, explanation, "by its number");
-    let (_, list, _) = explain(&[]);
+    assert_eq!(explain("t2").stdout, explanation, "by its number");
+    let list = explain("").stdout;
     assert!(findings::catalogue().all(|explanation| list.contains(explanation.id)), "{list}");
-    let (status, out, complaint) = explain(&["no-such-thing"]);
-    assert_eq!((status, out.as_str()), (Some(2), ""));
-    assert!(complaint.contains("no finding is called no-such-thing") && complaint.contains("next: "), "{complaint}");
+    let complaint = explain("no-such-thing").refused("no finding is called no-such-thing");
+    assert!(complaint.contains("next: "), "{complaint}");
 }

@@ -85,7 +85,7 @@ fn a_last_part_that_no_sync_followed() {
         format!("--name=job --filename={name} --rw=write --bs=1m --size=64m --fallocate=none {more}")
     };
     let late = bench.run(&words("memory", "--fsync=40"));
-    let last = late.record.ledger.as_ref().and_then(|ledger| ledger.samples.last()?.cache.value());
+    let last = late.record.only_node().unwrap().ledger.as_ref().and_then(|ledger| ledger.samples.last()?.cache.value());
     if last.is_none_or(|cache| cache.dirty_bytes.is_none()) {
         return eprintln!("skipped: this kernel tells no dirty pages of a file (cachestat, Linux 6.5)");
     }

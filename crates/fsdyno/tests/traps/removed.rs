@@ -1,28 +1,19 @@
 //! T31: the directory of a question is removed while the question is asked.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-use engine::clock::{Clock, RealClock};
 use results::{Severity, Study};
+use testkit::{Place, pause};
 
 /// Asks, with `meanwhile` done again and again to the directory of the question; the study as it was kept.
 fn measured(meanwhile: impl Fn(&Path)) -> Study {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let (data, store) = (folder.path().join("data"), folder.path().join("store"));
-    std::fs::create_dir(&data).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-    command.args(["measure", "--quick", "--size=16m", "--store"]).arg(&store).arg(&data);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let clock = RealClock::shared();
-    while child.try_wait().unwrap().is_none() {
-        for entry in std::fs::read_dir(&data).unwrap().flatten() {
-            meanwhile(&entry.path());
-        }
-        clock.sleep_until_ns(clock.now_ns() + 10_000_000);
+    let place = Place::with(&["data"]);
+    let mut running = place.start("measure --quick --size=16m --store store data");
+    while !running.is_over() {
+        place.names("data").iter().for_each(|name| meanwhile(&place.path("data").join(name)));
+        pause(10);
     }
-    let kept = std::fs::read_dir(&store).unwrap().flatten().map(|entry| entry.path()).next();
-    Study::from_json(&std::fs::read_to_string(kept.unwrap()).unwrap()).unwrap()
+    place.studies("store").remove(0)
 }
 
 #[test]

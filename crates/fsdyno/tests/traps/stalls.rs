@@ -1,9 +1,7 @@
 //! T34: everything stands still for a while.
 
-use std::process::{Command, Stdio};
-
-use engine::clock::{Clock, RealClock};
 use results::{RunRecord, Severity};
+use testkit::{pause, shell};
 
 use crate::bench::{Bench, FILE_MIB};
 
@@ -13,24 +11,16 @@ fn read_with_a_stop(bench: &Bench, stop_ms: u64) -> RunRecord {
         "--name=job --filename=file --rw=randread --bs=4k --direct=1 --size={FILE_MIB}m --time_based --runtime=5 \
          --record=stalled.json"
     );
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fsdyno"));
-    command.arg("fio").args(words.split_whitespace()).current_dir(bench.path(""));
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
-    let clock = RealClock::shared();
-    let wait = |ms: u64| clock.sleep_until_ns(clock.now_ns() + ms * 1_000_000);
+    let running = bench.place.start(&format!("fio {words}"));
     // The program that was called and the one that does the work.
-    let signal = |name: &str| {
-        let workers = format!("kill -{name} {0} $(pgrep -P {0})", child.id());
-        let sent = Command::new("bash").args(["-c", &workers]).status();
-        assert!(sent.is_ok_and(|status| status.success()), "{workers}");
-    };
-    wait(2_000);
+    let signal = |name: &str| shell(&format!("kill -{name} {0} $(pgrep -P {0})", running.id()));
+    pause(2_000);
     if stop_ms > 0 {
         signal("STOP");
-        wait(stop_ms);
+        pause(stop_ms);
         signal("CONT");
     }
-    assert!(child.wait().expect("it ends").success());
+    running.finish().good();
     let text = std::fs::read_to_string(bench.path("stalled.json")).expect("a record");
     RunRecord::from_json(&text).expect("a record")
 }

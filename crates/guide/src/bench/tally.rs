@@ -27,7 +27,7 @@ impl Tally {
 fn latencies(jobs: &[JobRecord]) -> Histogram {
     let mut all = Histogram::new();
     let of = |direction: &DirectionRecord| direction.lat.histogram.clone().or_else(|| direction.clat.histogram.clone());
-    for direction in jobs.iter().flat_map(|job| [&job.read, &job.write, &job.trim]) {
+    for direction in jobs.iter().flat_map(|job| [&job.directions.read, &job.directions.write, &job.directions.trim]) {
         of(direction).iter().for_each(|histogram| all.merge(histogram));
     }
     all
@@ -41,7 +41,7 @@ fn difference(now: &Histogram, then: &Histogram) -> Histogram {
 
 #[cfg(test)]
 mod tests {
-    use results::{JobSetup, Latency};
+    use results::{JobSetup, Latency, PerDirection};
 
     use super::*;
     use crate::watch::Amount;
@@ -51,7 +51,10 @@ mod tests {
         latencies_ns.iter().for_each(|latency_ns| lat.record(*latency_ns));
         let ios = latencies_ns.len() as u64;
         let read = DirectionRecord { ios, bytes: ios * 4096, runtime_ms, lat, ..DirectionRecord::default() };
-        JobRecord { read, ..JobRecord::new("job", 1, JobSetup::default()) }
+        JobRecord {
+            directions: PerDirection { read, ..PerDirection::default() },
+            ..JobRecord::new("job", 1, JobSetup::default())
+        }
     }
 
     #[test]

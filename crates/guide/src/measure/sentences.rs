@@ -2,7 +2,7 @@
 
 use results::evidence::{ServerIdentity, StorageClass};
 use results::quantity::{count, latency, number, published};
-use results::{JobRecord, Row, Study, Target};
+use results::{Direction, JobRecord, Row, Study, Target};
 use run::StopRule;
 
 use super::lines::Timing;
@@ -28,10 +28,10 @@ struct Measured {
 fn measured(study: &Study, pattern: &str) -> Option<Measured> {
     let row = study.rows.iter().find(|row| row.pattern == pattern)?;
     let job = only_job(row)?;
-    let reads = job.read.ios > 0;
-    let direction = if reads { &job.read } else { &job.write };
+    let direction = if job.directions.read.ios > 0 { Direction::Read } else { Direction::Write };
+    let block_bytes = job.setup.block_sizes[direction].0;
+    let direction = &job.directions[direction];
     let mean_ns = direction.lat.moments.mean()?;
-    let block_bytes = job.setup.block_sizes[usize::from(!reads)].0;
     (direction.ios > 0).then(|| Measured {
         iops: direction.iops(),
         bytes_per_s: direction.bandwidth() as f64,

@@ -1,8 +1,9 @@
 //! The phases, in the order in which they run: each makes the names that a later one uses, so that nothing is made
 //! for its own sake.
 
-use super::operations::{self, Perform};
-use super::tree::Family;
+use run::metadata::caches::Cache;
+use run::metadata::operations::{self, Perform};
+use run::metadata::tree::Family;
 
 /// One phase.
 pub(super) struct Phase {
@@ -29,21 +30,6 @@ pub(super) enum Acts {
     Removes(Family),
     /// Lists whole directories.
     Lists,
-}
-
-/// What the caches of this machine have to do with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cache {
-    /// Nothing is looked up that could be there.
-    Unconcerned,
-    /// What it asks for was used a moment ago.
-    Hot,
-    /// The attributes that it asks for were asked for a moment ago.
-    HotNames,
-    /// Names and attributes have to be fetched.
-    ColdNames,
-    /// Data has to be fetched.
-    ColdData,
 }
 
 const fn phase(pattern: &'static str, title: &'static str, acts: Acts, perform: Perform, cache: Cache) -> Phase {

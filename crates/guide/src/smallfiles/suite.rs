@@ -1,22 +1,24 @@
 //! One phase after the other in one directory: which names there are by now, and what each phase's row says.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use engine::files::Directory;
 use results::evidence::WireCounters;
 use results::quantity::count;
 use results::{PhaseRecord, Row, Severity};
+use run::metadata::caches::{Arranged, Cache, Caches};
+use run::metadata::operations::{self, Ground, Item, Perform};
+use run::metadata::tree::{Family, Tree};
+use run::metadata::{Outcome, Task, perform};
 
-use super::Options;
-use super::caches::{Arranged, Caches};
-use super::operations::{self, Ground, Item, Perform};
-use super::phases::{Acts, Cache, Phase, READ, WRITE};
-use super::shell;
-use super::tree::{Family, Tree};
-use super::workers::{Outcome, Task, perform};
+use super::phases::{Acts, Phase, READ, WRITE};
+use super::relay::Relay;
+use super::{Options, shell};
 use crate::Problem;
 use crate::study::{Asking, planned_row};
 use crate::watch::Step;
+use crate::workplace::reason;
 
 /// Listings of a readdir phase, at least.
 const LISTINGS: u32 = 100;
@@ -45,7 +47,8 @@ impl Suite {
         let root = place.path().join("files");
         asking.watcher.looks(&root);
         let directory = place.make("files").map_err(|error| Problem::new(error.to_string()))?;
-        tree.make(&directory, asking.watcher)?;
+        tree.make(&directory, &mut |path| asking.watcher.looks(path))
+            .map_err(|error| Problem::new(error.to_string()))?;
         let caches = Caches { mount: probe::mount_of(&root).ok(), may_drop: options.drop_caches };
         let ground = Arc::new(Ground::new(directory, options.size_bytes));
         Ok(Suite { target, caches, options, tree, ground, there: Default::default(), cuts: Vec::new() })
@@ -93,7 +96,8 @@ impl Suite {
         let limit_ns = phase.limited.then_some(u64::from(self.options.limit_s) * 1_000_000_000);
         let planned = items.len();
         let (control, watcher) = (&asking.control, &mut *asking.watcher);
-        let arranged = self.caches.arrange(phase.cache, &self.ground.root, &mut items, limit_ns, control, watcher);
+        let next = &mut |path: &Path| watcher.looks(path);
+        let arranged = self.caches.arrange(phase.cache, &self.ground.root, &mut items, limit_ns, control, next);
         asking.watcher.looked();
         let cache = match arranged {
             Arranged::Ready(cache) => cache,
@@ -116,7 +120,10 @@ impl Suite {
         };
         let before = self.wire();
         let prepared = task.items.len();
-        let outcome = perform(task, step, asking.watcher)?;
+        let outcome = perform(task, &mut Relay { step, watcher: &mut *asking.watcher }).map_err(|error| {
+            Problem::new(format!("cannot start a thread: {}", reason(&error)))
+                .with_next("ask for fewer with --threads, or raise the limit of processes (ulimit -u)")
+        })?;
         // There may have been no time to make all of them cold.
         if outcome.cut || (prepared < planned && !asking.stopped()) {
             let attempted = outcome.done.len() as u64 + outcome.failures;

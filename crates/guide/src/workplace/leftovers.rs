@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::files::{Directory, EntryKind, FileCause, Lock, remove_old_drafts, tree, try_lock};
+use run::Bounds;
 
 use super::marker::{self, Marker};
 use super::{PREFIX, removal};
@@ -19,6 +20,8 @@ pub struct CleanOptions {
     pub others: bool,
     /// Also what belongs to other users.
     pub any_owner: bool,
+    /// How long a removal waits for storage that does not answer.
+    pub bounds: Bounds,
 }
 
 /// What was found.
@@ -111,7 +114,7 @@ fn clean_one(
     }
     // It has a patience of its own.
     watcher.looked();
-    match removal::remove(parent, name, &directory, abandoned) {
+    match removal::remove(parent, name, &directory, abandoned, options.bounds) {
         Ok(()) => (weight, Outcome::Removed),
         Err(problem) => (weight, Outcome::Failed(problem.what)),
     }

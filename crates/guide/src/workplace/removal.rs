@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use engine::files::tree::TreeError;
 use engine::files::{Directory, FileCause, FileError, tree};
+use run::{Bounds, Found, StallDetector};
 
 use super::space::Needs;
 use super::{marker, reason};
 use crate::Problem;
 
-/// When nothing has gone for so long, the rest is left.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Between two looks at what has gone.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Removes a work directory: the marker last, so that a removal cut short is still recognised. `lock` is what holds the
 /// marker: it is let go before the marker goes, as NFS keeps a file that is open under another name.
@@ -24,20 +25,22 @@ pub(super) fn remove<L: Send + 'static>(
     name: &str,
     directory: &Arc<Directory>,
     lock: L,
+    bounds: Bounds,
 ) -> Result<(), Problem> {
     let (held, from, name) = (Arc::clone(directory), Arc::clone(parent), name.to_owned());
-    in_time(directory, move |gone| remove_all(&from, &name, &held, lock, gone))
+    in_time(directory, bounds, move |gone| remove_all(&from, &name, &held, lock, gone))
 }
 
 /// Removes what is in a directory but the marker.
-pub(super) fn empty(directory: &Arc<Directory>) -> Result<(), Problem> {
+pub(super) fn empty(directory: &Arc<Directory>, bounds: Bounds) -> Result<(), Problem> {
     let held = Arc::clone(directory);
-    in_time(directory, move |gone| tree::empty(&held, &[marker::NAME], gone))
+    in_time(directory, bounds, move |gone| tree::empty(&held, &[marker::NAME], gone))
 }
 
 /// Does `work`, which counts what has gone, and gives up on it when that stands still.
 fn in_time(
     directory: &Directory,
+    bounds: Bounds,
     work: impl FnOnce(&AtomicU64) -> Result<(), TreeError> + Send + 'static,
 ) -> Result<(), Problem> {
     let gone = Arc::new(AtomicU64::new(0));
@@ -51,17 +54,17 @@ fn in_time(
     if let Err(error) = thread {
         return Err(Problem::new(format!("cannot start a thread: {}", reason(&error))).with_next(by_hand()));
     }
-    let mut before = 0;
+    let mut watched = StallDetector::default();
+    let is_lost = |found| matches!(found, Found::Lost(_));
     loop {
-        match receiver.recv_timeout(PATIENCE) {
+        match receiver.recv_timeout(LOOK) {
             Ok(outcome) => {
                 return outcome.map_err(|error| Problem::new(sentence(&error)).with_next(by_hand()));
             }
-            Err(RecvTimeoutError::Timeout) if gone.load(Ordering::Relaxed) > before => {
-                before = gone.load(Ordering::Relaxed);
-            }
+            Err(RecvTimeoutError::Timeout)
+                if !is_lost(watched.look(LOOK.as_nanos() as u64, gone.load(Ordering::Relaxed), bounds.answer())) => {}
             Err(_) => {
-                let seconds = PATIENCE.as_secs();
+                let seconds = bounds.seconds();
                 let text = format!("cannot remove {}: no answer for {seconds} s", directory.path().display());
                 return Err(Problem::new(text).with_next(by_hand()));
             }
@@ -123,4 +126,23 @@ fn remove_empty(parent: &Directory, name: &str, directory: &Directory) -> Result
     let (Some(folder), Some(last)) = (place.parent(), place.file_name()) else { return Err(moved()) };
     let folder = Directory::open(folder).map_err(|_| moved())?;
     if is_ours(&folder, last.as_ref()) { Ok(folder.remove_directory(last.as_ref())?) } else { Err(moved()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removal_that_stands_still_is_given_up_within_its_bounds() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::open(place.path()).unwrap();
+        let (release, hangs) = channel::<()>();
+        let problem = in_time(&directory, Bounds::of_seconds(1), move |_| {
+            // Until the test lets go.
+            let _ = hangs.recv();
+            Ok(())
+        });
+        drop(release);
+        assert!(problem.unwrap_err().what.ends_with("no answer for 1 s"));
+    }
 }

@@ -173,7 +173,8 @@ fn a_run_that_goes_on_is_left_alone() {
     let work = open(parent.path());
     let gone = Marker { pid: 4_000_000_001, pid_namespace: Some(1), ..work.marker() };
     work.held.as_ref().unwrap().write(&gone).unwrap();
-    for options in [CleanOptions::default(), CleanOptions { others: true, any_owner: true, only_look: false }] {
+    for options in [CleanOptions::default(), CleanOptions { others: true, any_owner: true, ..CleanOptions::default() }]
+    {
         assert_eq!(outcome(parent.path(), options), Outcome::InUse(gone.pid));
     }
     assert_eq!(work.check(), Ok(()));

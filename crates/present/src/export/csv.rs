@@ -90,14 +90,14 @@ fn directions<'b>(repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
         latency,
     };
     let all = [
-        figures("read", &merged.read, repeat.latency(Lane::Read)),
-        figures("write", &merged.write, repeat.latency(Lane::Write)),
-        figures("trim", &merged.trim, None),
+        figures("read", &merged.directions.read, repeat.latency(Lane::Read)),
+        figures("write", &merged.directions.write, repeat.latency(Lane::Write)),
+        figures("trim", &merged.directions.trim, None),
     ];
     let mut busy: Vec<Figures<'_>> = all.into_iter().filter(|figures| figures.operations > 0).collect();
     if merged.sync.lat.moments.count > 0 {
         let operations = merged.sync.lat.moments.count;
-        let runtime_s = merged.write.runtime_ms as f64 / 1e3;
+        let runtime_s = merged.directions.write.runtime_ms as f64 / 1e3;
         busy.push(Figures { name: "sync", bytes: None, operations, runtime_s, latency: repeat.latency(Lane::Sync) });
     }
     if busy.is_empty() { vec![Figures::nothing()] } else { busy }

@@ -135,9 +135,9 @@ fn rates(repeat: &Repeat<'_>, direction: &str) -> Option<Rates> {
     }
     let merged = repeat.merged.as_ref()?;
     let record = match direction {
-        "read" => &merged.read,
-        "write" => &merged.write,
-        "trim" => &merged.trim,
+        "read" => &merged.directions.read,
+        "write" => &merged.directions.write,
+        "trim" => &merged.directions.trim,
         _ => return None,
     };
     (record.runtime_ms > 0).then(|| (Some(record.bytes as f64 * 1e3 / record.runtime_ms as f64), Some(record.iops())))

@@ -1,6 +1,7 @@
 //! What each storage is, as far as it can be seen from this machine.
 
 use maud::{Markup, html};
+use results::RunRecord;
 use results::evidence::{
     DeviceIdentity, DirectIoIdentity, FuseIdentity, NfsIdentity, Seen, ServerIdentity, Storage, StorageClass,
 };
@@ -51,7 +52,7 @@ fn storages<'a>(grid: &'a Grid<'_>) -> Vec<(String, &'a Storage)> {
     if grid.study.targets.iter().any(|target| target.storage != nothing) {
         return of_targets();
     }
-    let of_runs = grid.study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.storages);
+    let of_runs = grid.study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(RunRecord::storages);
     let mut found: Vec<(String, &Storage)> = Vec::new();
     for storage in of_runs {
         let name = storage.mount.value().map_or(storage.asked_path.clone(), |mount| mount.mount_point.clone());

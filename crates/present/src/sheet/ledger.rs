@@ -1,12 +1,13 @@
 //! The byte ledger of a cell: what went through each layer, all rounds together.
 
 use results::evidence::{DeviceCounters, LedgerSample, Seen, StorageClass};
+use results::{ReadWrite, Transfer};
 
 use crate::quantity::bytes;
 use crate::summary::{Cell, Repeat};
 
 /// Bytes read and written through one layer.
-pub(super) type Bytes = [u64; 2];
+pub(super) type Bytes = ReadWrite<u64>;
 
 /// What the layers of a cell saw.
 pub(super) struct Flow {
@@ -48,22 +49,21 @@ impl Flow {
 
     /// The kernel counts the bytes of read and write calls alone. An engine that makes none would seem to move nothing.
     fn without_uncounted_calls(self) -> Flow {
-        let total = |counted: Bytes| counted[0].saturating_add(counted[1]);
-        let uncounted = self.process.value().is_some_and(|calls| total(*calls) < total(self.application) / 2);
+        let uncounted = self.process.value().is_some_and(|calls| calls.sum() < self.application.sum() / 2);
         let reason = "the kernel counts the bytes of read and write calls, but this engine makes none";
         Flow { process: if uncounted { Seen::NotVisible(reason.to_owned()) } else { self.process }, ..self }
     }
 
     fn add(self, other: Flow) -> Flow {
         Flow {
-            application: sum(self.application, other.application),
-            process: both(self.process, other.process, sum),
+            application: self.application.plus(other.application),
+            process: both(self.process, other.process, Bytes::plus),
             cache: both(self.cache, other.cache, |_, last| last),
             devices: both(self.devices, other.devices, |mine, others| match (mine, others) {
-                (Some(mine), Some(others)) => Some(sum(mine, others)),
+                (Some(mine), Some(others)) => Some(mine.plus(others)),
                 (mine, others) => mine.or(others),
             }),
-            wire: both(self.wire, other.wire, |mine, others| Wire { bytes: sum(mine.bytes, others.bytes), ..mine }),
+            wire: both(self.wire, other.wire, |mine, others| Wire { bytes: mine.bytes.plus(others.bytes), ..mine }),
             wired: self.wired,
         }
     }
@@ -96,11 +96,11 @@ impl Flow {
             };
             return format!("{} by the application; {below}.", amount(self.application));
         };
-        let parts: Vec<String> = [("read", "carried", 0), ("written", "took", 1)]
+        let parts: Vec<String> = [("read", "carried", Transfer::Read), ("written", "took", Transfer::Write)]
             .into_iter()
-            .filter(|(_, _, index)| self.application[*index] > 0)
-            .map(|(done, verb, index)| {
-                let (asked, seen) = (self.application[index] as f64, below[index] as f64);
+            .filter(|(_, _, way)| self.application[*way] > 0)
+            .map(|(done, verb, way)| {
+                let (asked, seen) = (self.application[way] as f64, below[way] as f64);
                 let share = crate::quantity::number(seen * 100.0 / asked);
                 format!("Of {} {done}, {layer} {verb} {} ({share}\u{a0}%)", bytes(asked), bytes(seen))
             })
@@ -111,16 +111,12 @@ impl Flow {
 
 /// `4.29 GB read, 1.2 GB written`.
 pub(super) fn amount(counted: Bytes) -> String {
-    match counted {
-        [0, 0] => "no bytes".to_owned(),
-        [read, 0] => format!("{} read", bytes(read as f64)),
-        [0, written] => format!("{} written", bytes(written as f64)),
-        [read, written] => format!("{} read, {} written", bytes(read as f64), bytes(written as f64)),
+    match (counted.read, counted.write) {
+        (0, 0) => "no bytes".to_owned(),
+        (read, 0) => format!("{} read", bytes(read as f64)),
+        (0, written) => format!("{} written", bytes(written as f64)),
+        (read, written) => format!("{} read, {} written", bytes(read as f64), bytes(written as f64)),
     }
-}
-
-fn sum(mine: Bytes, others: Bytes) -> Bytes {
-    [mine[0].saturating_add(others[0]), mine[1].saturating_add(others[1])]
 }
 
 /// A layer counts when all rounds saw it: a sum that misses one would be too small.
@@ -132,7 +128,7 @@ fn both<T>(mine: Seen<T>, other: Seen<T>, join: impl FnOnce(T, T) -> T) -> Seen<
 }
 
 fn of_repeat(repeat: &Repeat<'_>) -> Option<Flow> {
-    let samples = &repeat.run()?.ledger.as_ref()?.samples;
+    let samples = &repeat.ledger()?.samples;
     let mut mine = samples.iter().filter(|sample| sample.stage == repeat.stage());
     let first = mine.next()?;
     let last = mine.next_back()?;
@@ -140,24 +136,23 @@ fn of_repeat(repeat: &Repeat<'_>) -> Option<Flow> {
 }
 
 fn between(first: &LedgerSample, last: &LedgerSample) -> Flow {
-    let grown = |before: Bytes, after: Bytes| [0, 1].map(|index| after[index].saturating_sub(before[index]));
-    let process = pair(&first.process, &last.process, |before, after| grown(before.call_bytes, after.call_bytes));
+    let process = pair(&first.process, &last.process, |before, after| after.call_bytes.since(before.call_bytes));
     let cache = pair(&first.cache, &last.cache, |before, after| CacheChange {
         before: before.cached_bytes,
         after: after.cached_bytes,
         dirty_after: after.dirty_bytes,
     });
     let devices = pair(&first.devices, &last.devices, |before, after| {
-        let total = |devices: &[DeviceCounters]| devices.iter().map(|device| device.done.bytes).reduce(sum);
-        total(after).map(|after| grown(total(before).unwrap_or_default(), after))
+        let total = |devices: &[DeviceCounters]| devices.iter().map(|device| device.done.bytes).reduce(Bytes::plus);
+        total(after).map(|after| after.since(total(before).unwrap_or_default()))
     });
     let wire = pair(&first.wire, &last.wire, |before, after| Wire {
-        bytes: grown(before.bytes, after.bytes),
+        bytes: after.bytes.since(before.bytes),
         witness: after.witness.clone(),
         exclusive: after.exclusive,
     });
     Flow {
-        application: grown(first.application.bytes, last.application.bytes),
+        application: last.application.bytes.since(first.application.bytes),
         process,
         cache,
         devices,

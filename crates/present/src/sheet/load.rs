@@ -47,7 +47,7 @@ fn axis(grid: &Grid<'_>) -> Axis {
 
 /// The largest block of what it does, bytes.
 fn block_bytes(job: &JobRecord) -> Option<u32> {
-    let direction = [job.read.ios, job.write.ios].into_iter().position(|ios| ios > 0)?;
+    let (direction, _) = job.directions.iter().find(|(_, moved)| moved.ios > 0)?;
     Some(job.setup.block_sizes[direction].1)
 }
 
@@ -88,6 +88,6 @@ fn point(number: u32, cell: &Cell<'_>, axis: Axis) -> Option<Point> {
             return Some(Point { number, rate: f64::from(number), p50_ns, p99_ns });
         }
     };
-    let lane = if repeat.merged.as_ref()?.read.ios > 0 { Lane::Read } else { Lane::Write };
+    let lane = if repeat.merged.as_ref()?.directions.read.ios > 0 { Lane::Read } else { Lane::Write };
     Some(Point { number, rate, p50_ns: cell.value(Metric::P50(lane))?, p99_ns: cell.value(Metric::P99(lane))? })
 }

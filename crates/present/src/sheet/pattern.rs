@@ -217,7 +217,7 @@ fn depth_row(target: usize, repeat: &Repeat<'_>, grid: &Grid<'_>, id: &str, most
     let Some(merged) = &repeat.merged else { return html! {} };
     let (user, system) = merged.cpu_percent();
     let (user, system) = (user * f64::from(merged.members.max(1)), system * f64::from(merged.members.max(1)));
-    let ios = merged.read.ios + merged.write.ios + merged.trim.ios;
+    let ios = merged.directions.read.ios + merged.directions.write.ios + merged.directions.trim.ios;
     let name = shortened(&grid.targets[target], 40);
     let asked = match merged.members {
         0 | 1 => merged.setup.depth.to_string(),
@@ -243,7 +243,7 @@ fn depth_row(target: usize, repeat: &Repeat<'_>, grid: &Grid<'_>, id: &str, most
 
 /// The kind of place; of a fio command line, that of its first storage.
 fn class(target: usize, cell: &Cell<'_>, grid: &Grid<'_>) -> StorageClass {
-    let of_run = || Some(cell.repeats.first()?.run()?.storages.first()?.class);
+    let of_run = || Some(cell.repeats.first()?.run()?.storages().next()?.class);
     let of_target = grid.study.targets.get(target).map(|target| target.storage.class);
     of_target.filter(|class| *class != StorageClass::Unknown).or_else(of_run).unwrap_or_default()
 }

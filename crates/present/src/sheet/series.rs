@@ -128,7 +128,8 @@ fn window_ms(repeat: &Repeat<'_>) -> Option<u64> {
 }
 
 fn directions(worker: &JobRecord) -> [&[(u64, u64)]; 3] {
-    [&worker.read, &worker.write, &worker.trim].map(|direction| &direction.bandwidth_samples.series[..])
+    [&worker.directions.read, &worker.directions.write, &worker.directions.trim]
+        .map(|direction| &direction.bandwidth_samples.series[..])
 }
 
 /// Bytes per second by window, all workers and directions.
@@ -176,7 +177,10 @@ fn medians(rounds: &[RoundLine], targets: usize) -> Vec<RoundLine> {
 
 fn marks_of(repeat: &Repeat<'_>, target: usize) -> Vec<Mark> {
     let mut marks = Vec::new();
-    let runtime_ms = repeat.merged.as_ref().map_or(0, |merged| merged.write.runtime_ms.max(merged.read.runtime_ms));
+    let runtime_ms = repeat
+        .merged
+        .as_ref()
+        .map_or(0, |merged| merged.directions.write.runtime_ms.max(merged.directions.read.runtime_ms));
     let sync_ns = repeat.merged.as_ref().and_then(|merged| merged.final_sync_ns).unwrap_or(0);
     if sync_ns > 0 {
         // The runtime ends after the sync.
@@ -184,7 +188,7 @@ fn marks_of(repeat: &Repeat<'_>, target: usize) -> Vec<Mark> {
         let at_s = (runtime_ms as f64 / 1e3 - lasted_s).max(0.0);
         marks.push(Mark { target, at_s, lasted_s, kind: MarkKind::FinalSync });
     }
-    let samples = repeat.run().and_then(|run| run.ledger.as_ref()).map_or(&[][..], |ledger| &ledger.samples[..]);
+    let samples = repeat.ledger().map_or(&[][..], |ledger| &ledger.samples[..]);
     let mine: Vec<_> = samples.iter().filter(|sample| sample.stage == repeat.stage()).collect();
     let begin_ms = mine.first().map_or(0, |sample| sample.at_ms);
     let ramp_ms = repeat.workers.first().map_or(0, |worker| worker.plan.ramp_ms);
@@ -200,13 +204,13 @@ fn marks_of(repeat: &Repeat<'_>, target: usize) -> Vec<Mark> {
 
 /// What must be said of a cell's processor limit: whether it could be seen at all.
 pub(super) fn throttle_visible(cell: &Cell<'_>) -> bool {
-    let ledgers = cell.repeats.iter().filter_map(|repeat| repeat.run()?.ledger.as_ref());
+    let ledgers = cell.repeats.iter().filter_map(|repeat| repeat.ledger());
     ledgers.flat_map(|ledger| &ledger.samples).any(|sample| sample.system.throttled_count.is_some())
 }
 
 /// Average requests in the devices' queues, from the kernel's counters: the rate of the weighted time.
 pub(super) fn device_depth(repeat: &Repeat<'_>) -> Option<f64> {
-    let samples = &repeat.run()?.ledger.as_ref()?.samples;
+    let samples = &repeat.ledger()?.samples;
     let mine: Vec<_> = samples.iter().filter(|sample| sample.stage == repeat.stage()).collect();
     let (first, last) = (mine.first()?, mine.last()?);
     let weighted = |devices: &Seen<Vec<results::evidence::DeviceCounters>>| {
@@ -225,7 +229,7 @@ mod tests {
 
     fn worker(series: &[(u64, u64)]) -> JobRecord {
         let mut job = JobRecord::new("a", 1, JobSetup::default());
-        series.iter().for_each(|(at_ms, value)| job.read.bandwidth_samples.record(*value, *at_ms));
+        series.iter().for_each(|(at_ms, value)| job.directions.read.bandwidth_samples.record(*value, *at_ms));
         job
     }
 

@@ -142,7 +142,10 @@ impl Metric {
             }),
             Metric::BytesPerCpuSecond => {
                 let cpu_ns = merged.user_ns + merged.system_ns;
-                let bytes: u64 = [&merged.read, &merged.write].into_iter().map(|direction| direction.bytes).sum();
+                let bytes: u64 = [&merged.directions.read, &merged.directions.write]
+                    .into_iter()
+                    .map(|direction| direction.bytes)
+                    .sum();
                 (cpu_ns > 0 && bytes > 0).then(|| bytes as f64 * 1e9 / cpu_ns as f64)
             }
             _ => None,
@@ -152,17 +155,20 @@ impl Metric {
 
 /// The sum over the directions that did something; `None` when none did.
 fn sum(merged: &JobRecord, figure: impl Fn(&DirectionRecord) -> f64) -> Option<f64> {
-    let busy = [&merged.read, &merged.write, &merged.trim].into_iter().filter(|direction| direction.runtime_ms > 0);
+    let busy = [&merged.directions.read, &merged.directions.write, &merged.directions.trim]
+        .into_iter()
+        .filter(|direction| direction.runtime_ms > 0);
     busy.map(figure).reduce(|sum, more| sum + more)
 }
 
 fn durable(merged: &JobRecord) -> Option<f64> {
     // With reads between the writes, the sync at the end is no part of their pace.
-    if merged.read.ios > 0 {
+    if merged.directions.read.ios > 0 {
         return None;
     }
     merged.final_sync_ns?;
     // The runtime ends after the sync.
-    let elapsed_ns = merged.write.runtime_ms as f64 * 1e6 + merged.close_ns.unwrap_or(0) as f64;
-    (merged.write.bytes > 0 && elapsed_ns > 0.0).then(|| merged.write.bytes as f64 * 1e9 / elapsed_ns)
+    let elapsed_ns = merged.directions.write.runtime_ms as f64 * 1e6 + merged.close_ns.unwrap_or(0) as f64;
+    (merged.directions.write.bytes > 0 && elapsed_ns > 0.0)
+        .then(|| merged.directions.write.bytes as f64 * 1e9 / elapsed_ns)
 }

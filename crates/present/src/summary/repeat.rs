@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use results::{DirectionRecord, Finding, JobRecord, Latency, PhaseRecord, Row, RunRecord, Trust};
+use results::evidence::Ledger;
+use results::{Direction, DirectionRecord, Finding, JobRecord, Latency, PhaseRecord, Row, RunRecord, Trust};
 
 use super::Lane;
 
@@ -51,6 +52,13 @@ impl<'a> Repeat<'a> {
         self.row.run.as_ref()
     }
 
+    /// What was seen in the layers below it; `None`: nobody looked, or it ran on several nodes.
+    pub(crate) fn ledger(&self) -> Option<&'a Ledger> {
+        let node = self.workers.first()?.node;
+        let on_one = self.workers.iter().all(|worker| worker.node == node);
+        self.run()?.nodes.get(node).filter(|_| on_one)?.ledger.as_ref()
+    }
+
     /// The stage of the run that it ran in, counted from 0.
     pub(crate) fn stage(&self) -> u32 {
         self.workers.first().map_or(0, |worker| worker.plan.stage)
@@ -88,13 +96,14 @@ impl<'a> Repeat<'a> {
             return (lane == Lane::Operation).then_some(Cow::Borrowed(&phase.latency));
         }
         let merged = self.merged.as_ref()?;
-        let (direction, index) = match lane {
-            Lane::Read => (&merged.read, 0),
-            Lane::Write => (&merged.write, 1),
+        let direction = match lane {
+            Lane::Read => Direction::Read,
+            Lane::Write => Direction::Write,
             Lane::Sync => return Some(Cow::Borrowed(&merged.sync.lat)),
             Lane::Operation => return None,
         };
-        Some(Cow::Borrowed(kept(direction, merged.sampled_latency.as_deref().map(|lanes| &lanes[index]))?))
+        let sampled = merged.sampled_latency.as_deref().map(|latencies| &latencies[direction]);
+        Some(Cow::Borrowed(kept(&merged.directions[direction], sampled)?))
     }
 
     /// Whether only some of the requests were timed.

@@ -68,7 +68,7 @@ fn csv_has_a_line_for_each_round_and_direction() {
         .collect();
     assert_eq!(reads.len(), 8);
     let row = study.rows.iter().find(|row| row.target == 1 && row.pattern.starts_with("randread")).expect("a row");
-    let bytes: u64 = row.run.iter().flat_map(|run| &run.jobs).map(|job| job.read.bytes).sum();
+    let bytes: u64 = row.run.iter().flat_map(|run| &run.jobs).map(|job| job.directions.read.bytes).sum();
     assert_eq!(reads[0][column("bytes")], bytes.to_string());
     assert_eq!(reads[0][column("bytes_per_s")], format!("{:.3}", bytes as f64 / 30.0));
     assert_eq!((reads[0][column("round")].as_str(), reads[4][column("round")].as_str()), ("1", "5"));
@@ -86,8 +86,8 @@ fn a_latency_is_the_same_on_every_face() {
         run.jobs.truncate(1);
         let job = &mut run.jobs[0];
         // From issue to reap it took a third of what it took from start to reap.
-        job.read.clat = fixture::latency(100_000.0, 0.1, count);
-        job.read.lat = fixture::latency(300_000.0, 0.1, count);
+        job.directions.read.clat = fixture::latency(100_000.0, 0.1, count);
+        job.directions.read.lat = fixture::latency(300_000.0, 0.1, count);
         let total = study.rows[0].figures().unwrap().total;
         let figures = total.latency.unwrap();
         assert_eq!(figures.p99_ns.is_some(), has_p99);

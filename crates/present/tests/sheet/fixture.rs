@@ -7,8 +7,8 @@ use results::evidence::{
 };
 use results::{
     Access, ClockFacts, DirectionRecord, Finding, Histogram, Host, JobError, JobRecord, JobSetup, Latency,
-    LatencySlice, Moments, Note, Number, Question, Row, RunRecord, STUDY_SCHEMA_VERSION, Severity, Study, Target,
-    bucket_of,
+    LatencySlice, Moments, Note, Number, Question, ReadWrite, Row, RunRecord, STUDY_SCHEMA_VERSION, Severity, Study,
+    Target, bucket_of,
 };
 
 /// 21 November 2026, 12:02:28 UTC.
@@ -118,7 +118,7 @@ fn host() -> Host {
 }
 
 pub(crate) fn note(id: &str, severity: Severity, text: &str) -> Note {
-    Note { id: id.into(), severity, job: None, text: text.into() }
+    Note { id: id.into(), severity, node: None, job: None, text: text.into() }
 }
 
 pub(crate) fn target(name: &str, path: &str, storage: Storage) -> Target {
@@ -230,9 +230,9 @@ fn row(column: usize, index: usize, pattern: &(&str, &str, [f64; 3], f64), round
     run.taken_ms = run.started_ms + SECONDS * 1000;
     run.elapsed_s = SECONDS;
     run.complete = true;
-    run.host = host();
+    run.nodes[0].host = host();
     run.jobs = jobs;
-    run.ledger = Some(ledger(column, word, speed, reads));
+    run.nodes[0].ledger = Some(ledger(column, word, speed, reads));
     let findings = findings(column, word, speed, reads);
     let place = ["/data", "/mnt/nfs", "/mnt/s3"][column];
     let command = format!(
@@ -270,23 +270,23 @@ fn job(word: &str, worker: u32, speed: f64, reads: f64, column: usize, round: u3
     job.job_runtime_ms = SECONDS * 1000;
     let share = |share: f64, noise: &mut Noise| direction(speed * share, shape(word, column, round), noise);
     if reads > 0.0 {
-        job.read = share(reads, noise);
+        job.directions.read = share(reads, noise);
     }
     if reads < 1.0 {
-        job.write = share(1.0 - reads, noise);
+        job.directions.write = share(1.0 - reads, noise);
         let sync_ms = [40, 1_900, 6_200][column];
-        job.write.runtime_ms += sync_ms;
+        job.directions.write.runtime_ms += sync_ms;
         job.final_sync_ns = Some(sync_ms * 1_000_000);
         job.close_ns = Some(1_000_000);
     }
-    let ios = job.read.ios + job.write.ios;
+    let ios = job.directions.read.ios + job.directions.write.ios;
     let cpu_ns = ios * [3_100, 5_200, 9_800][column];
     (job.user_ns, job.system_ns) = (cpu_ns / 4, cpu_ns * 3 / 4);
     job.context_switches = ios / 3;
     job.depth_levels = [ios / 1000, ios / 900, ios / 800, ios / 700, ios / 50, ios - ios / 20, 0];
     job.plan.direct = Some(true);
     job.plan.ramp_ms = 5000;
-    let latency = if reads > 0.0 { &job.read.clat } else { &job.write.clat };
+    let latency = if reads > 0.0 { &job.directions.read.clat } else { &job.directions.write.clat };
     job.latency_series = slices(latency, shape(word, column, round), noise);
     if word == "randrw" && column == 2 && round == 1 {
         job.error = Some(JobError { code: 5, function: "io_u error".into(), text: "Input/output error".into() });
@@ -392,14 +392,14 @@ fn ledger(column: usize, word: &str, speed: f64, reads: f64) -> Ledger {
 }
 
 fn sample(second: u64, moment: Moment, column: usize, word: &str, speed: f64, reads: f64) -> LedgerSample {
-    let bytes = [reads, 1.0 - reads].map(|share| (speed * share * second as f64) as u64);
-    let moved = |share: [f64; 2]| [(bytes[0] as f64 * share[0]) as u64, (bytes[1] as f64 * share[1]) as u64];
-    let counters = |bytes: [u64; 2]| LayerCounters { bytes, operations: bytes.map(|bytes| bytes / BLOCK) };
+    let bytes = ReadWrite::from([reads, 1.0 - reads]).map(|share| (speed * share * second as f64) as u64);
+    let moved = |shares: [f64; 2]| bytes.zip(shares.into()).map(|(bytes, share)| (bytes as f64 * share) as u64);
+    let counters = |bytes: ReadWrite<u64>| LayerCounters { bytes, operations: bytes.map(|bytes| bytes / BLOCK) };
     let devices = match column {
         0 => Seen::Value(vec![DeviceCounters {
             name: "nvme0n1".into(),
             done: counters(moved([1.0, 1.06])),
-            request_ms: [second * 900, 0],
+            request_ms: [second * 900, 0].into(),
             busy_ms: second * 990,
             weighted_ms: second * 31_400,
             flushes: Some(second),
@@ -450,7 +450,7 @@ fn findings(column: usize, word: &str, speed: f64, reads: f64) -> Vec<Finding> {
         (0, "write") => vec![Finding {
             id: "speed-drop".into(),
             severity: Severity::Caution,
-            job: None,
+            node: None, job: None,
             numbers: vec![number("before", speed * 1.45, "B/s"), number("after", speed * 0.74, "B/s")],
             cause: "The speed fell by half after 11 s and stayed there: a write cache was full, and the mean is of both.".into(),
             next: "run it for longer than the cache lasts: --runtime=300".into(),
@@ -458,7 +458,7 @@ fn findings(column: usize, word: &str, speed: f64, reads: f64) -> Vec<Finding> {
         (1, "read" | "randread") => vec![Finding {
             id: "at-link-speed".into(),
             severity: Severity::Info,
-            job: None,
+            node: None, job: None,
             numbers: vec![number("link", 125e6, "B/s")],
             cause: format!("{megabytes:.0} MB/s are what a link of 1 Gbit/s carries: the link is the limit, not the server."),
             next: "measure the link by itself, or run it on the server".into(),
@@ -466,7 +466,7 @@ fn findings(column: usize, word: &str, speed: f64, reads: f64) -> Vec<Finding> {
         (2, _) if reads > 0.0 => vec![Finding {
             id: "fuse-cache".into(),
             severity: Severity::Invalid,
-            job: None,
+            node: None, job: None,
             numbers: vec![number("application", speed * 30.0, "B"), number("wire", speed * 0.012, "B")],
             cause: format!(
                 "{megabytes:.0} MB/s were read, and the wire carried 0.04 % of it: this is the local cache of s3fs \
@@ -477,7 +477,7 @@ fn findings(column: usize, word: &str, speed: f64, reads: f64) -> Vec<Finding> {
         (2, _) => vec![Finding {
             id: "writes-in-cache".into(),
             severity: Severity::Caution,
-            job: None,
+            node: None, job: None,
             numbers: vec![number("wire share", 0.31, "ratio")],
             cause: "31 % of what was written had left the machine when the last write returned; the rest followed at close.".into(),
             next: "compare the durable figure: it counts the sync and the close".into(),

@@ -24,7 +24,7 @@ pub(crate) fn nothing() -> Study {
 /// One row, of which nothing is visible.
 pub(crate) fn one_bare_row() -> Study {
     let mut job = JobRecord::new("bare", 1, JobSetup::default());
-    (job.read.ios, job.read.bytes, job.read.runtime_ms) = (10, 40_960, 1000);
+    (job.directions.read.ios, job.directions.read.bytes, job.directions.read.runtime_ms) = (10, 40_960, 1000);
     let mut run = RunRecord::new("fio-3.42-fsdyno-0.1.0", STARTED_MS);
     run.jobs = vec![job];
     Study::of_run(run)
@@ -63,6 +63,7 @@ pub(crate) fn hostile() -> Study {
         row.findings.push(Finding {
             id: bad(),
             severity: Severity::Caution,
+            node: None,
             job: None,
             numbers: Vec::new(),
             cause: bad(),
@@ -186,15 +187,16 @@ pub(crate) fn sweep(question: Question) -> Study {
             let setup = JobSetup {
                 access: Access::named("randread").unwrap(),
                 depth,
-                block_sizes: [(bytes as u32, bytes as u32); 3],
+                block_sizes: results::PerDirection::all((bytes as u32, bytes as u32)),
                 ..JobSetup::default()
             };
             let mut job = JobRecord::new("sweep", 1, setup);
-            (job.read.ios, job.read.bytes, job.read.runtime_ms) = (ios, ios * bytes, 10_000);
-            job.read.clat = fixture::latency(f64::from(depth) * 0.9e9 / iops, 0.2, ios);
+            (job.directions.read.ios, job.directions.read.bytes, job.directions.read.runtime_ms) =
+                (ios, ios * bytes, 10_000);
+            job.directions.read.clat = fixture::latency(f64::from(depth) * 0.9e9 / iops, 0.2, ios);
             if question == Question::Curve {
                 // The wait for a turn comes on top.
-                job.read.response = Some(fixture::latency(f64::from(depth) * 4e9 / iops, 0.6, ios));
+                job.directions.read.response = Some(fixture::latency(f64::from(depth) * 4e9 / iops, 0.6, ios));
             }
             job.job_runtime_ms = 10_000;
             let mut run = RunRecord::new("fio-3.42-fsdyno-0.1.0", STARTED_MS);

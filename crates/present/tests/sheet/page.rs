@@ -66,7 +66,9 @@ fn a_comparison_is_whole_and_below_a_megabyte() {
 fn long_runs_stay_below_a_megabyte() {
     let mut study = fixture::comparison();
     for job in study.rows.iter_mut().filter_map(|row| row.run.as_mut()).flat_map(|run| &mut run.jobs) {
-        for direction in [&mut job.read, &mut job.write].into_iter().filter(|direction| direction.ios > 0) {
+        for direction in
+            [&mut job.directions.read, &mut job.directions.write].into_iter().filter(|direction| direction.ios > 0)
+        {
             let mut long = results::Samples::default();
             (0..7200u64).for_each(|window| long.record(100_000 + window * 7919 % 5000, (window + 1) * 500));
             direction.bandwidth_samples = long;
@@ -185,7 +187,11 @@ fn a_curve_plots_response_times_against_the_offered_load() {
     let chart = said(study.clone()).expect("a chart");
     let p99 = results::quantity::latency(response.p99_ns.unwrap() as f64).replace(' ', "\u{a0}");
     assert!(chart.contains(&format!("load 10\u{a0}%: p99 {p99}; load 25\u{a0}%")), "{chart}");
-    study.rows.iter_mut().filter_map(|row| row.run.as_mut()).for_each(|run| run.jobs[0].read.response = None);
+    study
+        .rows
+        .iter_mut()
+        .filter_map(|row| row.run.as_mut())
+        .for_each(|run| run.jobs[0].directions.read.response = None);
     assert_eq!(said(study), None, "service times are no response times");
 }
 

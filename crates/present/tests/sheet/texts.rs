@@ -51,8 +51,8 @@ fn what_changed() {
     // Every second read is lost on the first target.
     let reads = new.rows.iter_mut().filter(|row| row.target == 0 && row.pattern == "randread");
     for job in reads.filter_map(|row| row.run.as_mut()).flat_map(|run| &mut run.jobs) {
-        job.read.ios /= 2;
-        job.read.bytes /= 2;
+        job.directions.read.ios /= 2;
+        job.directions.read.bytes /= 2;
     }
     let found = results::changes(&base, &new, &[]);
     assert_snapshot!(changes(&found, "20261101-a (/data)", "20261108-b (/data)", 80));
@@ -74,7 +74,7 @@ fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
             (study.started_ms, study.id, study.complete) = (day, format!("2026110{day}"), true);
             // Another day, another level: 0 to 4 % more.
             for job in study.rows.iter_mut().filter_map(|row| row.run.as_mut()).flat_map(|run| &mut run.jobs) {
-                job.read.ios += job.read.ios * day / 100;
+                job.directions.read.ios += job.directions.read.ios * day / 100;
             }
             study
         })

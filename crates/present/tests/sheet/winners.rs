@@ -18,7 +18,7 @@ fn race(rates: &[&[f64]]) -> Study {
             (row.target, row.round) = (target, round as u32);
             let run = row.run.as_mut().unwrap();
             run.jobs.truncate(1);
-            let read = &mut run.jobs[0].read;
+            let read = &mut run.jobs[0].directions.read;
             (read.runtime_ms, read.bytes, read.ios) = (2000, (rate * 2e6) as u64, (rate * 2e6 / 4096.0) as u64);
             study.rows.push(row);
         }
@@ -28,8 +28,15 @@ fn race(rates: &[&[f64]]) -> Study {
 
 fn against(study: &mut Study, target: usize, id: &str) {
     let (job, numbers) = (None, Vec::new());
-    let finding =
-        Finding { id: id.into(), severity: Severity::Caution, job, numbers, cause: "seen".into(), next: "look".into() };
+    let finding = Finding {
+        id: id.into(),
+        severity: Severity::Caution,
+        node: None,
+        job,
+        numbers,
+        cause: "seen".into(),
+        next: "look".into(),
+    };
     study.rows.iter_mut().filter(|row| row.target == target).for_each(|row| row.findings.push(finding.clone()));
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use procfs::DiskStat;
 use results::DiskRecord;
+use results::ReadWrite;
 
 use super::{Look, paths};
 use crate::BlockDevice;
@@ -66,13 +67,16 @@ fn watch(device: &BlockDevice, counters: &BTreeMap<String, DiskStat>) -> Option<
 
 fn record(disk: &Watched, counters: &BTreeMap<String, DiskStat>, elapsed: Duration) -> Option<DiskRecord> {
     let (before, after) = (&disk.before, counters.get(&disk.before.name)?);
+    let pair = |before: [_; 2], after: [_; 2]| {
+        ReadWrite::from(before).zip(after.into()).map(|(before, after)| delta(before, after))
+    };
     let busy_ms = delta(before.time_in_progress, after.time_in_progress);
     Some(DiskRecord {
         name: before.name.clone(),
-        ios: [delta(before.reads, after.reads), delta(before.writes, after.writes)],
-        sectors: [delta(before.sectors_read, after.sectors_read), delta(before.sectors_written, after.sectors_written)],
-        merges: [delta(before.merged, after.merged), delta(before.writes_merged, after.writes_merged)],
-        ticks_ms: [delta(before.time_reading, after.time_reading), delta(before.time_writing, after.time_writing)],
+        ios: pair([before.reads, before.writes], [after.reads, after.writes]),
+        sectors: pair([before.sectors_read, before.sectors_written], [after.sectors_read, after.sectors_written]),
+        merges: pair([before.merged, before.writes_merged], [after.merged, after.writes_merged]),
+        ticks_ms: pair([before.time_reading, before.time_writing], [after.time_reading, after.time_writing]),
         in_queue_ms: delta(before.weighted_time_in_progress, after.weighted_time_in_progress),
         util_percent: util_percent(busy_ms, elapsed),
         slaves: disk.slaves.iter().filter_map(|slave| record(slave, counters, elapsed)).collect(),
@@ -130,10 +134,10 @@ mod tests {
         fs::write(tree.look.proc.join("diskstats"), AFTER).unwrap();
         let expected = DiskRecord {
             name: "sda".into(),
-            ios: [3, 7],
-            sectors: [24, 72],
-            merges: [4, 8],
-            ticks_ms: [6, 10],
+            ios: [3, 7].into(),
+            sectors: [24, 72].into(),
+            merges: [4, 8].into(),
+            ticks_ms: [6, 10].into(),
             in_queue_ms: 20,
             util_percent: 25.0,
             slaves: vec![],
@@ -147,7 +151,7 @@ mod tests {
         let watch = watch_of(&tree, (253, 0));
         fs::write(tree.look.proc.join("diskstats"), AFTER).unwrap();
         let records = watch.finish(Duration::from_secs(1));
-        assert_eq!((records[0].name.as_str(), records[0].ios), ("dm-0", [1, 0]));
+        assert_eq!((records[0].name.as_str(), records[0].ios), ("dm-0", [1, 0].into()));
         let md0 = &records[0].slaves[0];
         let names: Vec<_> = md0.slaves.iter().map(|disk| disk.name.as_str()).collect();
         assert_eq!((md0.name.as_str(), names), ("md0", vec!["sda", "sdb"]));
@@ -189,7 +193,7 @@ mod tests {
         file.sync_all().unwrap();
         let records = watch.finish(Duration::from_secs(1));
         assert_eq!(records.len(), 1, "the disk behind both files counts once");
-        assert!(records[0].ios[1] >= 1);
-        assert!(records[0].sectors[1] >= 2048, "{:?}", records[0]);
+        assert!(records[0].ios.write >= 1);
+        assert!(records[0].sectors.write >= 2048, "{:?}", records[0]);
     }
 }

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use results::evidence::{Storage, WireCounters};
 
-use crate::{BlockDevice, Fact, FuseDaemon, Kernel, Limits, Mount, PathFacts};
+use crate::{Fact, Kernel, Limits, Mount, PathFacts};
 
 impl Look {
     /// The mount that a path is on. The path may be missing: its nearest existing parent counts.
@@ -43,10 +43,6 @@ impl Look {
 
     pub(crate) fn waiting_of(&self, thread: u32) -> Fact<Waiting> {
         waiting::waiting_of(self, thread)
-    }
-
-    pub(crate) fn devices_of(&self, path: &Path) -> Fact<Vec<BlockDevice>> {
-        paths::devices_of(self, path)
     }
 
     /// Everything about one path.
@@ -73,10 +69,6 @@ impl Look {
 
     pub(crate) fn nfs_mount_statistics(&self, mount_point: &Path) -> Fact<WireCounters> {
         identity::nfs_mount_statistics(self, mount_point)
-    }
-
-    pub(crate) fn fuse_daemon_of(&self, mount_point: &Path) -> Fact<FuseDaemon> {
-        identity::fuse_daemon_at(self, mount_point)
     }
 
     pub(crate) fn kernel(&self) -> Kernel {

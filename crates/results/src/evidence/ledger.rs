@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use job::ReadWrite;
 use serde::{Deserialize, Serialize};
 
 use super::Seen;
@@ -76,18 +77,18 @@ pub enum Moment {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LayerCounters {
     /// Bytes.
-    pub bytes: [u64; 2],
+    pub bytes: ReadWrite<u64>,
     /// Operations.
-    pub operations: [u64; 2],
+    pub operations: ReadWrite<u64>,
 }
 
 /// This process, from `/proc/self/io` and its clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessCounters {
     /// Bytes that read and write calls moved; the kernel counts neither libaio nor io_uring here.
-    pub call_bytes: [u64; 2],
+    pub call_bytes: ReadWrite<u64>,
     /// Bytes that block storage was asked for on our behalf (network and FUSE mounts: do not rely on it).
-    pub storage_bytes: [u64; 2],
+    pub storage_bytes: ReadWrite<u64>,
     /// User and system CPU time, ns.
     pub cpu_ns: u64,
 }
@@ -114,7 +115,7 @@ pub struct DeviceCounters {
     /// Bytes and requests completed, `[read, write]`.
     pub done: LayerCounters,
     /// ms that requests spent, `[read, write]`, summed over requests.
-    pub request_ms: [u64; 2],
+    pub request_ms: ReadWrite<u64>,
     /// ms with something in flight.
     pub busy_ms: u64,
     /// ms weighted with the requests in flight: its rate is the average queue depth.
@@ -142,17 +143,17 @@ pub struct WireCounters {
     /// Where the bytes were counted: `nfs mountstats`, `sockets of s3fs (pid 12)`, `interface eth0`.
     pub witness: String,
     /// Bytes from and to the server, `[read, write]`.
-    pub bytes: [u64; 2],
+    pub bytes: ReadWrite<u64>,
     /// The counter is of this mount or daemon alone; false: of a whole interface.
     pub exclusive: bool,
     /// Per NFS operation.
     pub nfs_operations: Vec<NfsOperation>,
     /// Bytes that applications asked of the NFS mount, `[read, write]`, direct and normal.
-    pub nfs_asked_bytes: Option<[u64; 2]>,
+    pub nfs_asked_bytes: Option<ReadWrite<u64>>,
     /// Bytes received and sent by the interface towards the server.
-    pub interface_bytes: Option<[u64; 2]>,
+    pub interface_bytes: Option<ReadWrite<u64>>,
     /// Bytes that the FUSE daemon itself read from and wrote to local storage.
-    pub daemon_storage_bytes: Option<[u64; 2]>,
+    pub daemon_storage_bytes: Option<ReadWrite<u64>>,
     /// Processor time of the FUSE daemon, ns.
     #[serde(default)]
     pub daemon_cpu_ns: Option<u64>,
@@ -165,7 +166,7 @@ pub struct WireCounters {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SocketCounters {
     /// Bytes received, and sent and acknowledged: `[read, write]`, without headers.
-    pub bytes: [u64; 2],
+    pub bytes: ReadWrite<u64>,
     /// Connections that are open now.
     pub open: u64,
     /// Connections that were seen and are closed: what they moved after the last look at them is missing, and so is
@@ -271,7 +272,7 @@ pub struct MachineEvidence {
     /// ns of CPU per I/O that the generator needs against the null engine, when it was calibrated.
     pub generator_floor_ns: Option<f64>,
     /// Bytes per second that others moved on the devices in the look before the run, `[read, write]`.
-    pub foreign_bytes_per_s: Seen<[f64; 2]>,
+    pub foreign_bytes_per_s: Seen<ReadWrite<f64>>,
     /// Memory of the machine, bytes.
     pub memory_bytes: Option<u64>,
     /// Memory limit of the control group; `Value(None)`: no limit.

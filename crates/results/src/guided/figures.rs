@@ -105,7 +105,7 @@ impl Row {
     pub fn response(&self) -> Option<LatencyFigures> {
         let mut merged = Latency::default();
         for job in &self.run.as_ref()?.jobs {
-            for direction in [&job.read, &job.write] {
+            for direction in [&job.directions.read, &job.directions.write] {
                 // A direction without requests says nothing; one that kept no response times would falsify the sum.
                 match &direction.response {
                     Some(response) => merged.merge(response),
@@ -125,13 +125,14 @@ impl Figures {
             (None, None) => None,
             (sync, close) => Some(sync.unwrap_or(0) + close.unwrap_or(0)),
         };
-        let read = direction(&job.read, None);
+        let read = direction(&job.directions.read, None);
         // The runtime ends after the sync: what the close takes is beyond it.
         let beyond_ns = settle_ns.map(|_| job.close_ns.unwrap_or(0));
-        let write = direction(&job.write, beyond_ns);
+        let write = direction(&job.directions.write, beyond_ns);
         let both = job.mixed();
         let total = direction(&both, beyond_ns.filter(|_| write.is_some())).unwrap_or_default();
-        let elapsed_ms = job.read.runtime_ms.max(job.write.runtime_ms).max(job.trim.runtime_ms);
+        let elapsed_ms =
+            job.directions.read.runtime_ms.max(job.directions.write.runtime_ms).max(job.directions.trim.runtime_ms);
         let cpu_ns = job.user_ns + job.system_ns;
         // The CPU time covers the whole life of the workers, the wall time summed over them.
         let wall_ns = job.job_runtime_ms.max(1) * 1_000_000;
@@ -173,7 +174,7 @@ mod tests {
     fn the_sync_counts_once_and_the_close_too() {
         let mut job = JobRecord::new("write", 1, JobSetup::default());
         // A second of writing and a second of sync, which the runtime covers, then two seconds of close.
-        (job.write.ios, job.write.bytes, job.write.runtime_ms) = (1, 4_000_000, 2000);
+        (job.directions.write.ios, job.directions.write.bytes, job.directions.write.runtime_ms) = (1, 4_000_000, 2000);
         (job.final_sync_ns, job.close_ns) = (Some(1_000_000_000), Some(2_000_000_000));
         let figures = Figures::of_job(&job);
         assert_eq!(figures.total.durable_bytes_per_s, Some(1e6));

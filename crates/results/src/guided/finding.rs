@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::Severity;
+use crate::severity::Severity;
 
 /// Something that was seen in a record and changes what its numbers mean.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,6 +11,9 @@ pub struct Finding {
     pub id: String,
     /// Invalid: the number answers another question. Caution: it needs care. Info: worth knowing.
     pub severity: Severity,
+    /// The node it concerns, by name; `None`: the run's only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
     /// The job (row) it concerns; `None`: the whole run.
     pub job: Option<String>,
     /// The figures it rests on.

@@ -60,12 +60,16 @@ impl Load<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PerDirection;
     use crate::record::{DirectionRecord, JobRecord, JobSetup, RunRecord};
 
     /// So many of 10 times the percent a second, during 5 s.
     fn row(percent: u32, ios: u64) -> Row {
         let read = DirectionRecord { ios, runtime_ms: 5000, ..DirectionRecord::default() };
-        let mut job = JobRecord { read, ..JobRecord::new("randread", 1, JobSetup::default()) };
+        let mut job = JobRecord {
+            directions: PerDirection { read, ..PerDirection::default() },
+            ..JobRecord::new("randread", 1, JobSetup::default())
+        };
         job.options.push(("rate_iops".into(), (percent * 10).to_string()));
         let mut run = RunRecord::new("fsdyno", 0);
         run.jobs.push(job);

@@ -96,8 +96,11 @@ impl Row {
     /// IOPS in equal windows, all workers and both directions together; empty: none were kept.
     pub fn iops_windows(&self) -> Vec<f64> {
         let jobs = self.run.iter().flat_map(|run| &run.jobs);
-        let series: Vec<&[(u64, u64)]> =
-            jobs.flat_map(|job| [&job.read.iops_samples.series[..], &job.write.iops_samples.series[..]]).collect();
+        let series: Vec<&[(u64, u64)]> = jobs
+            .flat_map(|job| {
+                [&job.directions.read.iops_samples.series[..], &job.directions.write.iops_samples.series[..]]
+            })
+            .collect();
         added_up(&series)
     }
 }
@@ -122,7 +125,7 @@ impl super::Study {
 mod tests {
     use super::*;
     use crate::record::{DirectionRecord, JobRecord, JobSetup, RunRecord};
-    use crate::{Finding, Severity, Study};
+    use crate::{Finding, PerDirection, Severity, Study};
 
     /// A second of so many requests of 4k, in even tenths, each taking so long.
     fn row(round: u32, iops: u64, latency_ns: u64) -> Row {
@@ -132,7 +135,10 @@ mod tests {
             DirectionRecord { ios: iops, bytes: iops * 4096, runtime_ms: 1000, lat, ..DirectionRecord::default() };
         (1..=10).for_each(|window| read.iops_samples.record(iops, window * 100));
         let mut run = RunRecord::new("fsdyno", 0);
-        run.jobs.push(JobRecord { read, ..JobRecord::new("randread-4k-qd4", 1, JobSetup::default()) });
+        run.jobs.push(JobRecord {
+            directions: PerDirection { read, ..PerDirection::default() },
+            ..JobRecord::new("randread-4k-qd4", 1, JobSetup::default())
+        });
         Row { round, ..Study::of_run(run).rows.remove(0) }
     }
 
@@ -160,7 +166,7 @@ mod tests {
         let mut rows = [0, 1].map(|round| row(round, 1000, 100_000)).to_vec();
         let (id, severity) = ("page-cache".into(), Severity::Invalid);
         rows[0].findings =
-            vec![Finding { id, severity, job: None, numbers: vec![], cause: "".into(), next: "".into() }];
+            vec![Finding { id, severity, node: None, job: None, numbers: vec![], cause: "".into(), next: "".into() }];
         let alone = of(&rows).unwrap();
         assert_eq!((alone.runs, alone.interval), (vec![(1, 1000.0)], None), "one run shows nothing of others");
         assert_eq!(of(&rows[..1]), None);

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::{Finding, PhaseRecord, Trust, VerdictRow};
 use crate::evidence::Storage;
 use crate::record::{Host, Note, RunRecord};
-use crate::saved::SavedRecordError;
+use crate::saved::{SavedRecordError, upgrade};
 
 /// Version of the study's format; grows whenever a field is added, removed or changes meaning.
-pub const STUDY_SCHEMA_VERSION: u32 = 2;
+pub const STUDY_SCHEMA_VERSION: u32 = 3;
 
 /// One question and its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -152,7 +152,8 @@ impl Study {
         match study_schema {
             None => Ok(Study::of_run(RunRecord::from_json(text)?)),
             Some(found) if found > STUDY_SCHEMA_VERSION => Err(SavedRecordError::Newer { found }),
-            Some(_) => Ok(serde_json::from_str(text)?),
+            Some(STUDY_SCHEMA_VERSION) => Ok(serde_json::from_str(text)?),
+            Some(_) => Ok(serde_json::from_value(upgraded(serde_json::from_str(text)?))?),
         }
     }
 
@@ -168,7 +169,7 @@ impl Study {
             started_ms: run.started_ms,
             ended_ms: run.taken_ms,
             complete: run.complete,
-            host: run.host.clone(),
+            host: run.only_node().map(|node| node.host.clone()).unwrap_or_default(),
             host_name: None,
             targets: vec![Target::default()],
             verdicts: Vec::new(),
@@ -206,7 +207,7 @@ impl Study {
         let Some(target) = self.targets.get(index) else { return format!("target {}", index + 1) };
         let storage_of_run = || {
             let run = self.rows.iter().find(|row| row.target == index)?.run.as_ref()?;
-            Some(run.storages.first()?.mount.value()?.mount_point.clone())
+            Some(run.storages().next()?.mount.value()?.mount_point.clone())
         };
         [&target.name, &target.path, &target.storage.asked_path]
             .into_iter()
@@ -231,4 +232,15 @@ impl Study {
         }
         patterns
     }
+}
+
+/// An older study as one of this format: its runs have one of their own.
+fn upgraded(mut study: serde_json::Value) -> serde_json::Value {
+    study["study_schema"] = STUDY_SCHEMA_VERSION.into();
+    for row in study["rows"].as_array_mut().into_iter().flatten() {
+        if let Some(run) = row.get_mut("run") {
+            upgrade(run);
+        }
+    }
+    study
 }

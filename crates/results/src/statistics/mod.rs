@@ -50,7 +50,7 @@ pub use open_loop::{ENOUGH_REQUESTS, Served, achieved_per_s, was_served};
 pub use percentile_interval::{NoPercentileInterval, percentile_interval, samples_needed};
 pub use plateau::{PLATEAU_SAMPLES, PLATEAU_VARIATION, Plateau, flat_plateau};
 pub use ratio::{median_ratio, paired_ratio, shifted_ratio};
-pub use rounds::{ROUNDS_MIN, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round};
+pub use rounds::{WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round};
 pub use scatter::{HISTORY_MAX, HISTORY_MIN, Scatter};
 pub use shift::hodges_lehmann_shift;
 pub use student::{RUNS_MIN, STUDENT_95, STUDENT_99, Student};

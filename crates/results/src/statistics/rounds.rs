@@ -1,8 +1,5 @@
 //! How often to repeat, and in which order.
 
-/// The fewest rounds: five are the first whose interval has more than 90 % confidence.
-pub const ROUNDS_MIN: usize = 5;
-
 /// The fewest and the most rounds of a comparison. Eight are the first whose exact interval has 99 % confidence (seven
 /// reach 98.4 %); from ten on it leaves the extreme rounds out.
 pub const WINNER_ROUNDS: (u32, u32) = (8, 12);

@@ -3,6 +3,7 @@
 use results::{JobRecord, Note, RunRecord};
 
 use crate::control::WorkerCell;
+use crate::metadata;
 use crate::plan::Plan;
 
 /// The watcher of a run: what happens reaches it as it happens, on the conductor's thread.
@@ -25,6 +26,8 @@ pub trait Observer {
     }
     /// The interim record.
     fn interim(&mut self, _record: &RunRecord) {}
+    /// How far metadata work is, some times a second.
+    fn metadata(&mut self, _progress: &metadata::Progress) {}
     /// The last job has ended: notes for the record that only the watcher can make.
     fn ended(&mut self) -> Vec<Note> {
         Vec::new()

@@ -7,9 +7,9 @@ use engine::clock::Clock;
 use engine::errno::EAGAIN;
 use results::{Note, Severity};
 
-use super::roll::Roll;
 use super::{Conductor, WATCH};
 use crate::layout_steps::{self, News};
+use crate::roll::Roll;
 use crate::stall::{Found, StallDetector, worker as stalled};
 use crate::worker::{self, Refused};
 
@@ -97,7 +97,13 @@ impl Conductor<'_> {
              raise the memory limit (ulimit -v, cgroup)"
         );
         self.observer.message(&format!("fio: {text}"));
-        self.heading.notes.push(Note { id: "out-of-memory".to_owned(), severity: Severity::Invalid, job: None, text });
+        self.heading.notes.push(Note {
+            id: "out-of-memory".to_owned(),
+            severity: Severity::Invalid,
+            node: None,
+            job: None,
+            text,
+        });
     }
 
     /// ns since the last call.

@@ -3,10 +3,10 @@
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
-use super::roll::Gate;
 use crate::control::{Control, WorkerCell};
 use crate::logs::LogSender;
 use crate::plan::Plan;
+use crate::roll::Gate;
 use crate::worker::WorkerEnd;
 
 /// News from the workers.

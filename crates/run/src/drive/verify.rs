@@ -52,7 +52,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
 
     /// Writes that ended one way or the other, the ramp's included.
     pub(crate) fn writes_issued(&self) -> u64 {
-        self.totals().ios[Direction::Write as usize] + self.failed_writes.len() as u64
+        self.totals().ios.write + self.failed_writes.len() as u64
     }
 
     /// Transfers of the measured part.

@@ -2,7 +2,8 @@
 
 use engine::clock::{Clock, RealClock};
 use probe::{Look, Meters, Reading};
-use results::evidence::{LayerCounters, Seen};
+use results::ReadWrite;
+use results::evidence::Seen;
 
 use crate::plan::Plan;
 
@@ -31,13 +32,13 @@ impl ForeignLook {
     }
 
     /// Bytes per second since then that were not ours.
-    pub(crate) fn end(mut self) -> Seen<[f64; 2]> {
+    pub(crate) fn end(mut self) -> Seen<ReadWrite<f64>> {
         let reading = self.meters.read();
         foreign(&reading, self.clock.now_ns().saturating_sub(self.began_ns)).into()
     }
 }
 
-fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<[f64; 2], String> {
+fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<ReadWrite<f64>, String> {
     if elapsed_ns < LOOK_NS_MIN {
         return Err("the run started at once: no time to sample foreign load".to_owned());
     }
@@ -49,33 +50,27 @@ fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<[f64; 2], String> {
     let process = reading.process.value().ok_or("this process's own bytes are not visible")?;
     let own = process.storage_bytes;
     // Mirrors and parities write our bytes more than once.
-    if own[1] > 0 && !reading.stacked_devices.is_empty() {
+    if own.write > 0 && !reading.stacked_devices.is_empty() {
         return Err("this process wrote, and stacked devices may write its bytes more than once".to_owned());
     }
-    let done = devices.iter().fold(LayerCounters::default(), |mut sum, device| {
-        (0..2).for_each(|direction| sum.bytes[direction] += device.done.bytes[direction]);
-        sum
-    });
-    let per_s = |direction: usize| {
-        let own = own[direction].saturating_add(own[direction] / OVERHEAD_PARTS);
-        done.bytes[direction].saturating_sub(own) as f64 * 1e9 / elapsed_ns as f64
-    };
-    Ok([per_s(0), per_s(1)])
+    let done = devices.iter().map(|device| device.done.bytes).fold(ReadWrite::default(), ReadWrite::plus);
+    let own = own.plus(own.map(|own| own / OVERHEAD_PARTS));
+    Ok(done.since(own).map(|foreign| foreign as f64 * 1e9 / elapsed_ns as f64))
 }
 
 #[cfg(test)]
 mod tests {
-    use results::evidence::{DeviceCounters, ProcessCounters};
+    use results::evidence::{DeviceCounters, LayerCounters, ProcessCounters};
 
     use super::*;
 
     const MIB: u64 = 1 << 20;
 
     fn reading(device: [u64; 2], own: [u64; 2]) -> Reading {
-        let done = LayerCounters { bytes: device, operations: [0, 0] };
+        let done = LayerCounters { bytes: device.into(), ..LayerCounters::default() };
         Reading {
             devices: Seen::Value(vec![DeviceCounters { done, ..DeviceCounters::default() }]),
-            process: Seen::Value(ProcessCounters { storage_bytes: own, ..ProcessCounters::default() }),
+            process: Seen::Value(ProcessCounters { storage_bytes: own.into(), ..ProcessCounters::default() }),
             ..Reading::default()
         }
     }
@@ -83,9 +78,9 @@ mod tests {
     #[test]
     fn what_is_not_ours_is_foreign() {
         let quiet = reading([4 * MIB, 103 * MIB], [0, 100 * MIB]);
-        assert_eq!(foreign(&quiet, 2_000_000_000), Ok([2.0 * MIB as f64, 0.0]), "our journal is ours");
+        assert_eq!(foreign(&quiet, 2_000_000_000), Ok([2.0 * MIB as f64, 0.0].into()), "our journal is ours");
         let busy = reading([0, 205 * MIB], [0, 100 * MIB]);
-        assert_eq!(foreign(&busy, 1_000_000_000), Ok([0.0, 100.0 * MIB as f64]));
+        assert_eq!(foreign(&busy, 1_000_000_000), Ok([0.0, 100.0 * MIB as f64].into()));
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 
 use engine::clock::{Clock, RealClock};
 use engine::thread;
-use job::Direction;
 use probe::Meters;
 use results::evidence::{CacheCounters, LayerCounters, Ledger, LedgerSample, MachineEvidence, Moment, Seen};
 
@@ -136,10 +135,8 @@ impl Probes {
     fn application(&self) -> LayerCounters {
         let mut sum = LayerCounters::default();
         for published in self.shared.cells.iter().map(|cell| cell.published()) {
-            for (index, direction) in [Direction::Read, Direction::Write].into_iter().enumerate() {
-                sum.bytes[index] += published.bytes[direction as usize];
-                sum.operations[index] += published.ios[direction as usize];
-            }
+            sum.bytes = sum.bytes.plus(published.bytes.into());
+            sum.operations = sum.operations.plus(published.ios.into());
         }
         sum
     }

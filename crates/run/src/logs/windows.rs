@@ -1,6 +1,6 @@
 //! Averaged logs: one row for each direction that did something in a window.
 
-use job::{Direction, Reporting};
+use job::{Direction, PerDirection, Reporting};
 
 use super::rows::{NO_SUBMISSION, Row, Subject};
 use crate::recorder::Recorder;
@@ -39,12 +39,12 @@ struct Rate {
     subject: Subject,
     length_ns: u64,
     opened_ns: u64,
-    then: [u64; 3],
+    then: PerDirection<u64>,
 }
 
 impl Rate {
     fn new(subject: Subject, length_ms: u32) -> Rate {
-        Rate { subject, length_ns: u64::from(length_ms) * 1_000_000, opened_ns: 0, then: [0; 3] }
+        Rate { subject, length_ns: u64::from(length_ms) * 1_000_000, opened_ns: 0, then: PerDirection::default() }
     }
 
     fn close(&mut self, at_ns: u64, recorder: &Recorder, put: &mut impl FnMut(Row)) {
@@ -56,7 +56,7 @@ impl Rate {
                 Subject::Bandwidth => (recorder.bytes(direction), 1024),
                 _ => (recorder.completed(direction), 1),
             };
-            let done = counter - std::mem::replace(&mut self.then[direction as usize], counter);
+            let done = counter - std::mem::replace(&mut self.then[direction], counter);
             if done > 0 && spent_ms > 0 {
                 let value = done * 1000 / spent_ms / unit;
                 put(Row::Window { at_ms, value, largest: value, subject: self.subject, direction });
@@ -69,7 +69,7 @@ impl Rate {
 #[derive(Clone, Debug)]
 pub(super) struct Windows {
     length_ns: u64,
-    latencies: [Latencies; 3],
+    latencies: PerDirection<Latencies>,
     rates: [Rate; 2],
 }
 
@@ -81,13 +81,13 @@ impl Windows {
         let first = Latencies { due_ns: length_ns, ..Latencies::default() };
         let bandwidth = Rate::new(Subject::Bandwidth, length_ms.min(reporting.bandwidth_window_ms));
         let iops = Rate::new(Subject::Iops, length_ms.min(reporting.iops_window_ms));
-        Windows { length_ns, latencies: [first; 3], rates: [bandwidth, iops] }
+        Windows { length_ns, latencies: PerDirection::all(first), rates: [bandwidth, iops] }
     }
 
     /// One I/O; whether the window of its direction is to be closed with it.
     #[inline]
     pub(super) fn note(&mut self, direction: Direction, slat_ns: u64, clat_ns: u64, at_ns: u64) -> bool {
-        let window = &mut self.latencies[direction as usize];
+        let window = &mut self.latencies[direction];
         window.count += 1;
         window.clat.add(clat_ns);
         if slat_ns == NO_SUBMISSION {
@@ -103,7 +103,7 @@ impl Windows {
     /// Closes a direction's window of latencies. The next one ends where it would have ended had this one been closed
     /// in time.
     pub(super) fn close_latencies(&mut self, direction: Direction, at_ns: u64, mut put: impl FnMut(Row)) {
-        let window = &mut self.latencies[direction as usize];
+        let window = &mut self.latencies[direction];
         let sums = [
             (Subject::Slat, window.submitted, window.slat),
             (Subject::Clat, window.count, window.clat),

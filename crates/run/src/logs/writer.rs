@@ -4,15 +4,12 @@ use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 use super::files::{LogFile, LogFiles, Targets};
 use super::lines::write_line;
 use super::rows::{Row, Subject};
+use crate::bounds::Bounds;
 use crate::plan::Plan;
-
-/// Longest wait for the last rows: storage that answers takes them in far less.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 enum Message {
     Rows { worker: usize, rows: Vec<Row>, back: Sender<Vec<Row>> },
@@ -67,10 +64,10 @@ impl LogWriter {
     }
 
     /// All workers have ended: waits for the last line. Sentences about what could not be written.
-    pub(crate) fn end(self) -> Vec<String> {
+    pub(crate) fn end(self, bounds: Bounds) -> Vec<String> {
         let _ = self.sender.0.send(Message::End);
-        self.done.recv_timeout(PATIENCE).unwrap_or_else(|_| {
-            let seconds = PATIENCE.as_secs();
+        self.done.recv_timeout(bounds.patience()).unwrap_or_else(|_| {
+            let seconds = bounds.seconds();
             vec![format!("fio: the logs are incomplete: their storage did not respond for {seconds} s")]
         })
     }

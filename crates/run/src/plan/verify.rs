@@ -22,6 +22,7 @@ pub(super) fn note_of_shared_files(workers: &[WorkerPlan]) -> Option<Note> {
     Some(Note {
         id: "verify-shared-file".to_owned(),
         severity: Severity::Caution,
+        node: None,
         job: Some(shared.job.name.clone()),
         text: "multiple writers may overwrite blocks that belong to other jobs. This can cause verification \
                failures."

@@ -1,7 +1,7 @@
 //! Workers and layouts that are stuck in the kernel: when they are, and what is told of them.
 
 use engine::errno::ETIMEDOUT;
-use job::Direction;
+use job::PerDirection;
 use probe::Waiting;
 use results::{DirectionRecord, JobError, JobRecord};
 
@@ -64,7 +64,7 @@ impl WorkerWatch {
             WorkerState::Created => ordered,
             _ => at_work && (ordered || time_is_up(plan, ran_ns)),
         };
-        let limits = if to_end { bounds.to_end(in_flight_bytes(plan)) } else { Silence::ALLOWED };
+        let limits = if to_end { bounds.ending(in_flight_bytes(plan)) } else { Silence::ALLOWED };
         let found = self.ending.look(step_ns, to_end, limits);
         if found != Found::Alive {
             return found;
@@ -72,7 +72,7 @@ impl WorkerWatch {
         let limits = match state {
             // One that is to end is told of when that fails.
             _ if to_end => Silence::ALLOWED,
-            WorkerState::Created | WorkerState::Syncing => bounds.at_rest(totals.bytes[Direction::Write as usize]),
+            WorkerState::Created | WorkerState::Syncing => bounds.at_rest(totals.bytes.write),
             // A slow schedule is no silence.
             _ if at_work && !plan.job.pacing.is_paced() => bounds.at_work(),
             // It waits for the others, or is over.
@@ -151,13 +151,12 @@ pub(crate) fn left_behind(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, ove
 /// What is known of a worker that never gave an interim record: how much, not how fast each.
 fn from_totals(plan: &WorkerPlan, totals: Published, ran_ms: u64) -> JobRecord {
     let mut record = blank_record(plan);
-    let [read, write, trim] = [0, 1, 2].map(|direction| DirectionRecord {
+    record.directions = PerDirection::from_fn(|direction| DirectionRecord {
         bytes: totals.bytes[direction],
         ios: totals.ios[direction],
         runtime_ms: if totals.ios[direction] > 0 { ran_ms.max(1) } else { 0 },
         ..DirectionRecord::default()
     });
-    (record.read, record.write, record.trim) = (read, write, trim);
     record.job_runtime_ms = ran_ms;
     record
 }
@@ -248,10 +247,11 @@ mod tests {
     #[test]
     fn what_is_known_of_a_lost_worker_is_kept() {
         let (plan, cell) = (plan("--name=a --ioengine=null --size=1m"), WorkerCell::new());
-        cell.publish(Published { bytes: [8192, 0, 0], ios: [2, 0, 0], open_files: 1 });
+        let of_reads = |read| PerDirection { read, ..PerDirection::default() };
+        cell.publish(Published { bytes: of_reads(8192), ios: of_reads(2), open_files: 1 });
         let end = left_behind(&plan, &cell, 1500, 31_000_000_000);
-        let read = &end.record.read;
-        assert_eq!((read.bytes, read.ios, read.runtime_ms, end.record.write.runtime_ms), (8192, 2, 1500, 0));
+        let read = &end.record.directions.read;
+        assert_eq!((read.bytes, read.ios, read.runtime_ms, end.record.directions.write.runtime_ms), (8192, 2, 1500, 0));
         let error = end.record.error.unwrap();
         assert_eq!((error.code, error.text.as_str()), (ETIMEDOUT, "no answer for 31 s"));
         assert!(end.lost && end.messages[0].contains("worker 1 is stuck"), "{:?}", end.messages);

@@ -30,7 +30,7 @@ fn record(words: &str, service_ns: &[u64]) -> results::DirectionRecord {
         .collect();
     let ran = conduct(&jobs, None);
     assert_eq!(ran.job().error, None, "{:?}", ran.messages);
-    ran.job().read.clone()
+    ran.job().directions.read.clone()
 }
 
 #[track_caller]

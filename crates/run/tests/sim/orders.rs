@@ -12,15 +12,15 @@ const ENDLESS: &str = "--time_based --runtime=1000d";
 #[track_caller]
 fn assert_drained(job: &JobRecord) {
     assert_eq!(job.error, None);
-    assert!(job.read.ios > 0);
-    assert_eq!(job.read.bytes, job.read.ios * 4096);
-    assert_eq!(job.read.clat.moments.count, job.read.ios);
+    assert!(job.directions.read.ios > 0);
+    assert_eq!(job.directions.read.bytes, job.directions.read.ios * 4096);
+    assert_eq!(job.directions.read.clat.moments.count, job.directions.read.ios);
 }
 
 /// Runs until each worker has done some I/O, then gives the order.
 fn run_until_busy(words: &str, mut order: impl FnMut(&Control)) -> Ran {
     let mut watch = |view: &View<'_>, control: &Control, _: &[RunRecord]| {
-        if view.cells.iter().all(|cell| cell.published().ios[0] > 0) {
+        if view.cells.iter().all(|cell| cell.published().ios.read > 0) {
             order(control);
         }
     };
@@ -43,16 +43,16 @@ fn requests_that_a_stop_cancels_are_no_errors() {
     let ran = run_until_busy(&format!("{ENDLESS} --iodepth=8 --sim_service=10s"), Control::stop);
     let job = ran.job();
     assert_eq!(job.error, None, "{:?}", ran.messages);
-    assert_eq!(job.read.bytes, job.read.clat.moments.count * 4096);
+    assert_eq!(job.directions.read.bytes, job.directions.read.clat.moments.count * 4096);
     // One is with the device; the order may come before the one that was reaped last is replaced.
-    let called_back = job.read.ios - job.read.clat.moments.count;
+    let called_back = job.directions.read.ios - job.directions.read.clat.moments.count;
     assert!((6..=7).contains(&called_back), "{called_back} were issued, but never carried out");
 }
 
 #[test]
 fn a_device_that_never_answers_is_an_error_and_no_hang() {
     let mut watch = |view: &View<'_>, control: &Control, _: &[RunRecord]| {
-        if view.cells[0].published().ios[0] == 99 {
+        if view.cells[0].published().ios.read == 99 {
             control.stop();
         }
     };
@@ -60,7 +60,7 @@ fn a_device_that_never_answers_is_an_error_and_no_hang() {
     let ran = conduct(&jobs, Some(&mut watch));
     let error = ran.job().error.as_ref().expect("one request is missing");
     assert_eq!((error.code, error.function.as_str()), (110, "drain"));
-    assert_eq!((ran.job().read.ios, ran.job().read.bytes), (100, 99 * 4096));
+    assert_eq!((ran.job().directions.read.ios, ran.job().directions.read.bytes), (100, 99 * 4096));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_stop_reaches_governed_and_sampled_jobs() {
     assert_drained(run_until_busy(&format!("{ENDLESS} --rate_iops=1000"), Control::stop).job());
     assert_drained(run_until_busy(&format!("{ENDLESS} --thinktime=1s"), Control::stop).job());
     let ran = run_until_busy(&format!("{ENDLESS} --gtod_reduce=1 --iodepth=4"), Control::stop);
-    assert_eq!(ran.job().read.bytes, ran.job().read.ios * 4096);
+    assert_eq!(ran.job().directions.read.bytes, ran.job().directions.read.ios * 4096);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn all_clones_stop() {
 #[test]
 fn a_stage_that_a_stop_kept_from_starting_has_done_nothing() {
     let mut watch = |view: &View<'_>, control: &Control, _: &[RunRecord]| {
-        if view.cells[0].published().ios[0] > 0 {
+        if view.cells[0].published().ios.read > 0 {
             control.stop();
         }
     };
@@ -99,12 +99,12 @@ fn a_stage_that_a_stop_kept_from_starting_has_done_nothing() {
     let ran = conduct(&jobs, Some(&mut watch));
     let [first, second] = &ran.record.jobs[..] else { panic!("two jobs") };
     assert_drained(first);
-    assert_eq!((second.read.ios, second.started_ms, &second.error), (0, None, &None));
+    assert_eq!((second.directions.read.ios, second.started_ms, &second.error), (0, None, &None));
 }
 
 #[test]
 fn interim_records_hold_what_was_done_so_far() {
-    let has_io = |record: &RunRecord| record.jobs.iter().any(|job| job.read.bytes > 0);
+    let has_io = |record: &RunRecord| record.jobs.iter().any(|job| job.directions.read.bytes > 0);
     let mut watch = |_: &View<'_>, control: &Control, interims: &[RunRecord]| {
         // Should none ever come, the run must end all the same.
         if interims.iter().any(has_io) || interims.len() > 50 {
@@ -112,9 +112,9 @@ fn interim_records_hold_what_was_done_so_far() {
         }
     };
     let ran = conduct(&jobs(&format!("{ENDLESS} --iodepth=8")), Some(&mut watch));
-    let at_last = &ran.job().read;
+    let at_last = &ran.job().directions.read;
     let interim = ran.interims.iter().find(|interim| has_io(interim)).expect("the run went on until there was one");
-    let then = &interim.jobs[0].read;
+    let then = &interim.jobs[0].directions.read;
     assert!(!interim.complete);
     assert!(then.bytes < at_last.bytes, "it was taken while the job ran");
     assert_eq!(then.bytes, then.clat.moments.count * 4096);
@@ -125,7 +125,7 @@ fn interim_records_hold_what_was_done_so_far() {
 #[test]
 fn a_job_may_take_its_group_with_it() {
     let ran = simulate(&format!("--name=a --exitall --name=b {ENDLESS}"));
-    assert_eq!(ran.record.jobs[0].read.ios, 1000);
+    assert_eq!(ran.record.jobs[0].directions.read.ios, 1000);
     assert_drained(&ran.record.jobs[1]);
 }
 
@@ -142,7 +142,7 @@ fn a_failure_may_end_all_jobs() {
 fn stages_run_one_after_the_other() {
     let ran = simulate("--name=a --name=b --stonewall --name=c --new_group");
     let jobs: Vec<(&str, u32, u64)> =
-        ran.record.jobs.iter().map(|job| (job.name.as_str(), job.group, job.read.ios)).collect();
+        ran.record.jobs.iter().map(|job| (job.name.as_str(), job.group, job.directions.read.ios)).collect();
     assert_eq!(jobs, [("a", 0, 1000), ("b", 1, 1000), ("c", 2, 1000)]);
     let started = |index: usize| ran.record.jobs[index].started_ms.expect("it started");
     assert!(started(0) <= started(1));

@@ -2,7 +2,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use guide::watch::IntervalLatency;
-use results::{DirectionRecord, JobRecord, JobSetup, RunRecord};
+use results::{DirectionRecord, JobRecord, JobSetup, PerDirection, RunRecord};
 
 use super::*;
 
@@ -48,7 +48,10 @@ fn row(operations: u64) -> Row {
     let read =
         DirectionRecord { ios: operations, bytes: operations * 4096, runtime_ms: 3500, ..DirectionRecord::default() };
     let mut run = RunRecord::new("fsdyno", 0);
-    run.jobs.push(JobRecord { read, ..JobRecord::new("a", 1, JobSetup::default()) });
+    run.jobs.push(JobRecord {
+        directions: PerDirection { read, ..PerDirection::default() },
+        ..JobRecord::new("a", 1, JobSetup::default())
+    });
     let mut study = Study::of_run(run);
     study.rows.remove(0)
 }

@@ -1,4 +1,6 @@
-use results::{DirectionRecord, Finding, Interval, JobRecord, JobSetup, Latency, LatencyFigures, RunRecord, Severity};
+use results::{
+    DirectionRecord, Finding, Interval, JobRecord, JobSetup, Latency, LatencyFigures, PerDirection, RunRecord, Severity,
+};
 
 use super::*;
 
@@ -84,14 +86,25 @@ fn rows(depth: u32, servers: u32) -> Vec<Row> {
         let read = DirectionRecord { ios, bytes, runtime_ms: 3000, lat, ..DirectionRecord::default() };
         let pattern = format!("randread-4k-qd{depth}");
         let mut run = RunRecord::new("fsdyno", 0);
-        run.jobs.push(JobRecord { read, ..JobRecord::new(&pattern, 1, JobSetup::default()) });
+        run.jobs.push(JobRecord {
+            directions: PerDirection { read, ..PerDirection::default() },
+            ..JobRecord::new(&pattern, 1, JobSetup::default())
+        });
         Row { pattern, round, ..Study::of_run(run).rows.remove(0) }
     };
     (0..4).map(run).collect()
 }
 
 fn finding(id: &str, severity: Severity) -> Finding {
-    Finding { id: id.into(), severity, job: None, numbers: Vec::new(), cause: String::new(), next: String::new() }
+    Finding {
+        id: id.into(),
+        severity,
+        node: None,
+        job: None,
+        numbers: Vec::new(),
+        cause: String::new(),
+        next: String::new(),
+    }
 }
 
 #[test]

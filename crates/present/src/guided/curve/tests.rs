@@ -10,7 +10,7 @@ fn load(percent: u64, achieved_per_s: u64, response: Latency) -> Row {
     let mut row = row(&pattern, &title, achieved_per_s * 5, latencies(100_000));
     let job = &mut row.run.as_mut().unwrap().jobs[0];
     job.options.push(("rate_iops".into(), (percent * 400).to_string()));
-    job.read.response = Some(response);
+    job.directions.read.response = Some(response);
     row
 }
 
@@ -43,7 +43,7 @@ fn what_cannot_be_told_is_no_yes() {
     let alone = study.rows.len() - 1;
     let job = &mut study.rows[alone].run.as_mut().unwrap().jobs[0];
     job.options = vec![("rate_iops".into(), "60".into())];
-    (job.read.ios, job.read.runtime_ms) = (290, 5000);
+    (job.directions.read.ios, job.directions.read.runtime_ms) = (290, 5000);
     study.rows.drain(3..alone);
     assert!(text(&study, 100).contains(" not clear "), "{}", text(&study, 100));
 }

@@ -83,6 +83,7 @@ fn study() -> Study {
     stat.findings.push(Finding {
         id: "attribute-cache".into(),
         severity: Severity::Caution,
+        node: None,
         job: None,
         numbers: Vec::new(),
         cause: "1,001 operations and 3 requests to the server".into(),
@@ -108,6 +109,7 @@ fn study() -> Study {
     study.notes = vec![Note {
         id: "phase-cut".into(),
         severity: Severity::Caution,
+        node: None,
         job: None,
         text: "stopped at the time limit of 3 s each (--limit): create+fsync of dir after 438 of 1,001".into(),
     }];

@@ -1,6 +1,6 @@
 use results::{
-    DirectionRecord, Finding, JobRecord, JobSetup, Latency, Question, Row, RunRecord, STUDY_SCHEMA_VERSION, Severity,
-    Study, Target,
+    DirectionRecord, Finding, JobRecord, JobSetup, Latency, PerDirection, Question, Row, RunRecord,
+    STUDY_SCHEMA_VERSION, Severity, Study, Target,
 };
 
 use crate::guided::{markdown, text};
@@ -39,7 +39,11 @@ pub(in crate::guided) fn latencies(mean_ns: u64) -> Latency {
 /// A row of 4k reads during 5 s.
 pub(in crate::guided) fn row(pattern: &str, title: &str, ios: u64, lat: Latency) -> Row {
     let read = DirectionRecord { bytes: ios * 4096, ios, runtime_ms: 5000, lat, ..DirectionRecord::default() };
-    let job = JobRecord { read, job_runtime_ms: 5000, ..JobRecord::new(pattern, 1, JobSetup::default()) };
+    let job = JobRecord {
+        directions: PerDirection { read, ..PerDirection::default() },
+        job_runtime_ms: 5000,
+        ..JobRecord::new(pattern, 1, JobSetup::default())
+    };
     let mut run = RunRecord::new("fio-3.42-fsdyno", 1_795_262_548_563);
     run.jobs.push(job);
     Row {
@@ -70,6 +74,7 @@ fn sweep() -> Study {
     study.rows[10].findings.push(Finding {
         id: "foreign-load".into(),
         severity: Severity::Caution,
+        node: None,
         job: None,
         numbers: Vec::new(),
         cause: "somebody else used the device: a fifth of its reads were not ours".into(),

@@ -2,6 +2,7 @@
 //! behind: reads that a cache answered, writes that are still in memory.
 
 use maud::{Markup, html};
+use results::{Direction, ReadWrite, Transfer};
 
 use super::{Frame, label, px, rectangle, svg};
 use crate::quantity::bytes;
@@ -15,7 +16,6 @@ const NODE: f64 = 14.0;
 const LAYERS: [&str; 5] = ["application", "process", "page cache", "device", "wire"];
 /// Index of the page cache.
 const CACHE: usize = 2;
-const CLASSES: [&str; 2] = ["flow read", "flow write"];
 
 /// What stands in a column.
 enum Column {
@@ -29,7 +29,7 @@ enum Column {
 /// The chart.
 pub(in crate::sheet) fn chart(id: &str, title: &str, flow: &Flow) -> Markup {
     let columns = columns(flow);
-    let most = columns.iter().filter_map(Column::bytes).map(|[read, written]| read.saturating_add(written)).max();
+    let most = columns.iter().filter_map(Column::bytes).map(Bytes::sum).max();
     let scale = FULL / most.unwrap_or(0).max(1) as f64;
     let centre = |index: usize| SIZE.0 / 5.0 * (index as f64 + 0.5);
     let description = format!("{} {}", flow.sentence(), layers_in_words(&columns));
@@ -97,11 +97,11 @@ fn band((x1, from): (f64, Bytes), (x2, to): (f64, Bytes), scale: f64) -> Markup 
     let (from, to) = (heights(from), heights(to));
     let middle = (x1 + x2) / 2.0;
     html! {
-        @for index in 0..2 {
-            @if from[index] > 0.0 || to[index] > 0.0 {
-                @let (top1, top2) = (TOP + offset(from, index), TOP + offset(to, index));
-                @let (end1, end2) = (top1 + from[index], top2 + to[index]);
-                path class=(CLASSES[index]) d=(format!(
+        @for way in Transfer::BOTH {
+            @if from[way] > 0.0 || to[way] > 0.0 {
+                @let (top1, top2) = (TOP + offset(from, way), TOP + offset(to, way));
+                @let (end1, end2) = (top1 + from[way], top2 + to[way]);
+                path class={ "flow " (word(way)) } d=(format!(
                     "M{a} {t1}C{m} {t1} {m} {t2} {b} {t2}V{e2}C{m} {e2} {m} {e1} {a} {e1}z",
                     a = px(x1), b = px(x2), m = px(middle), t1 = px(top1), t2 = px(top2), e1 = px(end1), e2 = px(end2),
                 )) {}
@@ -111,8 +111,15 @@ fn band((x1, from): (f64, Bytes), (x2, to): (f64, Bytes), scale: f64) -> Markup 
 }
 
 /// Writes stand below reads.
-fn offset(heights: [f64; 2], index: usize) -> f64 {
-    if index == 0 { 0.0 } else { heights[0] }
+fn offset(heights: ReadWrite<f64>, way: Transfer) -> f64 {
+    match way {
+        Transfer::Read => 0.0,
+        Transfer::Write => heights.read,
+    }
+}
+
+fn word(way: Transfer) -> &'static str {
+    Direction::from(way).name()
 }
 
 fn node(column: &Column, x: f64, scale: f64) -> Markup {
@@ -121,11 +128,11 @@ fn node(column: &Column, x: f64, scale: f64) -> Markup {
         @match column {
             Column::Bytes(counted) => {
                 @let heights = counted.map(|bytes| bytes as f64 * scale);
-                @if heights == [0.0, 0.0] { (rectangle(x - NODE / 2.0, TOP, NODE, 1.5, "node")) }
-                @for index in 0..2 {
-                    @if heights[index] > 0.0 {
-                        @let class = ["node read", "node write"][index];
-                        (rectangle(x - NODE / 2.0, TOP + offset(heights, index), NODE, heights[index].max(1.0), class))
+                @if heights.read + heights.write == 0.0 { (rectangle(x - NODE / 2.0, TOP, NODE, 1.5, "node")) }
+                @for way in Transfer::BOTH {
+                    @if heights[way] > 0.0 {
+                        @let class = format!("node {}", word(way));
+                        (rectangle(x - NODE / 2.0, TOP + offset(heights, way), NODE, heights[way].max(1.0), &class))
                     }
                 }
                 @for (line, text) in in_lines(*counted).iter().enumerate() {
@@ -146,7 +153,7 @@ fn node(column: &Column, x: f64, scale: f64) -> Markup {
     }
 }
 
-fn in_lines([read, written]: Bytes) -> Vec<String> {
+fn in_lines(Bytes { read, write: written }: Bytes) -> Vec<String> {
     let mut lines = Vec::new();
     if read > 0 || written == 0 {
         lines.push(format!("r {}", bytes(read as f64)));

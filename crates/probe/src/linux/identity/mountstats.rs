@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use results::ReadWrite;
 use results::evidence::{NfsOperation, WireCounters};
 
 use crate::linux::{Look, mounts, read_text};
@@ -40,10 +41,13 @@ pub(in crate::linux) fn wire_counters(look: &Look, mount_point: &Path) -> Fact<W
     let [normal_read, normal_written, direct_read, direct_written, server_read, server_written] = bytes;
     Ok(WireCounters {
         witness: "nfs mountstats".to_owned(),
-        bytes: [server_read, server_written],
+        bytes: ReadWrite { read: server_read, write: server_written },
         exclusive: true,
         nfs_operations: statistics.operations,
-        nfs_asked_bytes: Some([normal_read.wrapping_add(direct_read), normal_written.wrapping_add(direct_written)]),
+        nfs_asked_bytes: Some(ReadWrite {
+            read: normal_read.wrapping_add(direct_read),
+            write: normal_written.wrapping_add(direct_written),
+        }),
         ..WireCounters::default()
     })
 }
@@ -177,8 +181,8 @@ device future:/x mounted on /mnt/future with fstype nfs4 statvers=2.0
     #[test]
     fn bytes_and_operations_of_a_version_4_mount() {
         let wire = counters("/mnt/with blank").unwrap();
-        assert_eq!(wire.bytes, [5_051_531_264, 134_217_728], "with the server, not what applications asked for");
-        assert_eq!(wire.nfs_asked_bytes, Some([4096 + 5_051_527_168, 8192 + 134_209_536]), "normal and direct");
+        assert_eq!(wire.bytes, [5_051_531_264, 134_217_728].into(), "with the server, not what applications asked for");
+        assert_eq!(wire.nfs_asked_bytes, Some([4096 + 5_051_527_168, 8192 + 134_209_536].into()), "normal and direct");
         assert!(wire.exclusive);
         let names: Vec<_> = wire.nfs_operations.iter().map(|operation| operation.name.as_str()).collect();
         assert_eq!(names, ["NULL", "READ", "WRITE", "GETATTR"], "never asked for, or not understood: left out");
@@ -199,7 +203,7 @@ device future:/x mounted on /mnt/future with fstype nfs4 statvers=2.0
     #[test]
     fn the_latest_mount_on_a_place_counts() {
         let wire = counters("/mnt/n3").unwrap();
-        assert_eq!((wire.bytes, wire.nfs_asked_bytes), ([5, 6], Some([4, 6])));
+        assert_eq!((wire.bytes, wire.nfs_asked_bytes), ([5, 6].into(), Some([4, 6].into())));
         assert_eq!(wire.nfs_operations.len(), 1);
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use results::ReadWrite;
 use results::evidence::{DeviceCounters, DevicePlace, LayerCounters};
 
 use super::growth::growth;
@@ -31,9 +32,9 @@ struct Metered {
 /// Figures of a `stat` file. Times are ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Raw {
-    ios: [u64; 2],
-    sectors: [u64; 2],
-    request_ms: [u64; 2],
+    ios: ReadWrite<u64>,
+    sectors: ReadWrite<u64>,
+    request_ms: ReadWrite<u64>,
     busy_ms: u64,
     weighted_ms: u64,
     flushes: Option<u64>,
@@ -86,13 +87,11 @@ impl Metered {
         let now = raw(&self.stat)?;
         let last = self.last.replace(now).unwrap_or(now);
         let grown = &mut self.grown;
-        for direction in 0..2 {
-            let sectors = growth(last.sectors[direction], now.sectors[direction]);
-            let LayerCounters { bytes, operations } = &mut grown.done;
-            bytes[direction] += sectors.saturating_mul(SECTOR_BYTES);
-            operations[direction] += growth(last.ios[direction], now.ios[direction]);
-            grown.request_ms[direction] += delta(last.request_ms[direction], now.request_ms[direction]);
-        }
+        let bytes = now.sectors.since(last.sectors).map(|sectors| sectors.saturating_mul(SECTOR_BYTES));
+        let LayerCounters { bytes: sum, operations } = &mut grown.done;
+        (*sum, *operations) = (sum.plus(bytes), operations.plus(now.ios.since(last.ios)));
+        let request_ms = last.request_ms.zip(now.request_ms).map(|(last, now)| delta(last, now));
+        grown.request_ms = grown.request_ms.plus(request_ms);
         grown.busy_ms += delta(last.busy_ms, now.busy_ms);
         grown.weighted_ms += delta(last.weighted_ms, now.weighted_ms);
         let flushes = last.flushes.zip(now.flushes).map(|(last, now)| growth(last, now));
@@ -116,9 +115,9 @@ fn parse(text: &str) -> Option<Raw> {
         return None;
     };
     Some(Raw {
-        ios: [reads, writes],
-        sectors: [sectors_read, sectors_written],
-        request_ms: [read_ms, write_ms],
+        ios: [reads, writes].into(),
+        sectors: [sectors_read, sectors_written].into(),
+        request_ms: [read_ms, write_ms].into(),
         busy_ms,
         weighted_ms,
         flushes: figures.get(15).copied(),
@@ -159,8 +158,8 @@ mod tests {
         meter.read(&tree.look).unwrap();
         stat(&tree, "sdb", "104 1 8024 76 55 2 4108 10 0 520 650 0 0 0 0 11 3\n");
         let third = &meter.read(&tree.look).unwrap()[0];
-        assert_eq!(third.done, LayerCounters { bytes: [24 * 512, 108 * 512], operations: [4, 5] });
-        assert_eq!(third.request_ms, [6, 16], "the 32-bit counter wrapped");
+        assert_eq!(third.done, LayerCounters { bytes: [24 * 512, 108 * 512].into(), operations: [4, 5].into() });
+        assert_eq!(third.request_ms, [6, 16].into(), "the 32-bit counter wrapped");
         assert_eq!((third.busy_ms, third.weighted_ms, third.flushes), (20, 50, Some(2)));
         assert_eq!((third.name.as_str(), third.place), ("sdb", DevicePlace::Leaf));
     }

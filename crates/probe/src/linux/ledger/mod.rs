@@ -148,7 +148,7 @@ mod tests {
         let first = meters.read();
         let text = std::fs::read("/proc/self/stat").unwrap();
         let second = meters.read();
-        let bytes = |reading: &Reading| reading.process.value().map(|process| process.call_bytes[0]);
+        let bytes = |reading: &Reading| reading.process.value().map(|process| process.call_bytes.read);
         match (bytes(&first), bytes(&second)) {
             (Some(before), Some(after)) => assert!(before == 0 && after >= text.len() as u64, "{before} {after}"),
             _ => eprintln!("skipped: {:?}", first.process.reason()),

@@ -1,10 +1,11 @@
 //! This process: bytes and processor time; and how long a thread of it waited for a processor.
 
+use results::ReadWrite;
 use results::evidence::ProcessCounters;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::thread::ClockId;
 
-use super::growth::{growth, growth_of_pair};
+use super::growth::growth;
 use crate::linux::{Look, read_text};
 use crate::{Fact, NotVisible};
 
@@ -37,8 +38,8 @@ impl ProcessMeter {
         };
         let first = *self.first.get_or_insert(now);
         Ok(ProcessCounters {
-            call_bytes: growth_of_pair(first.call_bytes, now.call_bytes),
-            storage_bytes: growth_of_pair(first.storage_bytes, now.storage_bytes),
+            call_bytes: now.call_bytes.since(first.call_bytes),
+            storage_bytes: now.storage_bytes.since(first.storage_bytes),
             cpu_ns: growth(first.cpu_ns, now.cpu_ns),
         })
     }
@@ -49,10 +50,11 @@ fn parse_wait(text: &str) -> Option<u64> {
     text.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Bytes of calls and of storage, `[read, write]`.
-pub(super) fn parse_io(text: &str) -> Option<([u64; 2], [u64; 2])> {
+/// Bytes of calls and of storage.
+pub(super) fn parse_io(text: &str) -> Option<(ReadWrite<u64>, ReadWrite<u64>)> {
     let figure = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
-    Some(([figure("rchar:")?, figure("wchar:")?], [figure("read_bytes:")?, figure("write_bytes:")?]))
+    let calls = ReadWrite { read: figure("rchar:")?, write: figure("wchar:")? };
+    Some((calls, ReadWrite { read: figure("read_bytes:")?, write: figure("write_bytes:")? }))
 }
 
 #[cfg(test)]
@@ -66,7 +68,7 @@ mod tests {
 
     #[test]
     fn bytes_of_calls_and_of_storage() {
-        assert_eq!(parse_io(IO), Some(([6976, 12], [4096, 8192])));
+        assert_eq!(parse_io(IO), Some(([6976, 12].into(), [4096, 8192].into())));
         assert_eq!(parse_io("rchar: 1\n"), None, "half a file is no file");
     }
 
@@ -75,10 +77,10 @@ mod tests {
         let tree = tree();
         fs::write(tree.look.proc.join("self/io"), IO).unwrap();
         let mut meter = ProcessMeter::default();
-        assert_eq!(meter.read(&tree.look).unwrap().call_bytes, [0, 0]);
+        assert_eq!(meter.read(&tree.look).unwrap().call_bytes, ReadWrite::default());
         fs::write(tree.look.proc.join("self/io"), IO.replace("6976", "7000").replace("8192", "9000")).unwrap();
         let second = meter.read(&tree.look).unwrap();
-        assert_eq!((second.call_bytes, second.storage_bytes), ([24, 0], [0, 808]));
+        assert_eq!((second.call_bytes, second.storage_bytes), ([24, 0].into(), [0, 808].into()));
         let hidden = super::super::tests::empty();
         assert!(ProcessMeter::default().read(&hidden.look).unwrap_err().place.ends_with("self/io"));
     }

@@ -10,13 +10,14 @@ use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessa
 use netlink_packet_sock_diag::SockDiagMessage;
 use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
 use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags, nlas::Nla};
+use results::ReadWrite;
 use results::evidence::SocketCounters;
 use rustix::fd::OwnedFd;
 use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
-use super::growth::{growth, growth_of_pair};
+use super::growth::growth;
 use crate::linux::{Look, processes};
 use crate::{Fact, NotVisible};
 
@@ -49,7 +50,7 @@ struct Connection {
     /// What `/proc/PID/fd` calls it; 0: the process has closed it, and the kernel still sends.
     inode: u32,
     /// Received, and sent and acknowledged.
-    bytes: [u64; 2],
+    bytes: ReadWrite<u64>,
 }
 
 /// The TCP connections of some daemons.
@@ -68,8 +69,8 @@ struct Known {
     family: u8,
     id: SocketId,
     inode: u32,
-    first: [u64; 2],
-    last: [u64; 2],
+    first: ReadWrite<u64>,
+    last: ReadWrite<u64>,
     /// Its process has it open.
     open: bool,
     /// The kernel still knows it.
@@ -138,7 +139,7 @@ impl SocketMeter {
                 family: connection.family,
                 id: connection.id.clone(),
                 inode: connection.inode,
-                first: if self.begun { [0, 0] } else { connection.bytes },
+                first: if self.begun { ReadWrite::default() } else { connection.bytes },
                 last: connection.bytes,
                 open,
                 alive: true,
@@ -147,10 +148,10 @@ impl SocketMeter {
             (known.last, known.open, known.alive) = (connection.bytes, open, true);
         }
         self.begun = true;
-        let grown = self.known.values().map(|known| growth_of_pair(known.first, known.last));
+        let grown = self.known.values().map(|known| known.last.since(known.first));
         let open = self.known.values().filter(|known| known.open).count() as u64;
         SocketCounters {
-            bytes: grown.fold([0, 0], |sum, grown| [sum[0] + grown[0], sum[1] + grown[1]]),
+            bytes: grown.fold(ReadWrite::default(), ReadWrite::plus),
             open,
             closed: growth(open, self.known.len() as u64),
         }
@@ -236,7 +237,7 @@ fn connection(response: &InetResponse) -> Option<Connection> {
         _ => None,
     })?;
     let figure = |at: usize| Some(u64::from_ne_bytes(info.get(at..at + 8)?.try_into().ok()?));
-    let bytes = [figure(RECEIVED_AT)?, figure(ACKNOWLEDGED_AT)?];
+    let bytes = ReadWrite { read: figure(RECEIVED_AT)?, write: figure(ACKNOWLEDGED_AT)? };
     let header = &response.header;
     Some(Connection { family: header.family, id: header.socket_id.clone(), inode: header.inode, bytes })
 }
@@ -253,6 +254,7 @@ mod tests {
     }
 
     fn at(number: u8, inode: u32, bytes: [u64; 2]) -> Connection {
+        let bytes = bytes.into();
         Connection { family: AF_INET, id: SocketId { cookie: [number; 8], ..SocketId::new_v4() }, inode, bytes }
     }
 
@@ -261,13 +263,17 @@ mod tests {
         let mut meter = meter();
         let ours = BTreeSet::from([10, 11]);
         let first = meter.count(&ours, &[at(1, 10, [500, 50]), at(9, 99, [7, 7])]);
-        assert_eq!(first, SocketCounters { bytes: [0, 0], open: 1, closed: 0 }, "older than the meter; not ours");
+        assert_eq!(
+            first,
+            SocketCounters { bytes: [0, 0].into(), open: 1, closed: 0 },
+            "older than the meter; not ours"
+        );
         let second = meter.count(&ours, &[at(1, 10, [600, 50]), at(2, 11, [30, 3])]);
-        assert_eq!(second, SocketCounters { bytes: [130, 3], open: 2, closed: 0 });
+        assert_eq!(second, SocketCounters { bytes: [130, 3].into(), open: 2, closed: 0 });
         let lingers = meter.count(&ours, &[at(1, 10, [600, 50]), at(2, 0, [30, 40])]);
-        assert_eq!(lingers, SocketCounters { bytes: [130, 40], open: 1, closed: 1 }, "it still sends");
+        assert_eq!(lingers, SocketCounters { bytes: [130, 40].into(), open: 1, closed: 1 }, "it still sends");
         let gone = meter.count(&ours, &[at(1, 10, [601, 50])]);
-        assert_eq!(gone, SocketCounters { bytes: [131, 40], open: 1, closed: 1 }, "what it moved is kept");
+        assert_eq!(gone, SocketCounters { bytes: [131, 40].into(), open: 1, closed: 1 }, "what it moved is kept");
     }
 
     #[test]
@@ -292,10 +298,10 @@ mod tests {
         far.write_all(&[2; 1000]).unwrap();
         near.read_exact(&mut [0; 1000]).unwrap();
         let after = meter.read(&look).unwrap();
-        assert_eq!(before.bytes, [0, 0]);
+        assert_eq!(before.bytes, [0, 0].into());
         // The kernel counts the end of a connection as a byte, and other tests of this process have some too.
-        let counted = |counters: &SocketCounters| (101_000..101_100).contains(&counters.bytes[0]);
-        assert!(counted(&after) && after.bytes[1] >= 100_000, "{after:?}");
+        let counted = |counters: &SocketCounters| (101_000..101_100).contains(&counters.bytes.read);
+        assert!(counted(&after) && after.bytes.write >= 100_000, "{after:?}");
         assert!(after.open >= 2, "{after:?}");
         drop(near);
         // The listening socket is none of them; the other end is, until it is closed too.

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use results::ReadWrite;
 use results::evidence::{NfsOperation, WireCounters};
 
-use super::growth::{growth, growth_of_pair};
+use super::growth::growth;
 use super::sockets::SocketMeter;
 use crate::fuse::{is_fuse, is_fuse_on_device};
 use crate::linux::{Look, identity, mounts, processes, read_number, read_text};
@@ -121,10 +122,10 @@ impl Witness {
 
 /// Bytes received and sent by the interfaces of a daemon's network, which may not be this process's. That none of them has
 /// carried anything is an answer.
-fn daemons_interfaces(look: &Look, pid: u32, towards: &[String]) -> Fact<(String, [u64; 2])> {
+fn daemons_interfaces(look: &Look, pid: u32, towards: &[String]) -> Fact<(String, ReadWrite<u64>)> {
     let shared = processes::shares_namespace(look, pid, "net");
     let own = || match interface_bytes(look, towards) {
-        Err(none) if none.reason == NOTHING_CARRIED => Ok(("no interface".to_owned(), [0, 0])),
+        Err(none) if none.reason == NOTHING_CARRIED => Ok(("no interface".to_owned(), ReadWrite::default())),
         other => other,
     };
     if shared == Ok(true) {
@@ -141,17 +142,17 @@ fn daemons_interfaces(look: &Look, pid: u32, towards: &[String]) -> Fact<(String
 }
 
 /// `eth0: received-bytes packets errors drops fifo frame compressed multicast sent-bytes …` under two lines of titles.
-fn parse_interfaces(text: &str) -> Option<[u64; 2]> {
+fn parse_interfaces(text: &str) -> Option<ReadWrite<u64>> {
     let figures = text.lines().filter_map(|line| line.split_once(':')).map(|(_, figures)| figures);
     let bytes = figures.filter_map(|figures| {
         let figures: Vec<u64> = figures.split_whitespace().map_while(|word| word.parse().ok()).collect();
-        Some([*figures.first()?, *figures.get(8)?])
+        Some(ReadWrite { read: *figures.first()?, write: *figures.get(8)? })
     });
-    bytes.reduce(|sum, one| [sum[0] + one[0], sum[1] + one[1]])
+    bytes.reduce(ReadWrite::plus)
 }
 
 /// Bytes that a daemon had storage read and write. Only its own user and root may know.
-fn daemon_storage_bytes(look: &Look, pid: u32) -> Option<[u64; 2]> {
+fn daemon_storage_bytes(look: &Look, pid: u32) -> Option<ReadWrite<u64>> {
     let text = read_text(&look.proc.join(pid.to_string()).join("io")).ok()?;
     super::process::parse_io(&text).map(|(_, storage)| storage)
 }
@@ -171,11 +172,11 @@ fn parse_processor_ticks(stat: &str) -> Option<u64> {
 
 /// Bytes received and sent by these interfaces. If none is named, by all that stand on no other: what a bond or a
 /// bridge counts, its members have counted already. The machine's own (`lo`) is one of them: the server may be here.
-fn interface_bytes(look: &Look, towards: &[String]) -> Fact<(String, [u64; 2])> {
+fn interface_bytes(look: &Look, towards: &[String]) -> Fact<(String, ReadWrite<u64>)> {
     let directory = look.sys.join("class/net");
     let entries = std::fs::read_dir(&directory).map_err(|error| NotVisible::new(directory.display(), error))?;
     let mut names = Vec::new();
-    let mut sum = [0u64; 2];
+    let mut sum = ReadWrite::default();
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         let named = path.file_name().is_some_and(|name| towards.iter().any(|known| name == known.as_str()));
         let wanted = if towards.is_empty() { !stands_on_another(&path) } else { named };
@@ -187,7 +188,7 @@ fn interface_bytes(look: &Look, towards: &[String]) -> Fact<(String, [u64; 2])> 
         // One that never carried anything is no witness, unless the traffic must take it.
         if let (Some(name), true) = (path.file_name(), named || received + sent > 0) {
             names.push(name.to_string_lossy().into_owned());
-            sum = [sum[0] + received, sum[1] + sent];
+            sum = sum.plus(ReadWrite { read: received, write: sent });
         }
     }
     names.sort();
@@ -205,14 +206,15 @@ fn stands_on_another(interface: &Path) -> bool {
 }
 
 fn since(now: WireCounters, first: &WireCounters) -> WireCounters {
-    let pair =
-        |now: Option<[u64; 2]>, first: Option<[u64; 2]>| now.zip(first).map(|(now, first)| growth_of_pair(first, now));
+    let pair = |now: Option<ReadWrite<u64>>, first: Option<ReadWrite<u64>>| {
+        now.zip(first).map(|(now, first)| now.since(first))
+    };
     let operation = |now: &NfsOperation| {
         let then = first.nfs_operations.iter().find(|then| then.name == now.name);
         then.map_or_else(|| now.clone(), |then| operation_since(now, then))
     };
     WireCounters {
-        bytes: growth_of_pair(first.bytes, now.bytes),
+        bytes: now.bytes.since(first.bytes),
         nfs_operations: now.nfs_operations.iter().map(operation).filter(|grown| grown.operations > 0).collect(),
         nfs_asked_bytes: pair(now.nfs_asked_bytes, first.nfs_asked_bytes),
         interface_bytes: pair(now.interface_bytes, first.interface_bytes),
@@ -238,9 +240,8 @@ fn operation_since(now: &NfsOperation, then: &NfsOperation) -> NfsOperation {
 
 /// Two mounts as one. The interfaces of the machine are the same for both and count once.
 fn together(first: WireCounters, second: WireCounters) -> WireCounters {
-    let sum = |first: [u64; 2], second: [u64; 2]| [first[0] + second[0], first[1] + second[1]];
-    let either = |first: Option<[u64; 2]>, second: Option<[u64; 2]>| match (first, second) {
-        (Some(first), Some(second)) => Some(sum(first, second)),
+    let either = |first: Option<ReadWrite<u64>>, second: Option<ReadWrite<u64>>| match (first, second) {
+        (Some(first), Some(second)) => Some(first.plus(second)),
         (first, second) => first.or(second),
     };
     let same = first.witness == second.witness && !first.exclusive;
@@ -252,7 +253,7 @@ fn together(first: WireCounters, second: WireCounters) -> WireCounters {
         }
     }
     WireCounters {
-        bytes: if same { first.bytes } else { sum(first.bytes, second.bytes) },
+        bytes: if same { first.bytes } else { first.bytes.plus(second.bytes) },
         exclusive: first.exclusive && second.exclusive,
         nfs_operations,
         nfs_asked_bytes: either(first.nfs_asked_bytes, second.nfs_asked_bytes),
@@ -313,7 +314,7 @@ mod tests {
         interface(&tree, "eth0", 1700, 130);
         interface(&tree, "eth1", 9, 8);
         let grown = meter.read(&tree.look).unwrap();
-        assert_eq!((grown.witness.as_str(), grown.bytes), ("interface eth1", [9, 8]));
+        assert_eq!((grown.witness.as_str(), grown.bytes), ("interface eth1", [9, 8].into()));
     }
 
     #[test]
@@ -329,7 +330,7 @@ mod tests {
         meter.read(&tree.look).unwrap();
         interface(&tree, "eth0", 1700, 130);
         let grown = meter.read(&tree.look).unwrap();
-        assert_eq!((grown.witness.as_str(), grown.bytes), ("interfaces eth0, lo", [700, 30]));
+        assert_eq!((grown.witness.as_str(), grown.bytes), ("interfaces eth0, lo", [700, 30].into()));
         assert!(!grown.exclusive);
         assert_eq!(grown.daemon_storage_bytes, None, "nothing is known of that process");
     }
@@ -367,7 +368,7 @@ mod tests {
         let mut meter = meter(vec![Witness::Fuse { daemon: Ok(77) }]);
         meter.read(&tree.look).unwrap();
         io(12288);
-        assert_eq!(meter.read(&tree.look).unwrap().daemon_storage_bytes, Some([8192, 0]));
+        assert_eq!(meter.read(&tree.look).unwrap().daemon_storage_bytes, Some([8192, 0].into()));
     }
 
     #[test]
@@ -384,12 +385,12 @@ mod tests {
         stats(1000, 5, "");
         let mut meter = meter(vec![Witness::Nfs("/mnt".into())]);
         let first = meter.read(&tree.look).unwrap();
-        assert_eq!((first.bytes, first.nfs_operations.len(), first.exclusive), ([0, 0], 0, true));
+        assert_eq!((first.bytes, first.nfs_operations.len(), first.exclusive), ([0, 0].into(), 0, true));
         meter.interfaces = vec!["eth0".to_owned()];
         assert_eq!(meter.read(&tree.look).unwrap().interface_bytes, None, "it was not counted from the beginning");
         stats(9192, 7, "\tGETATTR: 3 4 0 10 20 1 1 1 0\n");
         let second = meter.read(&tree.look).unwrap();
-        assert_eq!((second.bytes, second.nfs_asked_bytes), ([8192, 0], Some([8192, 0])));
+        assert_eq!((second.bytes, second.nfs_asked_bytes), ([8192, 0].into(), Some([8192, 0].into())));
         let operations: Vec<_> =
             second.nfs_operations.iter().map(|grown| (grown.name.as_str(), grown.operations)).collect();
         assert_eq!(operations, [("READ", 2), ("GETATTR", 3)]);
@@ -435,7 +436,7 @@ mod tests {
         meter.read(&tree.look).unwrap();
         carried(9000);
         let grown = meter.read(&tree.look).unwrap();
-        assert_eq!((grown.bytes, grown.witness.contains("the daemon's network")), ([8000, 0], true));
+        assert_eq!((grown.bytes, grown.witness.contains("the daemon's network")), ([8000, 0].into(), true));
         let unknown = Witness::Fuse { daemon: Err(NotVisible::new("/proc", "no process fits the mount")) };
         let hidden = self::meter(vec![unknown]).read(&tree.look).unwrap_err();
         assert!(
@@ -449,6 +450,6 @@ mod tests {
         let tree = tree();
         interface(&tree, "lo", 0, 0);
         let counted = meter(vec![Witness::Fuse { daemon: Ok(77) }]).read(&tree.look).unwrap();
-        assert_eq!((counted.witness.as_str(), counted.bytes), ("no interface", [0, 0]));
+        assert_eq!((counted.witness.as_str(), counted.bytes), ("no interface", [0, 0].into()));
     }
 }

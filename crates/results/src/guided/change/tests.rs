@@ -8,7 +8,7 @@ use crate::record::{JobRecord, JobSetup, Latency, RunRecord, UnifiedReporting};
 fn setup() -> JobSetup {
     JobSetup {
         access: Access::named("randread").unwrap(),
-        block_sizes: [(4096, 4096); 3],
+        block_sizes: job::PerDirection::all((4096, 4096)),
         engine: "libaio".into(),
         depth: 32,
         clones: 1,
@@ -31,9 +31,9 @@ fn setup() -> JobSetup {
 /// A run of one second with so many reads of 4 KiB, all with this latency.
 fn run(reads: u64, latency_ns: u64) -> RunRecord {
     let mut job = JobRecord::new("job", 1, setup());
-    job.read.ios = reads;
-    job.read.bytes = reads * 4096;
-    job.read.runtime_ms = 1000;
+    job.directions.read.ios = reads;
+    job.directions.read.bytes = reads * 4096;
+    job.directions.read.runtime_ms = 1000;
     let mut histogram = Histogram::new();
     let mut latency = Latency::default();
     for _ in 0..100 {
@@ -41,7 +41,7 @@ fn run(reads: u64, latency_ns: u64) -> RunRecord {
         latency.moments.record(latency_ns);
     }
     latency.histogram = Some(histogram);
-    job.read.lat = latency;
+    job.directions.read.lat = latency;
     let mut record = RunRecord::new("fio-3.42-test", 0);
     record.jobs.push(job);
     record
@@ -65,6 +65,7 @@ fn invalid() -> crate::Finding {
     crate::Finding {
         id: "page-cache".into(),
         severity: crate::Severity::Invalid,
+        node: None,
         job: None,
         numbers: Vec::new(),
         cause: String::new(),
@@ -117,7 +118,7 @@ fn the_course_of_a_single_run_shows_nothing() {
     let windows = |level: u64| {
         let mut of_one = study(&[(level, 64)]);
         let job = &mut of_one.rows[0].run.as_mut().unwrap().jobs[0];
-        job.read.iops_samples.series = (0..40).map(|window| (window * 500, level + window % 2)).collect();
+        job.directions.read.iops_samples.series = (0..40).map(|window| (window * 500, level + window % 2)).collect();
         of_one
     };
     let found = changes(&windows(1000), &windows(900), &[]);

@@ -3,11 +3,10 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Duration;
 
 use engine::clock::Clock;
 use engine::files::OpenFile;
-use engine::{Completion, Engine, EngineError, Queued, SelfContained, Slot, Slots};
+use engine::{Completion, Engine, Queued, SelfContained, Slot, Slots};
 use job::{Access, BlockSize, Distribution, Durability, FileService, Pacing, Pattern, PerDirection, Seed};
 use results::{JobRecord, JobSetup, Moments};
 use workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
@@ -71,20 +70,6 @@ impl Engine for Slow {
         Queued::Done(Completion { slot, result: i64::from(length) })
     }
 
-    fn submit(&mut self) -> Result<usize, EngineError> {
-        Ok(0)
-    }
-
-    fn reap(
-        &mut self,
-        _: usize,
-        _: usize,
-        _: Option<Duration>,
-        _: &mut Vec<Completion<Self>>,
-    ) -> Result<usize, EngineError> {
-        Ok(0)
-    }
-
     fn files(&self) -> &[OpenFile] {
         &[]
     }
@@ -92,10 +77,6 @@ impl Engine for Slow {
     fn buffer(&mut self, _: &Slot<Self>) -> &mut [u8] {
         self.clock.pass(FILLING_NS);
         &mut self.buffer
-    }
-
-    fn cancel(&mut self) -> Result<(), EngineError> {
-        Ok(())
     }
 }
 
@@ -184,7 +165,7 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
     let mut drive = Drive::new(parts);
     assert!(matches!(drive.run(), Ended::Finished));
     let shown = crate::recorder::Shown { clat: true, slat: false, lat: true, bandwidth: false, sampled: false };
-    let [read, write, _] = drive.into_parts().recorder.counted(1, shown).directions;
+    let PerDirection { read, write, .. } = drive.into_parts().recorder.counted(1, shown).directions;
     (if writes { write } else { read }.clat.moments, clock.readings.get())
 }
 

@@ -22,7 +22,7 @@ impl Gate {
         !cell.left_behind()
     }
 
-    pub(super) fn open(&self, stage: u32) {
+    pub(crate) fn open(&self, stage: u32) {
         *self.open_stages.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = stage + 1;
         self.opened.notify_all();
     }
@@ -40,7 +40,7 @@ enum Attendance {
 
 /// The workers of one stage.
 #[derive(Debug)]
-pub(super) struct Roll {
+pub(crate) struct Roll {
     attendance: Vec<Attendance>,
     starting: usize,
     awaited: usize,
@@ -48,19 +48,19 @@ pub(super) struct Roll {
 
 impl Roll {
     /// Nobody yet, of so many workers.
-    pub(super) fn new(workers: usize) -> Roll {
+    pub(crate) fn new(workers: usize) -> Roll {
         Roll { attendance: vec![Attendance::Absent; workers], starting: 0, awaited: 0 }
     }
 
     /// This worker's thread has begun.
-    pub(super) fn begins(&mut self, index: usize) {
+    pub(crate) fn begins(&mut self, index: usize) {
         self.attendance[index] = Attendance::Starting;
         self.starting += 1;
         self.awaited += 1;
     }
 
     /// It can begin with its I/O; from one that is not awaited this is no news.
-    pub(super) fn is_ready(&mut self, index: usize) {
+    pub(crate) fn is_ready(&mut self, index: usize) {
         if self.attendance[index] == Attendance::Starting {
             self.attendance[index] = Attendance::Ready;
             self.starting -= 1;
@@ -69,7 +69,7 @@ impl Roll {
 
     /// It has ended, or is left behind. False: it is not awaited, any more or at all.
     #[must_use]
-    pub(super) fn ends(&mut self, index: usize) -> bool {
+    pub(crate) fn ends(&mut self, index: usize) -> bool {
         match std::mem::replace(&mut self.attendance[index], Attendance::Absent) {
             Attendance::Absent => return false,
             Attendance::Starting => self.starting -= 1,
@@ -79,11 +79,16 @@ impl Roll {
         true
     }
 
-    pub(super) fn is_anybody_starting(&self) -> bool {
+    /// It has begun and neither ended nor been left behind.
+    pub(crate) fn awaits(&self, index: usize) -> bool {
+        self.attendance[index] != Attendance::Absent
+    }
+
+    pub(crate) fn is_anybody_starting(&self) -> bool {
         self.starting > 0
     }
 
-    pub(super) fn is_awaited(&self) -> bool {
+    pub(crate) fn is_awaited(&self) -> bool {
         self.awaited > 0
     }
 }

@@ -9,7 +9,7 @@ use engine::files::Directory;
 use engine::names::{self, Opened};
 use results::JobError;
 
-use crate::workplace::reason;
+use crate::account::job_error;
 
 /// Bytes that one call writes or reads at most: what programs that copy files use.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -18,41 +18,43 @@ const CHUNK_BYTES: usize = 1 << 20;
 const NAMES_BYTES: usize = 32 << 10;
 
 /// What all workers share and none changes.
-pub(super) struct Ground {
+pub struct Ground {
     /// The directory that all names are relative to.
-    pub(super) root: Directory,
+    pub root: Directory,
     /// Bytes of a file.
-    pub(super) size_bytes: u64,
+    pub size_bytes: u64,
     /// What is written: a whole file or a chunk of it.
     payload: Vec<u8>,
 }
 
 /// What one operation acts on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Item {
-    pub(super) index: u32,
-    pub(super) name: CString,
+pub struct Item {
+    /// Its number.
+    pub index: u32,
+    /// Its name, relative to the root.
+    pub name: CString,
     /// New name, target of a link, or directory, where the operation needs one.
-    pub(super) other: Option<CString>,
+    pub other: Option<CString>,
     /// Bytes of the file, or names in the directory, that must be found.
-    pub(super) expected: u64,
+    pub expected: u64,
 }
 
 /// What a worker keeps from one operation to the next.
-pub(super) struct Scratch {
+pub struct Scratch {
     clock: RealClock,
     buffer: Vec<u8>,
     names: Vec<MaybeUninit<u8>>,
     /// Time of the call that is told apart (close, fsync), ns.
-    pub(super) part_ns: u64,
+    pub(crate) part_ns: u64,
 }
 
 /// One operation.
-pub(super) type Perform = fn(&Ground, &Item, &mut Scratch) -> Result<(), Failure>;
+pub type Perform = fn(&Ground, &Item, &mut Scratch) -> Result<(), Failure>;
 
 /// Why an operation failed.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub enum Failure {
     /// A system call said so, with this errno.
     Call(&'static str, i32),
     /// It said that all is well and it is not.
@@ -61,17 +63,13 @@ pub(super) enum Failure {
 
 impl Failure {
     /// A signal came in between: that says nothing about the storage.
-    pub(super) fn interrupted(&self) -> bool {
+    pub(crate) fn interrupted(&self) -> bool {
         matches!(self, Failure::Call(_, errno::EINTR))
     }
 
-    pub(super) fn to_error(&self) -> JobError {
+    pub(crate) fn to_error(&self) -> JobError {
         match self {
-            Failure::Call(function, code) => JobError {
-                code: *code,
-                function: function.to_string(),
-                text: reason(&std::io::Error::from_raw_os_error(*code)),
-            },
+            Failure::Call(function, code) => job_error(*code, function),
             Failure::Wrong(function, text) => {
                 JobError { code: errno::EIO, function: function.to_string(), text: text.clone() }
             }
@@ -81,7 +79,7 @@ impl Failure {
 
 impl Ground {
     /// In this directory, with files of this size.
-    pub(super) fn new(root: Directory, size_bytes: u64) -> Ground {
+    pub fn new(root: Directory, size_bytes: u64) -> Ground {
         Ground { root, size_bytes, payload: payload(size_bytes) }
     }
 }
@@ -103,7 +101,7 @@ fn payload(size_bytes: u64) -> Vec<u8> {
 }
 
 impl Scratch {
-    pub(super) fn new(ground: &Ground) -> Scratch {
+    pub(crate) fn new(ground: &Ground) -> Scratch {
         Scratch {
             clock: RealClock::shared(),
             buffer: vec![0; ground.payload.len().max(256)],
@@ -151,7 +149,7 @@ fn write_all(ground: &Ground, file: &Opened) -> Result<(), Failure> {
 }
 
 /// Open, write, close.
-pub(super) fn write(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+pub fn write(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
     let file = open_new(ground, item)?;
     // A failed write is the news, whatever close would say after it.
     write_all(ground, &file)?;
@@ -159,7 +157,7 @@ pub(super) fn write(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Resu
 }
 
 /// Open, read to the end, close.
-pub(super) fn read(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+pub fn read(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
     let file = call("open", names::open(&ground.root, &item.name))?;
     let mut found = 0u64;
     loop {
@@ -178,24 +176,24 @@ fn right_size(function: &'static str, found: u64, expected: u64) -> Result<(), F
 }
 
 /// Open, close: an empty file.
-pub(super) fn create(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+pub fn create(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     close(open_new(ground, item)?)
 }
 
 /// The attributes.
-pub(super) fn stat(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+pub fn stat(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     let found = call("stat", names::size(&ground.root, &item.name))?;
     right_size("stat", found, item.expected)
 }
 
 /// The attributes, past what the kernel remembers of them: asked of the server, or of the daemon.
-pub(super) fn stat_forced(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+pub fn stat_forced(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     let found = call("statx", names::size_asked_anew(&ground.root, &item.name))?;
     right_size("statx", found, item.expected)
 }
 
 /// All names of a directory: open, read to its end, close.
-pub(super) fn list(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+pub fn list(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
     let directory = open_directory(ground, &item.name)?;
     let listed = call("readdir", directory.count_names(&mut scratch.names))?;
     close(directory)?;
@@ -205,12 +203,12 @@ pub(super) fn list(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Resul
 }
 
 /// To the new name.
-pub(super) fn rename(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+pub fn rename(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     call("rename", names::rename(&ground.root, &item.name, other(item)?))
 }
 
 /// Open, write, fsync, close: as a mail store keeps a message.
-pub(super) fn write_synced(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+pub fn write_synced(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
     let file = open_new(ground, item)?;
     write_all(ground, &file)?;
     call("fsync", scratch.part(|| file.sync()))?;
@@ -218,26 +216,30 @@ pub(super) fn write_synced(ground: &Ground, item: &Item, scratch: &mut Scratch) 
 }
 
 /// An empty file, and its name made durable: open, close, fsync of the directory.
-pub(super) fn create_synced(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+pub fn create_synced(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
     close(open_new(ground, item)?)?;
     let directory = open_directory(ground, other(item)?)?;
     call("fsync", scratch.part(|| directory.sync()))?;
     close(directory)
 }
 
-pub(super) fn make_directory(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+/// A directory.
+pub fn make_directory(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     call("mkdir", names::make_directory(&ground.root, &item.name))
 }
 
-pub(super) fn remove_directory(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+/// A directory goes.
+pub fn remove_directory(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     call("rmdir", names::remove_directory(&ground.root, &item.name))
 }
 
-pub(super) fn link(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+/// A symbolic link.
+pub fn link(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     call("symlink", names::link(&ground.root, other(item)?, &item.name))
 }
 
-pub(super) fn read_link(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+/// Where a link leads.
+pub fn read_link(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
     let length = call("readlink", names::read_link(&ground.root, &item.name, &mut scratch.buffer))?;
     let expected = other(item)?.to_bytes();
     if scratch.buffer.get(..length) == Some(expected) {
@@ -247,7 +249,8 @@ pub(super) fn read_link(ground: &Ground, item: &Item, scratch: &mut Scratch) -> 
     Err(Failure::Wrong("readlink", format!("the link points to {found:?}")))
 }
 
-pub(super) fn unlink(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+/// A name goes.
+pub fn unlink(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     call("unlink", names::remove(&ground.root, &item.name))
 }
 

@@ -1,14 +1,13 @@
 //! Where the small files are, and what they are called.
 
 use std::ffi::CString;
+use std::path::Path;
 
-use engine::files::Directory;
-
-use crate::{Problem, Watcher};
+use engine::files::{Directory, FileError};
 
 /// Families of names: each phase that makes something uses its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
+pub enum Family {
     /// `test7.txt`: the files of the published rule.
     Test,
     /// Empty files.
@@ -26,7 +25,8 @@ pub(super) enum Family {
 }
 
 impl Family {
-    pub(super) const COUNT: usize = 7;
+    /// How many there are.
+    pub const COUNT: usize = 7;
 
     /// What comes before and after the number.
     fn affixes(self) -> (&'static str, &'static str) {
@@ -45,20 +45,20 @@ impl Family {
 
 /// A binary tree of directories; the files are spread evenly over those at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tree {
+pub struct Tree {
     depth: u32,
     leaves: u32,
 }
 
 impl Tree {
     /// So deep, with no more ends than there are files.
-    pub(super) fn new(depth: u32, files: u32) -> Tree {
+    pub fn new(depth: u32, files: u32) -> Tree {
         let ends = 1u32.checked_shl(depth).unwrap_or(u32::MAX);
         Tree { depth, leaves: ends.min(files).max(1) }
     }
 
     /// Directories that hold files.
-    pub(super) fn leaves(&self) -> u32 {
+    pub fn leaves(&self) -> u32 {
         self.leaves
     }
 
@@ -69,23 +69,26 @@ impl Tree {
     }
 
     /// The directory of a file as a name for a system call: `.` is the root.
-    pub(super) fn directory(&self, index: u32) -> CString {
+    pub fn directory(&self, index: u32) -> CString {
         let prefix = self.prefix(index);
         text(if prefix.is_empty() { ".".to_string() } else { prefix.trim_end_matches('/').to_string() })
     }
 
     /// A name, relative to the root.
-    pub(super) fn name(&self, family: Family, index: u32) -> CString {
+    pub fn name(&self, family: Family, index: u32) -> CString {
         let (before, after) = family.affixes();
         text(format!("{}{before}{index}{after}", self.prefix(index)))
     }
 
-    /// Makes the directories under `root`, and tells the watcher which is looked for.
-    pub(super) fn make(&self, root: &Directory, watcher: &mut dyn Watcher) -> Result<(), Problem> {
+    /// Makes the directories under `root`; `next` is told which is looked for.
+    ///
+    /// # Errors
+    /// When one cannot be made.
+    pub fn make(&self, root: &Directory, next: &mut dyn FnMut(&Path)) -> Result<(), FileError> {
         for leaf in 0..self.leaves {
             let prefix = self.prefix(leaf);
-            watcher.looks(&root.path().join(&prefix));
-            root.make_all(prefix.as_ref()).map_err(|error| Problem::new(error.to_string()))?;
+            next(&root.path().join(&prefix));
+            root.make_all(prefix.as_ref())?;
         }
         Ok(())
     }
@@ -119,7 +122,7 @@ mod tests {
     fn no_directory_is_made_for_files_that_are_not_there() {
         let tree = Tree::new(5, 3);
         let place = tempfile::tempdir().unwrap();
-        tree.make(&Directory::open(place.path()).unwrap(), &mut crate::watch::Unwatched).unwrap();
+        tree.make(&Directory::open(place.path()).unwrap(), &mut |_| ()).unwrap();
         assert_eq!(tree.leaves(), 3);
         for index in 0..3 {
             assert!(place.path().join(tree.directory(index).to_str().unwrap()).is_dir());

@@ -2,48 +2,50 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::caches::{SWITCH, drop_all, may_be_dropped};
+use engine::caches::drop_all;
 use engine::clock::{Clock, RealClock};
 use engine::files::{Directory, FileAccess, FileError, OpenFile, OpenMode, page_cache_of};
 use engine::names;
 use probe::Mount;
-use run::Control;
 
 use super::operations::Item;
-use super::phases::Cache;
-use crate::workplace::reason;
-use crate::{Problem, Watcher};
+use crate::control::Control;
+use crate::sources::reason;
 
 /// An NFS client trusts new attributes for 3 s unless told otherwise: what was asked for in this time is still hot, ns.
 const WARM_NS_MAX: u64 = 2_000_000_000;
 
 /// What the cache is, and what may be done with it.
 #[derive(Clone, Debug)]
-pub(super) struct Caches {
+pub struct Caches {
     /// The mount; `None`: not visible.
-    pub(super) mount: Option<Mount>,
+    pub mount: Option<Mount>,
     /// Dropping the caches of the whole machine was allowed.
-    pub(super) may_drop: bool,
+    pub may_drop: bool,
 }
 
 /// What could be arranged.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Arranged {
+pub enum Arranged {
     /// It is so; in words, where there is anything to say.
     Ready(Option<String>),
     /// It cannot be had, for this reason.
     Impossible(String),
 }
 
-/// Whether the caches may be dropped at all.
-///
-/// # Errors
-/// When they may not, with the reason.
-pub(super) fn check_drop() -> Result<(), Problem> {
-    may_be_dropped().map_err(|error| {
-        Problem::new(format!("--drop-caches cannot write {SWITCH}: {}", reason(&error)))
-            .with_next("run as root of the machine (not of a container), or leave out --drop-caches")
-    })
+/// What the caches of this machine have to do with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cache {
+    /// Nothing is looked up that could be there.
+    Unconcerned,
+    /// What it asks for was used a moment ago.
+    Hot,
+    /// The attributes that it asks for were asked for a moment ago.
+    HotNames,
+    /// Names and attributes have to be fetched.
+    ColdNames,
+    /// Data has to be fetched.
+    ColdData,
 }
 
 impl Caches {
@@ -55,7 +57,8 @@ impl Caches {
         matches!(self.fstype(), "tmpfs" | "ramfs")
     }
 
-    pub(super) fn is_nfs(&self) -> bool {
+    /// Whether it is an NFS mount.
+    pub fn is_nfs(&self) -> bool {
         matches!(self.fstype(), "nfs" | "nfs4")
     }
 
@@ -64,21 +67,21 @@ impl Caches {
         self.is_nfs() || probe::is_fuse(self.fstype())
     }
 
-    /// Brings the caches into the state that a phase wants. Items that there was no time for are taken off the list. The
-    /// watcher is told of each that may hold this up.
-    pub(super) fn arrange(
+    /// Brings the caches into the state that a phase wants. Items that there was no time for are taken off the list.
+    /// `next` is told of each that may hold this up.
+    pub fn arrange(
         &self,
         wanted: Cache,
         root: &Directory,
         items: &mut Vec<Item>,
         limit_ns: Option<u64>,
         control: &Control,
-        watcher: &mut dyn Watcher,
+        next: &mut dyn FnMut(&Path),
     ) -> Arranged {
         match wanted {
             Cache::Unconcerned => Arranged::Ready(None),
             Cache::Hot | Cache::HotNames if self.is_memory() => Arranged::Ready(Some("memory".to_string())),
-            Cache::HotNames => self.warmed(root, items, limit_ns, control, watcher),
+            Cache::HotNames => self.warmed(root, items, limit_ns, control, next),
             Cache::Hot => Arranged::Ready(Some("hot".to_string())),
             Cache::ColdNames | Cache::ColdData if self.is_memory() => {
                 Arranged::Impossible("memory: never cold".to_string())
@@ -88,12 +91,12 @@ impl Caches {
                 Some(who) => Arranged::Ready(Some(format!("asked of the {who}"))),
                 None => Arranged::Impossible("needs --drop-caches".to_string()),
             },
-            Cache::ColdData => self.without_data(root, items, limit_ns, control, watcher),
+            Cache::ColdData => self.without_data(root, items, limit_ns, control, next),
         }
     }
 
     /// Whether attributes can be asked for past the caches of the kernel, and of whom.
-    pub(super) fn answers_when_forced(&self) -> Option<&'static str> {
+    pub fn answers_when_forced(&self) -> Option<&'static str> {
         match self.fstype() {
             "nfs" | "nfs4" => Some("server"),
             fstype if probe::is_fuse(fstype) => Some("daemon"),
@@ -109,7 +112,7 @@ impl Caches {
         items: &mut Vec<Item>,
         limit_ns: Option<u64>,
         control: &Control,
-        watcher: &mut dyn Watcher,
+        next: &mut dyn FnMut(&Path),
     ) -> Arranged {
         let clock = RealClock::shared();
         let end_ns = clock.now_ns() + limit_ns.unwrap_or(WARM_NS_MAX).min(WARM_NS_MAX);
@@ -118,7 +121,7 @@ impl Caches {
             if control.stopped() || clock.now_ns() >= end_ns {
                 break;
             }
-            watcher.looks(&path_of(root, item));
+            next(&path_of(root, item));
             // What is wrong with it is seen when it counts.
             let _ = names::size(root, &item.name);
             done += 1;
@@ -134,14 +137,14 @@ impl Caches {
         items: &mut Vec<Item>,
         limit_ns: Option<u64>,
         control: &Control,
-        watcher: &mut dyn Watcher,
+        next: &mut dyn FnMut(&Path),
     ) -> Arranged {
         let clock = RealClock::shared();
         let end_ns = limit_ns.map(|limit_ns| clock.now_ns().saturating_add(limit_ns));
         let over = || control.stopped() || end_ns.is_some_and(|end_ns| clock.now_ns() >= end_ns);
         let mut path = |item: &Item| {
             let path = path_of(root, item);
-            watcher.looks(&path);
+            next(&path);
             path
         };
         if !self.stores_at_close() {
@@ -213,9 +216,7 @@ fn dropped(root: &Directory) -> Arranged {
 
 #[cfg(test)]
 mod tests {
-    use crate::watch::Unwatched;
-
-    use super::super::phases::Cache::{ColdData, ColdNames, Hot, HotNames, Unconcerned};
+    use super::Cache::{ColdData, ColdNames, Hot, HotNames, Unconcerned};
     use super::*;
 
     fn caches(fstype: &str, options: &str) -> Caches {
@@ -234,7 +235,7 @@ mod tests {
 
     fn arrange(caches: &Caches, wanted: Cache, place: &Path, items: &mut Vec<Item>, control: &Control) -> Arranged {
         let root = Directory::open(place).unwrap();
-        caches.arrange(wanted, &root, items, None, control, &mut Unwatched)
+        caches.arrange(wanted, &root, items, None, control, &mut |_| ())
     }
 
     fn words(caches: &Caches, wanted: Cache) -> Arranged {

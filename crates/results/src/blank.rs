@@ -1,17 +1,16 @@
-//! Records of something that has not done anything yet, to be filled in.
+//! Blank records: of a run or a worker that has not done anything yet, to be filled in.
 
-use job::Access;
+use job::{Access, PerDirection};
 
-use crate::record::{
-    DirectionRecord, Host, JobPlan, JobRecord, JobSetup, RunRecord, SCHEMA_VERSION, SyncRecord, UnifiedReporting,
-};
+use crate::nodes::Node;
+use crate::record::{JobPlan, JobRecord, JobSetup, RunRecord, SCHEMA_VERSION, SyncRecord, UnifiedReporting};
 
 /// The percentiles that fio shows unless told otherwise.
 pub const DEFAULT_PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 
 impl RunRecord {
-    /// A run without jobs, just started.
+    /// A run without jobs on one node, just started.
     pub fn new(version: impl Into<String>, started_ms: u64) -> RunRecord {
         RunRecord {
             schema: SCHEMA_VERSION,
@@ -22,13 +21,10 @@ impl RunRecord {
             complete: false,
             command: Vec::new(),
             global_options: Vec::new(),
-            host: Host::default(),
+            nodes: vec![Node::default()],
             jobs: Vec::new(),
-            disks: Vec::new(),
             notes: Vec::new(),
             signal: None,
-            storages: Vec::new(),
-            ledger: None,
             findings: Vec::new(),
         }
     }
@@ -41,6 +37,7 @@ impl JobRecord {
             name: name.into(),
             description: None,
             thread_number,
+            node: 0,
             group: 0,
             members: 1,
             group_reporting: false,
@@ -53,9 +50,7 @@ impl JobRecord {
             error: None,
             lost: None,
             eta_s: None,
-            read: DirectionRecord::default(),
-            write: DirectionRecord::default(),
-            trim: DirectionRecord::default(),
+            directions: PerDirection::default(),
             sync: SyncRecord::default(),
             final_sync_ns: None,
             close_ns: None,
@@ -100,7 +95,7 @@ impl Default for JobSetup {
     fn default() -> JobSetup {
         JobSetup {
             access: Access::READ,
-            block_sizes: [(4096, 4096); 3],
+            block_sizes: PerDirection::all((4096, 4096)),
             engine: "psync".to_owned(),
             depth: 1,
             clones: 1,

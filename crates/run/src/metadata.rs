@@ -1,0 +1,274 @@
+//! Metadata work: workers whose requests are operations on names, as a program with many small files makes them. They
+//! begin together at the gate, stop between two operations, and tell what they have done in their cells; one that is
+//! stuck in the kernel is left behind.
+
+pub mod caches;
+pub mod operations;
+mod stuck;
+pub mod tree;
+mod worker;
+
+use std::any::Any;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
+use std::time::Duration;
+
+use engine::clock::{Clock, RealClock};
+use results::{JobError, Latency};
+
+use crate::conduct::Observer;
+use crate::control::{Control, WorkerCell};
+use crate::roll::{Gate, Roll};
+use crate::stall::{Found, StallDetector};
+use operations::{Ground, Item, Perform};
+
+/// Between two looks at the workers.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The only stage of a task.
+const STAGE: u32 = 0;
+
+/// What is to be done.
+pub struct Task {
+    /// What it is called, for people.
+    pub title: String,
+    /// What the operations share.
+    pub ground: Arc<Ground>,
+    /// The operation.
+    pub perform: Perform,
+    /// Whether a part of each operation is timed by itself.
+    pub has_part: bool,
+    /// What is operated on, in this order.
+    pub items: Vec<Item>,
+    /// Workers at once.
+    pub threads: u32,
+    /// Longest time, ns; `None`: to the end, however long that takes.
+    pub limit_ns: Option<u64>,
+    /// What one operation may take beyond the usual until it counts as stuck, ns: it moves or lists much.
+    pub more_ns: u64,
+    /// Orders, and how long they wait for what does not answer.
+    pub control: Arc<Control>,
+}
+
+/// What was done, by one worker or by all.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Indices of the items that were done, in no order.
+    pub done: Vec<u32>,
+    /// Operations that failed.
+    pub failures: u64,
+    /// The first error.
+    pub error: Option<JobError>,
+    /// Of whole operations.
+    pub latency: Latency,
+    /// Of the part that is timed by itself.
+    pub part: Latency,
+    /// User and system time of the workers.
+    pub cpu_ns: u64,
+    /// First operation's beginning and last one's end on the clock.
+    span_ns: Option<(u64, u64)>,
+    /// The time was over before the work was.
+    pub cut: bool,
+}
+
+impl Outcome {
+    /// From the first operation's beginning to the last one's end.
+    pub fn elapsed_ns(&self) -> u64 {
+        self.span_ns.map_or(0, |(begin_ns, end_ns)| end_ns.saturating_sub(begin_ns))
+    }
+
+    fn merge(&mut self, other: Outcome) {
+        self.done.extend(other.done);
+        self.failures += other.failures;
+        self.error = self.error.take().or(other.error);
+        merge_latency(&mut self.latency, &other.latency);
+        merge_latency(&mut self.part, &other.part);
+        self.cpu_ns += other.cpu_ns;
+        self.span_ns = match (self.span_ns, other.span_ns) {
+            (Some((begin, end)), Some((other_begin, other_end))) => Some((begin.min(other_begin), end.max(other_end))),
+            (one, two) => one.or(two),
+        };
+        self.cut |= other.cut;
+    }
+}
+
+fn merge_latency(into: &mut Latency, other: &Latency) {
+    into.moments.merge(&other.moments);
+    if let Some(histogram) = &other.histogram {
+        into.histogram.get_or_insert_default().merge(histogram);
+    }
+}
+
+/// How far a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Since the gate was opened.
+    pub elapsed_ns: u64,
+    /// Operations that are done.
+    pub operations: u64,
+    /// 99th percentile so far; `None`: not known yet.
+    pub latency_ns_p99: Option<u64>,
+    /// Until it ends, at this pace or because its time is over; `None`: nobody can tell.
+    pub left_ns: Option<u64>,
+}
+
+/// News from the workers.
+enum Event {
+    /// This worker can begin.
+    Ready(usize),
+    /// This one is over, or has panicked.
+    Ended(usize, Result<Box<Outcome>, Box<dyn Any + Send>>),
+}
+
+/// What the workers of a task share.
+struct Shared {
+    task: Task,
+    cells: Vec<WorkerCell>,
+    gate: Gate,
+    events: Mutex<Sender<Event>>,
+}
+
+impl Shared {
+    /// What a worker does, in this order.
+    fn share(&self, number: usize) -> impl Iterator<Item = &Item> {
+        self.task.items.iter().skip(number).step_by(self.cells.len())
+    }
+
+    /// The name that a worker is at.
+    fn name(&self, number: usize) -> String {
+        let cell = &self.cells[number];
+        let item = (cell.steps() > 0).then(|| self.share(number).nth(cell.file())).flatten();
+        item.map_or_else(|| "its first file".to_string(), |item| item.name.to_string_lossy().into_owned())
+    }
+
+    fn send(&self, event: Event) {
+        // One that comes back late is not waited for any more.
+        let _ = self.events.lock().unwrap_or_else(PoisonError::into_inner).send(event);
+    }
+}
+
+/// Does the task, and tells the observer how far it is. A worker that is left behind is the outcome's error, and stops
+/// the study.
+///
+/// # Errors
+/// When the system gives no more threads: nothing has been done then.
+pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outcome> {
+    let threads = usize::try_from(task.threads).unwrap_or(1).clamp(1, task.items.len().max(1));
+    let (sender, events) = channel();
+    let cells = (0..threads).map(|_| WorkerCell::new()).collect();
+    let shared = Arc::new(Shared { task, cells, gate: Gate::default(), events: Mutex::new(sender) });
+    let mut roll = Roll::new(threads);
+    for number in 0..threads {
+        let own = Arc::clone(&shared);
+        let work = move || {
+            let work = std::panic::AssertUnwindSafe(|| worker::run(&own, number));
+            own.send(Event::Ended(number, std::panic::catch_unwind(work).map(Box::new)));
+        };
+        if let Err(error) = Builder::new().name("metadata".to_owned()).spawn(work) {
+            // Those that wait at the gate already may not begin.
+            shared.cells.iter().for_each(WorkerCell::leave_behind);
+            shared.gate.open(STAGE);
+            return Err(error);
+        }
+        roll.begins(number);
+    }
+    let clock = RealClock::shared();
+    let mut phase = Phase { clock, began_ns: None, looked_ns: clock.now_ns(), shared, observer };
+    let mut watched = vec![StallDetector::default(); threads];
+    let mut whole = Outcome::default();
+    while roll.is_awaited() {
+        match events.recv_timeout(LOOK) {
+            Ok(Event::Ready(number)) => roll.is_ready(number),
+            Ok(Event::Ended(number, outcome)) if roll.ends(number) => match outcome {
+                Ok(outcome) => whole.merge(*outcome),
+                Err(panic) => std::panic::resume_unwind(panic),
+            },
+            Ok(Event::Ended(..)) => {}
+            Err(RecvTimeoutError::Timeout) => phase.look(&mut watched, &mut roll, &mut whole),
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if !roll.is_anybody_starting() {
+            phase.begin();
+        }
+    }
+    Ok(whole)
+}
+
+/// A task whose workers are watched.
+struct Phase<'run> {
+    clock: RealClock,
+    /// When the gate was opened; `None`: not yet.
+    began_ns: Option<u64>,
+    looked_ns: u64,
+    shared: Arc<Shared>,
+    observer: &'run mut dyn Observer,
+}
+
+impl Phase<'_> {
+    fn begin(&mut self) {
+        if self.began_ns.is_none() {
+            self.began_ns = Some(self.clock.now_ns());
+            self.shared.gate.open(STAGE);
+        }
+    }
+
+    /// Tells how far it is, and leaves those behind that do not answer.
+    fn look(&mut self, watched: &mut [StallDetector<u64>], roll: &mut Roll, whole: &mut Outcome) {
+        let now_ns = self.clock.now_ns();
+        let step_ns = now_ns.saturating_sub(std::mem::replace(&mut self.looked_ns, now_ns));
+        let Some(began_ns) = self.began_ns else { return };
+        self.observer.metadata(&self.progress(now_ns.saturating_sub(began_ns)));
+        let shared = Arc::clone(&self.shared);
+        let task = &shared.task;
+        let limits = task.control.bounds().operation(task.more_ns, task.control.stopped());
+        for (number, (detector, cell)) in watched.iter_mut().zip(&shared.cells).enumerate() {
+            if !roll.awaits(number) {
+                continue;
+            }
+            let thread = cell.thread().unwrap_or(0);
+            match detector.look(step_ns, cell.steps(), limits) {
+                Found::Alive => {}
+                Found::Silent(silent_ns) => {
+                    let sentence = stuck::sentence(&task.title, &shared.name(number), thread, silent_ns);
+                    self.observer.message(&sentence);
+                }
+                Found::Lost(silent_ns) => {
+                    let _ = roll.ends(number);
+                    cell.leave_behind();
+                    task.control.leave_behind();
+                    let (error, sentence) = stuck::left_behind(&task.title, &shared.name(number), thread, silent_ns);
+                    self.observer.message(&sentence);
+                    whole.merge(so_far(&shared, number, error, (began_ns, now_ns)));
+                }
+            }
+        }
+    }
+
+    fn progress(&self, elapsed_ns: u64) -> Progress {
+        let Shared { task, cells, .. } = &*self.shared;
+        let operations: u64 = cells.iter().map(|cell| cell.published().ios.read).sum();
+        let left = (task.items.len() as u64).saturating_sub(operations);
+        let by_count_ns = (operations > 0).then(|| (elapsed_ns as f64 * left as f64 / operations as f64) as u64);
+        let by_time_ns = task.limit_ns.map(|limit_ns| limit_ns.saturating_sub(elapsed_ns));
+        Progress {
+            elapsed_ns,
+            operations,
+            latency_ns_p99: cells.iter().filter_map(WorkerCell::latency_ns_p99).max(),
+            left_ns: by_count_ns.into_iter().chain(by_time_ns).min(),
+        }
+    }
+}
+
+/// The outcome of a worker that is left behind: as far as it had come. Its latencies stay with it.
+fn so_far(shared: &Shared, number: usize, error: JobError, span_ns: (u64, u64)) -> Outcome {
+    let operations = usize::try_from(shared.cells[number].published().ios.read).unwrap_or(usize::MAX);
+    Outcome {
+        // No phase follows that would ask which of them it were.
+        done: shared.share(number).take(operations).map(|item| item.index).collect(),
+        failures: 1,
+        error: Some(error),
+        span_ns: Some(span_ns),
+        ..Outcome::default()
+    }
+}

@@ -1,0 +1,78 @@
+//! One worker: its share of the items, one operation after the other.
+
+use engine::clock::{Clock, RealClock};
+use engine::thread::{thread_id, usage};
+use job::PerDirection;
+use results::Latency;
+
+use super::operations::{Item, Scratch};
+use super::{Event, Outcome, STAGE, Shared};
+use crate::control::Published;
+use crate::recorder::Distributed;
+
+/// Between two tellings of a percentile, ns: it costs some microseconds.
+const P99_NS: u64 = 500_000_000;
+
+/// Waits at the gate, and does its share.
+pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
+    let (task, cell) = (&shared.task, &shared.cells[number]);
+    let ground = &*task.ground;
+    let share: Vec<&Item> = shared.share(number).collect();
+    cell.set_thread(thread_id());
+    let clock = RealClock::shared();
+    let mut scratch = Scratch::new(ground);
+    let (mut latency, mut part) = (Distributed::new(), Distributed::new());
+    let mut outcome = Outcome { done: Vec::with_capacity(share.len()), ..Outcome::default() };
+    shared.send(Event::Ready(number));
+    if !shared.gate.wait(STAGE, cell) {
+        return outcome;
+    }
+    let used = usage();
+    let began_ns = clock.now_ns();
+    let mut ended_ns = began_ns;
+    let mut next_p99_ns = began_ns + P99_NS;
+    for (at, item) in share.into_iter().enumerate() {
+        if task.control.stopped() {
+            break;
+        }
+        if task.limit_ns.is_some_and(|limit_ns| ended_ns.saturating_sub(began_ns) >= limit_ns) {
+            outcome.cut = true;
+            break;
+        }
+        cell.turns_to(at);
+        let begin_ns = clock.now_ns();
+        let answer = (task.perform)(ground, item, &mut scratch);
+        ended_ns = clock.now_ns();
+        match answer {
+            Ok(()) => {
+                outcome.done.push(item.index);
+                latency.add(ended_ns.saturating_sub(begin_ns));
+                if task.has_part {
+                    part.add(scratch.part_ns);
+                }
+                let ios = PerDirection { read: outcome.done.len() as u64, ..PerDirection::default() };
+                cell.publish(Published { ios, ..Published::default() });
+                if ended_ns >= next_p99_ns {
+                    next_p99_ns = ended_ns + P99_NS;
+                    cell.publish_p99(latency.latency().histogram.and_then(|counted| counted.percentile(99.0)));
+                }
+            }
+            Err(failure) if failure.interrupted() && task.control.stopped() => break,
+            Err(failure) => {
+                outcome.failures += 1;
+                outcome.error.get_or_insert_with(|| failure.to_error());
+            }
+        }
+    }
+    outcome.span_ns = Some((began_ns, ended_ns));
+    let used = usage().since(&used);
+    outcome.cpu_ns = u64::try_from((used.user + used.system).as_nanos()).unwrap_or(u64::MAX);
+    outcome.latency = counted(&latency);
+    outcome.part = counted(&part);
+    outcome
+}
+
+/// What was counted; nothing has no distribution.
+fn counted(latency: &Distributed) -> Latency {
+    Some(latency.latency()).filter(|latency| latency.moments.count > 0).unwrap_or_default()
+}

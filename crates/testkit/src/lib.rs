@@ -1,0 +1,79 @@
+//! What the tests share: a directory of their own, the built program run in it, the lab's stacks, and why one is skipped.
+#![forbid(unsafe_code)]
+
+mod place;
+mod ran;
+mod running;
+pub mod stack;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub use place::{Place, Words, names, start};
+pub use ran::Ran;
+pub use running::{Running, pause, wait_until};
+
+/// The folder of the workspace.
+pub fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the package is two folders deep")
+}
+
+/// The folder that cargo builds this profile in: the test's own program is in a folder of it.
+fn build() -> PathBuf {
+    let test = std::env::current_exe().expect("the test has a file");
+    test.ancestors().nth(2).expect("it is in a folder of the build").to_owned()
+}
+
+/// The program under test: the built one, or the one that `FSDYNO_BIN` names.
+pub fn program() -> String {
+    std::env::var("FSDYNO_BIN").unwrap_or_else(|_| word(&build().join("fsdyno")).to_owned())
+}
+
+/// A directory on the disk that holds the build, which takes direct I/O where a tmpfs may not.
+pub fn directory() -> tempfile::TempDir {
+    let scratch = build().with_file_name("tmp");
+    std::fs::create_dir_all(&scratch).expect("the build directory is writable");
+    tempfile::tempdir_in(scratch).expect("the build directory is writable")
+}
+
+/// Says that a test did not run, and why.
+#[expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
+pub fn skip(reason: &str) {
+    eprintln!("skipped: {reason}");
+}
+
+/// Whether a program is installed; if not, that is said.
+pub fn has(tool: &str) -> bool {
+    let found = Command::new(tool).arg("--version").output().is_ok_and(|ran| ran.status.success());
+    if !found {
+        skip(&format!("{tool} is not installed"));
+    }
+    found
+}
+
+/// Whether what needs root can be done; if not, that is said.
+pub fn is_root(what: &str) -> bool {
+    let root = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("this process")) == 0;
+    if !root {
+        skip(&format!("{what} needs root"));
+    }
+    root
+}
+
+/// Runs a line in a shell; what it prints. Panics if it fails.
+#[track_caller]
+pub fn shell(line: &str) -> String {
+    let ran = Command::new("bash").args(["-c", line]).output().expect("bash is there");
+    assert!(ran.status.success(), "{line}: {}\n{}", ran.status, text(&ran.stderr));
+    text(&ran.stdout)
+}
+
+/// A path as a word of a command line.
+pub fn word(path: &Path) -> &str {
+    path.to_str().expect("a plain name")
+}
+
+/// What a program has printed.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,149 @@
+//! A program that goes on.
+
+use std::fs::File;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, Stdio};
+
+use engine::clock::{Clock, RealClock};
+use tempfile::TempDir;
+
+use crate::Ran;
+
+/// A hang is a failure, not a wait: longer than anything may take, whose stated bound is a minute and a half, ns.
+const HANG_NS: u64 = 120_000_000_000;
+
+/// Between two looks at what goes on, ns.
+const PAUSE_NS: u64 = 2_000_000;
+
+/// Waits for something that another process does.
+#[track_caller]
+pub fn wait_until(what: &str, mut reached: impl FnMut() -> bool) {
+    let clock = RealClock::shared();
+    let end_ns = clock.now_ns() + HANG_NS;
+    while !reached() {
+        assert!(clock.now_ns() < end_ns, "no {what}");
+        clock.sleep_until_ns(clock.now_ns() + PAUSE_NS);
+    }
+}
+
+/// Lets some time pass.
+pub fn pause(ms: u64) {
+    let clock = RealClock::shared();
+    clock.sleep_until_ns(clock.now_ns() + ms * 1_000_000);
+}
+
+/// A program that goes on. What it says is on disk, so that nobody has to read pipes.
+pub struct Running {
+    child: Child,
+    said: TempDir,
+}
+
+impl Running {
+    /// Starts it with both outputs on disk.
+    pub fn start(command: &mut Command) -> Running {
+        let said = crate::directory();
+        let stdout = File::create(said.path().join("stdout")).expect("a file is made");
+        Running::start_beside(command.stdout(stdout), said)
+    }
+
+    /// Starts a command whose stdout the caller has chosen.
+    pub fn start_with_stdout(command: &mut Command, stdout: impl Into<Stdio>) -> Running {
+        Running::start_beside(command.stdout(stdout), crate::directory())
+    }
+
+    fn start_beside(command: &mut Command, said: TempDir) -> Running {
+        let stderr = File::create(said.path().join("stderr")).expect("a file is made");
+        let child = command.stderr(stderr).spawn().expect("the program starts");
+        Running { child, said }
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn text(&self, name: &str) -> String {
+        // Not there is nothing yet, or went elsewhere.
+        crate::text(&std::fs::read(self.said.path().join(name)).unwrap_or_default())
+    }
+
+    /// What it has printed so far.
+    pub fn stdout(&self) -> String {
+        self.text("stdout")
+    }
+
+    /// What it has said beside so far.
+    pub fn stderr(&self) -> String {
+        self.text("stderr")
+    }
+
+    /// All of it.
+    pub fn said(&self) -> String {
+        self.stdout() + &self.stderr()
+    }
+
+    /// Sends a signal, such as `INT`.
+    pub fn signal(&self, name: &str) {
+        self.shell(&format!("kill -{name} {}", self.id()));
+    }
+
+    /// Sends a signal, and again a moment later unless that has ended the program.
+    pub fn signal_twice(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.id());
+        // The child is waited for later, so its number stays its own.
+        self.shell(&format!("{kill} && sleep 0.002 && {kill}"));
+    }
+
+    fn shell(&self, script: &str) {
+        let sent = Command::new("sh").args(["-c", script]).status().expect("sh runs");
+        assert!(sent.success(), "{script}");
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&mut self) -> bool {
+        self.child.try_wait().expect("the child can be waited for").is_some()
+    }
+
+    /// Waits until `reached`, which it must be before the program ends.
+    #[track_caller]
+    pub fn wait_until(&mut self, what: &str, mut reached: impl FnMut(&Running) -> bool) {
+        wait_until(what, || {
+            let over = self.is_over();
+            let reached = reached(self);
+            assert!(reached || !over, "it ended before {what}:\n{}\n{}", self.stdout(), self.stderr());
+            reached
+        });
+    }
+
+    /// Waits until stdout holds `text`.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) {
+        self.wait_until(text, |running| running.stdout().contains(text));
+    }
+
+    /// Waits for the end.
+    #[track_caller]
+    pub fn finish(self) -> Ran {
+        self.finish_with_signal().1
+    }
+
+    /// The same, with its status as a shell has it: `128 + N` if signal N has killed it.
+    #[track_caller]
+    pub fn finish_with_signal(mut self) -> (i32, Ran) {
+        wait_until("end", || self.is_over());
+        let status = self.child.wait().expect("it has ended");
+        let ran = Ran { status: status.code(), stdout: self.stdout(), stderr: self.stderr() };
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+        let killed = || 128 + status.signal().expect("no status means a signal");
+        (ran.status.unwrap_or_else(killed), ran)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // After a failed assertion nothing goes on in the background; after a good end both calls do nothing. One that is
+        // stuck in the kernel is not waited for.
+        let _ = self.child.kill();
+        let _ = self.child.try_wait();
+    }
+}
