@@ -15,6 +15,7 @@ mod tool;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::workspace::{folder, target_directory};
 use cases::{CASES, Kind};
 use measure::Bench;
 use table::Line;
@@ -118,20 +119,10 @@ fn fio() -> Option<Tool> {
     Tool::find("fio", path).inspect_err(|error| eprintln!("fsdyno is measured alone: {error}")).ok()
 }
 
-/// Where cargo puts what it builds; the benchmark's files lie below it too, on the same disk.
-fn target_directory() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from)
-}
-
-fn workspace() -> PathBuf {
-    let xtask = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().map_or(xtask.clone(), PathBuf::from)
-}
-
 fn write_document(bench: &Bench, table: &str) -> Result<(), String> {
-    let path = workspace().join("docs/benchmarks.md");
+    let path = folder().join("docs/benchmarks.md");
     let text = table::document(&machine::describe(bench), table);
-    let written = std::fs::create_dir_all(workspace().join("docs")).and_then(|()| std::fs::write(&path, text));
+    let written = std::fs::create_dir_all(folder().join("docs")).and_then(|()| std::fs::write(&path, text));
     written.map_err(|error| format!("docs/benchmarks.md cannot be written: {error}"))
 }
 

@@ -67,7 +67,7 @@ impl Sanitizer {
     fn run(&self, target: &str) -> Result<bool, String> {
         println!("== {} sanitizer", self.name);
         let tests = Command::new("rustup")
-            .args(["run", "nightly", "cargo", "test", "-p", "engine", "-p", "run", "--lib", "--tests"])
+            .args(["run", "nightly", "cargo", "test", "-p", "fsdyno-engine", "-p", "fsdyno-run", "--lib", "--tests"])
             .args(["--target", target, "--target-dir", &format!("target/sanitize-{}", self.name)])
             .args(self.needs_source.then_some("-Zbuild-std"))
             .arg("--")

@@ -1,5 +1,7 @@
 //! Structure that the compiler does not check: who imports whom, who calls the system, names, lengths of files, words.
 
+mod circles;
+mod finding;
 mod rooms;
 mod rust;
 mod text;
@@ -8,34 +10,9 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::workspace::Workspace;
+use finding::{File, Finding};
 
 pub(crate) use rooms::SYSTEM_ROOMS;
-
-/// Something that must change.
-#[derive(Debug, PartialEq, Eq)]
-struct Finding {
-    /// File or crate, with the line where there is one.
-    place: String,
-    /// What is wrong and what to do.
-    text: String,
-}
-
-impl Finding {
-    fn new(place: impl Into<String>, text: impl Into<String>) -> Finding {
-        Finding { place: place.into(), text: text.into() }
-    }
-
-    fn at(path: &str, line: usize, text: impl Into<String>) -> Finding {
-        Finding::new(format!("{path}:{line}"), text)
-    }
-}
-
-/// A text file of the project.
-struct File {
-    /// Relative to the workspace, with forward slashes.
-    path: String,
-    text: String,
-}
 
 /// Runs all checks and prints what they find.
 pub(crate) fn run() -> Result<bool, String> {
@@ -44,6 +21,7 @@ pub(crate) fn run() -> Result<bool, String> {
     let mut findings = rooms::check(&workspace);
     findings.extend(text::check(&files));
     findings.extend(rust::check(&files));
+    findings.extend(circles::check(&files));
     for finding in &findings {
         println!("{}: {}", finding.place, finding.text);
     }

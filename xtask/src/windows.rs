@@ -16,19 +16,20 @@ pub(crate) fn run() -> Result<bool, String> {
         .filter(|member| member.roots.iter().any(|root| root.starts_with(workspace.root.join("crates"))))
         .collect();
     let (bound, free): (Vec<&str>, Vec<&str>) =
-        rooms.iter().map(|room| room.name.as_str()).partition(|name| needs_the_system(name, &rooms));
+        rooms.iter().map(|room| room.room.as_str()).partition(|name| needs_the_system(name, &rooms));
     if let Err(reason) = target() {
         println!("skipped: {reason}");
         return Ok(true);
     }
     println!("for {TARGET}: {}; not {}, which call the system or use what does", free.join(", "), bound.join(", "));
-    let packages = free.iter().flat_map(|name| ["-p", *name]);
+    let packages =
+        rooms.iter().filter(|room| free.contains(&room.room.as_str())).flat_map(|room| ["-p", room.name.as_str()]);
     cargo(&["check", "--target", TARGET].into_iter().chain(packages).collect::<Vec<&str>>())
 }
 
 /// Whether a crate is one of those that call the system, or depends on one.
 fn needs_the_system(name: &str, rooms: &[&Package]) -> bool {
-    let dependencies = rooms.iter().filter(|room| room.name == name).flat_map(|room| &room.dependencies);
+    let dependencies = rooms.iter().filter(|room| room.room == name).flat_map(|room| &room.dependencies);
     SYSTEM_ROOMS.contains(&name) || dependencies.into_iter().any(|used| needs_the_system(used, rooms))
 }
 
@@ -57,7 +58,7 @@ mod tests {
     fn what_uses_the_system_by_another_is_left_out() {
         let package = |name: &str, dependencies: &[&str]| {
             let dependencies = dependencies.iter().map(|name| name.to_string()).collect();
-            Package { name: name.to_string(), own: true, dependencies, ..Package::default() }
+            Package { room: name.to_string(), own: true, dependencies, ..Package::default() }
         };
         let all = [
             package("job", &["serde"]),

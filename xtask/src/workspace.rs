@@ -16,15 +16,30 @@ pub(crate) fn cargo(words: &[&str]) -> Result<bool, String> {
     Ok(status.success())
 }
 
+/// The folder of the workspace that this program was built in.
+pub(crate) fn folder() -> PathBuf {
+    let xtask = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().map_or(xtask.clone(), PathBuf::from)
+}
+
+/// Where cargo puts what it builds; the benchmark's files lie below it too, on the same disk.
+pub(crate) fn target_directory() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| folder().join("target"), PathBuf::from)
+}
+
 /// One crate of `cargo metadata`.
 #[derive(Debug, Default)]
 pub(crate) struct Package {
-    /// Its name.
+    /// What registries call it.
     pub(crate) name: String,
+    /// What code and folders of the workspace call it.
+    pub(crate) room: String,
     /// One of the workspace's own.
     pub(crate) own: bool,
-    /// Names of what it depends on; what its tests use beside is not among them.
+    /// What it depends on, as its code calls it.
     pub(crate) dependencies: Vec<String>,
+    /// What only its tests depend on, likewise.
+    pub(crate) test_dependencies: Vec<String>,
     /// Root files of its library and its programs.
     pub(crate) roots: Vec<PathBuf>,
 }
@@ -67,14 +82,19 @@ impl Workspace {
 }
 
 fn package(package: &Value) -> Package {
+    let (of_tests, of_code): (Vec<&Value>, Vec<&Value>) =
+        items(&package["dependencies"]).partition(|dependency| dependency["kind"] == "dev");
+    let name =
+        |dependency: &&Value| dependency["rename"].as_str().map_or_else(|| text(&dependency["name"]), str::to_string);
+    let names = |dependencies: Vec<&Value>| dependencies.iter().map(name).collect();
+    let library = items(&package["targets"]).find(|target| items(&target["kind"]).any(|kind| kind == "lib"));
     let is_root = |target: &&Value| items(&target["kind"]).any(|kind| ["lib", "bin"].contains(&text(kind).as_str()));
     Package {
         name: text(&package["name"]),
+        room: text(&library.unwrap_or(package)["name"]),
         own: package["source"].is_null(),
-        dependencies: items(&package["dependencies"])
-            .filter(|dependency| dependency["kind"] != "dev")
-            .map(|dependency| text(&dependency["name"]))
-            .collect(),
+        dependencies: names(of_code),
+        test_dependencies: names(of_tests),
         roots: items(&package["targets"]).filter(is_root).map(|target| text(&target["src_path"]).into()).collect(),
     }
 }
@@ -96,15 +116,18 @@ mod tests {
         let metadata = serde_json::json!({
             "workspace_root": "/w",
             "packages": [
-                {"name": "a", "source": null, "dependencies": [{"name": "b"}, {"name": "c", "kind": "dev"}],
-                 "targets": [{"kind": ["lib"], "src_path": "/w/a/src/lib.rs"}, {"kind": ["test"], "src_path": "t"}]},
+                {"name": "w-a", "source": null,
+                 "dependencies": [{"name": "w-b", "rename": "b"}, {"name": "c", "kind": "dev"}],
+                 "targets": [{"kind": ["lib"], "name": "a", "src_path": "/w/a/src/lib.rs"}, {"kind": ["test"], "src_path": "t"}]},
                 {"name": "b", "source": "registry", "dependencies": [], "targets": []},
             ],
         });
         let workspace = Workspace::from_metadata(&metadata);
         let members: Vec<_> = workspace.members().collect();
         assert_eq!(members.len(), 1);
-        assert_eq!((members[0].name.as_str(), members[0].dependencies.as_slice()), ("a", ["b".to_string()].as_slice()));
+        assert_eq!((members[0].name.as_str(), members[0].room.as_str()), ("w-a", "a"));
+        assert_eq!(members[0].dependencies, ["b"]);
+        assert_eq!(members[0].test_dependencies, ["c"]);
         assert_eq!(members[0].roots, [PathBuf::from("/w/a/src/lib.rs")]);
     }
 }

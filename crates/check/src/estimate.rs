@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use results::quantity::number;
 use results::statistics::{Interval, NoPercentileInterval, bootstrap_mean_interval, mean, percentile_interval};
 use results::{Bound, DirectionRecord, JobRecord, Latency, PhaseRecord, Row, Verdict};
 
-use crate::grouped;
 use crate::metric::{Flow, Metric, Phase, PhaseFigure, Span, Statistic};
 
 mod runs;
@@ -239,7 +239,7 @@ fn latency_of(rows: &[&Row], flow: Flow, span: Span) -> Latency {
 fn of_latency(latency: &Latency, statistic: Statistic, course: &[f64]) -> Result<Estimate, String> {
     let count = latency.moments.count;
     let mean_ns = latency.moments.mean().ok_or("no latency was measured")?;
-    let basis = format!("{} values", grouped(count));
+    let basis = format!("{} values", number(count as f64));
     let (value, spread) = match statistic {
         Statistic::Mean => (mean_ns, mean_spread(latency, mean_ns, course)),
         Statistic::Percentile(percent) => {
@@ -294,7 +294,7 @@ fn phase_elapsed(phases: &[&PhaseRecord]) -> Estimate {
         }
         None => Spread::Unknown("too few operations give no interval".to_string()),
     };
-    let basis = format!("{} operations", grouped(all.moments.count));
+    let basis = format!("{} operations", number(all.moments.count as f64));
     Estimate::of_one(value, spread, basis)
 }
 

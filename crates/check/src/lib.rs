@@ -164,8 +164,3 @@ fn needs(profiles: &[&Profile], path: &Path, options: &Options) -> Result<Needs,
     }
     Ok(most)
 }
-
-/// A count with its thousands apart.
-fn grouped(count: u64) -> String {
-    results::quantity::number(count as f64)
-}

@@ -5,6 +5,7 @@
 
 mod contents;
 mod directory;
+mod entry;
 mod error;
 mod locks;
 mod reach;
@@ -16,7 +17,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 pub use contents::{CachedPages, Extents, extents_of, page_cache_of};
-pub use directory::{Directory, Entry, EntryKind, Identity, SpaceLeft, identity_of};
+pub use directory::{Directory, SpaceLeft, identity_of};
+pub use entry::{Entry, EntryKind, Identity};
 pub use error::{FileCause, FileError};
 use job::{Fallocate, SyncOpen};
 pub use locks::{Lock, fcntl_lock, flock, try_lock};

@@ -13,6 +13,7 @@ mod advice;
 pub mod allocation;
 pub mod buffers;
 pub mod caches;
+mod choice;
 pub mod clock;
 mod completions;
 mod contract;
@@ -38,6 +39,7 @@ use linux as system;
 compile_error!("no engines for this system yet: they would be a folder beside src/linux with the same names");
 
 pub use advice::explain;
+pub use choice::{EngineVisitor, availability, io_uring_features, with_engine};
 pub use contract::*;
-pub use setup::{EngineSetup, EngineSetupError, EngineVisitor, availability, io_uring_features, with_engine};
+pub use setup::{EngineSetup, EngineSetupError};
 pub use slot::{SelfContained, Slot, Slots};

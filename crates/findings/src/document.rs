@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::explanation::catalogue;
+use crate::traps::catalogue;
 
 /// `docs/findings.md`, from the same text as `explain`.
 pub fn markdown() -> String {

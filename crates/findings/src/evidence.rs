@@ -4,9 +4,8 @@ mod flow;
 mod row;
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
-use results::evidence::{FileEvidence, Ledger, Storage, StorageClass};
+use results::evidence::{FileEvidence, Ledger, StorageClass};
 use results::{JobRecord, Node, RunRecord};
 
 pub(crate) use results::Transfer;
@@ -141,20 +140,5 @@ impl<'r> Stage<'r> {
     pub(crate) fn class(&self) -> Option<StorageClass> {
         let class = self.rows.first()?.class();
         self.rows.iter().all(|row| row.class() == class).then_some(class)
-    }
-}
-
-/// The storage that a path is on: the longest mount point above it.
-fn storage_of<'r>(node: &'r Node, path: &str) -> Option<&'r Storage> {
-    let mounted_at = |storage: &&'r Storage| storage.mount.value().map(|mount| mount.mount_point.as_path());
-    let above = |storage: &&'r Storage| {
-        storage.asked_path == path || mounted_at(storage).is_some_and(|mount| Path::new(path).starts_with(mount))
-    };
-    let depth = |mount: &'r Path| mount.components().count();
-    let closeness = |storage: &&'r Storage| (storage.asked_path == path, mounted_at(storage).map_or(0, depth));
-    let found = node.storages.iter().filter(above).max_by_key(closeness);
-    match (found, &node.storages[..]) {
-        (None, [only]) => Some(only),
-        (found, _) => found,
     }
 }

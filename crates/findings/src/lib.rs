@@ -15,7 +15,8 @@ use results::evidence::WireCounters;
 use results::{Finding, PhaseRecord, RunRecord};
 
 pub use document::markdown;
-pub use explanation::{Explanation, catalogue, explanation};
+pub use explanation::Explanation;
+pub use traps::{catalogue, explanation};
 
 use evidence::Evidence;
 

@@ -94,3 +94,14 @@ pub(crate) const ALL: &[Trap] = &[
     seen(&not_visible::EXPLANATION, not_visible::find),
     seen(&stalled::EXPLANATION, stalled::find),
 ];
+
+/// All explanations, by trap number.
+pub fn catalogue() -> impl Iterator<Item = &'static Explanation> {
+    ALL.iter().map(|trap| trap.explanation)
+}
+
+/// The explanation of a finding's id (`page-cache`) or of a trap's number (`T2`), in any letter case.
+pub fn explanation(name: &str) -> Option<&'static Explanation> {
+    catalogue()
+        .find(|explanation| explanation.id.eq_ignore_ascii_case(name) || explanation.trap.eq_ignore_ascii_case(name))
+}

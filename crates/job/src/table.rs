@@ -23,7 +23,7 @@ use crate::option::Row;
 use crate::settings::Settings;
 use crate::typed::EngineName;
 
-pub use program::{OWN_OPTIONS, SHORT_OPTIONS};
+pub use program::{OWN_OPTIONS, ROWS as PROGRAM, SHORT_OPTIONS};
 
 /// A row of a job option.
 pub type JobRow = Row<Draft>;
@@ -53,9 +53,6 @@ pub const CATEGORIES: &[Category] = &[
     Category { title: "Traces and zones", rows: traces::ROWS },
     Category { title: "Engine options", rows: engine_options::ROWS },
 ];
-
-/// The options of the program (`--output`, `--eta`, ...), which job files cannot hold.
-pub const PROGRAM: &[ProgramRow] = program::ROWS;
 
 /// All job options, engine options included.
 pub fn job_rows() -> impl Iterator<Item = &'static JobRow> {

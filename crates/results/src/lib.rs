@@ -16,6 +16,7 @@ pub mod quantity;
 mod record;
 mod samples;
 mod saved;
+mod severity;
 pub mod statistics;
 
 pub use blank::DEFAULT_PERCENTILES;
@@ -29,3 +30,4 @@ pub use nodes::{MergeError, Node};
 pub use record::*;
 pub use samples::{Samples, added_up};
 pub use saved::SavedRecordError;
+pub use severity::Severity;

@@ -10,6 +10,7 @@ use crate::histogram::Histogram;
 use crate::moments::Moments;
 use crate::nodes::Node;
 use crate::samples::Samples;
+use crate::severity::Severity;
 
 /// Version of the record's format.
 pub const SCHEMA_VERSION: u32 = 5;
@@ -70,18 +71,6 @@ pub struct ClockFacts {
     pub frequency_hz: Option<u64>,
     /// Drift against CLOCK_MONOTONIC over the run, parts per million.
     pub drift_ppm: Option<f64>,
-}
-
-/// How much a note matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// How something was done; shown when asked for.
-    Info,
-    /// Something is other than asked for, or than it looks.
-    Caution,
-    /// The figures do not answer the question.
-    Invalid,
 }
 
 /// Id of the note that a run's own directory was removed by somebody while it went on.

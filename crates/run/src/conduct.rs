@@ -1,9 +1,11 @@
 //! Runs a plan: layouts first, then stage after stage, watching, collecting, ending in one record.
 
 mod clock_watch;
+mod observer;
 mod patience;
+mod shared;
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,13 +19,14 @@ use crate::account::blank_record;
 use crate::control::{Control, WorkerCell, WorkerState};
 use crate::ledger::Sampler;
 use crate::ledger::foreign::ForeignLook;
-use crate::logs::{LogSender, LogWriter};
-use crate::metadata;
+use crate::logs::LogWriter;
 use crate::plan::{Plan, WorkerPlan};
 use crate::roll::{Gate, Roll};
 use crate::stall::worker::WorkerWatch;
 use crate::stop_rule::{Stability, StopRule};
 use crate::worker::{self, Refused, WorkerEnd};
+pub use observer::{Observer, View};
+pub(crate) use shared::{Event, Shared};
 
 /// A worker's stack: the loop keeps its state on the heap.
 const STACK_BYTES: usize = 256 * 1024;
@@ -37,46 +40,6 @@ const SNAPSHOTS_NS: u64 = 250_000_000;
 
 /// The note of a run whose log files lack something.
 pub const LOGS_INCOMPLETE: &str = "logs-incomplete";
-
-/// The watcher of a run: what happens reaches it as it happens, on the conductor's thread.
-pub trait Observer {
-    /// A file is about to be made.
-    fn layout(&mut self, _line: &str) {}
-    /// How far a long layout is: bytes done, bytes in all, seconds left if known.
-    fn layout_progress(&mut self, _done: u64, _total: u64, _seconds_left: Option<u64>) {}
-    /// Called some times a second while files are made and workers get ready: orders from outside can be passed on.
-    fn idle(&mut self) {}
-    /// Something that the user must read at once, in fio's words where fio has any.
-    fn message(&mut self, _text: &str) {}
-    /// A job ended with an error.
-    fn job_failed(&mut self, _record: &JobRecord) {}
-    /// Called some times a second while workers run.
-    fn watch(&mut self, _view: &View<'_>) {}
-    /// Whether an interim record is wanted now.
-    fn wants_interim(&mut self, _view: &View<'_>) -> bool {
-        false
-    }
-    /// The interim record.
-    fn interim(&mut self, _record: &RunRecord) {}
-    /// How far metadata work is, some times a second.
-    fn metadata(&mut self, _progress: &metadata::Progress) {}
-    /// The last job has ended: notes for the record that only the watcher can make.
-    fn ended(&mut self) -> Vec<Note> {
-        Vec::new()
-    }
-}
-
-/// What can be seen of a run in progress.
-pub struct View<'run> {
-    /// The plan.
-    pub plan: &'run Plan,
-    /// One cell per worker.
-    pub cells: &'run [WorkerCell],
-    /// ns since the conductor began the first stage.
-    pub elapsed_ns: u64,
-    /// ns since that began when each worker left its gate; `None`: it has not.
-    pub started_ns: &'run [Option<u64>],
-}
 
 /// What is known before the run and the record must hold, and with what it was found out.
 #[derive(Debug)]
@@ -95,32 +58,6 @@ pub(crate) struct Heading {
     pub(crate) stop_rule: StopRule,
     /// The look at the machine that the plan was made with.
     pub(crate) look: Look,
-}
-
-/// News from the workers.
-pub(crate) enum Event {
-    /// This worker can begin.
-    Ready(usize),
-    /// This one is over.
-    Ended(usize, Box<WorkerEnd>),
-}
-
-/// What all workers of a run share.
-pub(crate) struct Shared {
-    pub(crate) plan: Plan,
-    pub(crate) cells: Vec<WorkerCell>,
-    pub(crate) control: Arc<Control>,
-    pub(crate) gate: Gate,
-    /// Where rows of log files go; `None`: there are no logs.
-    pub(crate) logs: Option<LogSender>,
-    events: Mutex<Sender<Event>>,
-}
-
-impl Shared {
-    pub(crate) fn send(&self, event: Event) {
-        // The conductor outlives the workers; were it gone, nobody would be there to tell.
-        let _ = self.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).send(event);
-    }
 }
 
 /// Runs the plan to its end.

@@ -20,10 +20,7 @@ use results::evidence::{Ledger, MachineEvidence, Storage};
 use crate::conduct::Shared;
 use crate::plan::Plan;
 use probes::Probes;
-use schedule::Schedule;
-
-/// With more workers than this nobody looks at each worker's latency.
-pub(crate) const WORKERS_LOOKED_AT: usize = 64;
+use schedule::{Schedule, WORKERS_LOOKED_AT};
 
 /// So long the conductor waits for a look that it needs.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -8,12 +8,12 @@
 mod buffer;
 mod files;
 mod lines;
+mod rows;
 mod windows;
 mod writer;
 
-use job::Direction;
-
 pub(crate) use buffer::LogBuffer;
+pub(crate) use rows::NO_SUBMISSION;
 pub(crate) use writer::{LogSender, LogWriter};
 
 use crate::plan::Plan;
@@ -26,49 +26,6 @@ const WINDOW_CHUNK_ROWS: usize = 64;
 
 /// Chunks of one worker under way, the one it fills included.
 const CHUNKS_MAX: usize = 8;
-
-/// Submission latency of the engines that have none: their slat log stays empty.
-pub(crate) const NO_SUBMISSION: u64 = u64::MAX;
-
-/// What a log is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Subject {
-    /// KiB/s.
-    Bandwidth,
-    /// I/Os per second.
-    Iops,
-    /// Submission latency, ns.
-    Slat,
-    /// Completion latency, ns.
-    Clat,
-    /// Total latency, ns.
-    Lat,
-}
-
-impl Subject {
-    const ALL: [Subject; 5] = [Subject::Bandwidth, Subject::Iops, Subject::Slat, Subject::Clat, Subject::Lat];
-
-    /// How the file's name ends, before its number.
-    fn suffix(self) -> &'static str {
-        match self {
-            Subject::Bandwidth => "bw",
-            Subject::Iops => "iops",
-            Subject::Slat => "slat",
-            Subject::Clat => "clat",
-            Subject::Lat => "lat",
-        }
-    }
-}
-
-/// What a worker hands over. Times count from the beginning of what is measured, or from the Unix epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Row {
-    /// One I/O: a line in each of the logs.
-    Request { at_ns: u64, offset: u64, slat_ns: u64, clat_ns: u64, length: u32, direction: Direction },
-    /// One window: a line in one log.
-    Window { at_ms: u64, value: u64, largest: u64, subject: Subject, direction: Direction },
-}
 
 /// Makes the log files of the plan, empty: whether they can be written is known before anything runs. The error is a
 /// sentence.

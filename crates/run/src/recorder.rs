@@ -1,14 +1,15 @@
 //! What one worker counts. Owned by its thread; nobody else touches it.
 
 mod cells;
+mod classes;
 
 use job::{Direction, PerDirection};
 use results::{DirectionRecord, Histogram, Latency, Moments, Samples};
 
 use workload::Op;
 
-use crate::ledger::latency::{CLASSES, class_of};
 use cells::Cells;
+pub(crate) use classes::{CLASSES, class_of};
 
 /// Running sums of one latency, ns. Who adds keeps the count: several sums of a lane share one.
 #[derive(Clone)]

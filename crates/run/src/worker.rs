@@ -1,5 +1,6 @@
 //! One worker from its files to its record.
 
+mod end;
 mod sentences;
 
 use std::sync::Arc;
@@ -9,8 +10,8 @@ use engine::errno::{EINVAL, ENOMEM, ETIMEDOUT};
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{Engine, EngineSetup, EngineVisitor, Slots, with_engine};
 use job::{Fadvise, PerDirection};
-use results::{JobError, JobRecord};
-use workload::{Content, Generator, Op};
+use results::JobError;
+use workload::{Content, Generator};
 
 use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
@@ -22,18 +23,7 @@ use crate::phase::Phase;
 use crate::plan::{PlannedFile, WorkerPlan};
 use crate::recorder::{Kept, Recorder};
 use crate::verification::{self, Verification};
-
-/// What a worker leaves behind.
-#[derive(Clone, Debug)]
-pub(crate) struct WorkerEnd {
-    pub(crate) record: JobRecord,
-    /// Sentences for stderr, fio's words first.
-    pub(crate) messages: Vec<String>,
-    /// The request that ended the job, with its errno.
-    pub(crate) failed: Option<(Op, i32)>,
-    /// Requests of it, or itself, are in the kernel for good.
-    pub(crate) lost: bool,
-}
+pub(crate) use end::{Refused, WorkerEnd};
 
 /// Runs the worker to its end. `index` counts from 0. `None`: it came back after it had been left behind, and its end is
 /// written.
@@ -76,13 +66,6 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     cell.keep_end(end);
     let closed = close(plan, files, cell);
     cell.take_end().map(|end| closed.added_to(end))
-}
-
-/// Why a worker could not begin.
-pub(crate) struct Refused {
-    pub(crate) code: i32,
-    pub(crate) function: &'static str,
-    pub(crate) message: String,
 }
 
 pub(crate) fn refused_end(plan: &WorkerPlan, refused: Refused) -> WorkerEnd {

@@ -27,7 +27,7 @@ pub(super) struct Bench {
 impl Bench {
     /// Makes the directory and the file that jobs read.
     pub(super) fn prepare(ours: Tool, fio: Option<Tool>, quick: bool) -> Result<Bench, String> {
-        let directory = super::target_directory().join("bench");
+        let directory = crate::workspace::target_directory().join("bench");
         let failed = |error| format!("{} cannot be prepared: {error}", directory.display());
         std::fs::create_dir_all(&directory).map_err(failed)?;
         let processors = std::thread::available_parallelism().map_or(1, usize::from);

@@ -36,18 +36,20 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
 }
 
 fn imports(member: &Package, members: &[&Package]) -> Vec<Finding> {
-    let Some(place) = ROOMS.iter().position(|(name, _)| *name == member.name) else {
-        return vec![Finding::new(&member.name, "is a new crate: say in xtask/src/tidy/rooms.rs what it may import")];
+    let Some(place) = ROOMS.iter().position(|(name, _)| *name == member.room) else {
+        return vec![Finding::new(&member.room, "is a new crate: say in xtask/src/tidy/rooms.rs what it may import")];
     };
     let allowed = ROOMS[place].1;
-    let own = |name: &&String| members.iter().any(|member| member.name == **name);
+    let own = |name: &&String| members.iter().any(|member| member.room == **name);
     let forbidden = |name: &&String| !allowed.contains(&"*") && !allowed.contains(&name.as_str());
-    let upward = member.dependencies.iter().filter(own).filter(forbidden);
+    let lower = |name: &&String| ROOMS[..place].iter().any(|(room, _)| room == name);
+    let of_tests = member.test_dependencies.iter().filter(|name| !lower(name));
+    let upward = member.dependencies.iter().filter(forbidden).chain(of_tests).filter(own);
     let calls =
-        |name: &&String| SYSTEM_CRATES.contains(&name.as_str()) && !SYSTEM_ROOMS.contains(&member.name.as_str());
+        |name: &&String| SYSTEM_CRATES.contains(&name.as_str()) && !SYSTEM_ROOMS.contains(&member.room.as_str());
     let calling = member.dependencies.iter().filter(calls);
     let found =
-        |name, why| Finding::new(&member.name, format!("must not import {name}: {why} (xtask/src/tidy/rooms.rs)"));
+        |name, why| Finding::new(&member.room, format!("must not import {name}: {why} (xtask/src/tidy/rooms.rs)"));
     let upward = upward.map(|name| found(name, "imports go downward only"));
     upward.chain(calling.map(|name| found(name, "engine acts on the system, and probe looks at it"))).collect()
 }
@@ -58,7 +60,7 @@ mod tests {
 
     fn package(name: &str, dependencies: &[&str]) -> Package {
         let dependencies = dependencies.iter().map(|name| name.to_string()).collect();
-        Package { name: name.to_string(), own: true, dependencies, ..Package::default() }
+        Package { room: name.to_string(), own: true, dependencies, ..Package::default() }
     }
 
     fn places(packages: &[Package]) -> Vec<String> {

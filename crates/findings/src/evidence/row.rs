@@ -1,10 +1,10 @@
 //! A row: the workers of one job in one stage.
 
+use std::path::Path;
+
 use job::EngineName;
 use results::evidence::{Storage, StorageClass};
-use results::{Access, DirectionRecord, JobRecord, Latency, Node};
-
-use super::{Transfer, storage_of};
+use results::{Access, DirectionRecord, JobRecord, Latency, Node, Transfer};
 
 /// A run shorter than this cannot be judged by its counters: a sampler's look is some ms off.
 const JUDGEABLE_MS: u64 = 200;
@@ -294,5 +294,20 @@ fn whole_seconds(series: &[(u64, u64)]) -> Vec<f64> {
         }
         seconds.push(now.iter().map(|(_, value)| *value as f64).sum::<f64>() / now.len() as f64);
         rest = later;
+    }
+}
+
+/// The storage that a path is on: the longest mount point above it.
+fn storage_of<'r>(node: &'r Node, path: &str) -> Option<&'r Storage> {
+    let mounted_at = |storage: &&'r Storage| storage.mount.value().map(|mount| mount.mount_point.as_path());
+    let above = |storage: &&'r Storage| {
+        storage.asked_path == path || mounted_at(storage).is_some_and(|mount| Path::new(path).starts_with(mount))
+    };
+    let depth = |mount: &'r Path| mount.components().count();
+    let closeness = |storage: &&'r Storage| (storage.asked_path == path, mounted_at(storage).map_or(0, depth));
+    let found = node.storages.iter().filter(above).max_by_key(closeness);
+    match (found, &node.storages[..]) {
+        (None, [only]) => Some(only),
+        (found, _) => found,
     }
 }

@@ -3,7 +3,7 @@
 use results::{DirectionRecord, JobSetup, Latency, Samples};
 use serde_json::{Value, json};
 
-use super::entries;
+use super::entries::entries;
 use crate::groups::Group;
 use crate::lanes::Lane;
 

@@ -4,7 +4,8 @@ use results::{JobRecord, RunRecord, SteadyStateMetric, SteadyStateRecord, Surviv
 use serde_json::{Map, Value, json};
 
 use super::direction::{self, latency};
-use super::{entries, options};
+use super::entries::entries;
+use super::options;
 use crate::figures::{CALL_LABELS, LATENCY_LABELS, Shares, error_code, mean};
 use crate::groups::Group;
 use crate::lanes::{Lane, lanes};

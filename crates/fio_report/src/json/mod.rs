@@ -2,6 +2,7 @@
 
 mod direction;
 mod documents;
+mod entries;
 mod job;
 mod text;
 
@@ -10,6 +11,8 @@ pub use documents::{NamedDocument, documents};
 use jiff::tz::TimeZone;
 use results::{DiskRecord, RunRecord, Trust};
 use serde_json::{Map, Value, json};
+
+use entries::entries;
 
 use crate::calendar::moment;
 use crate::disks::{Below, disks_of};
@@ -112,12 +115,4 @@ fn disk(disk: &DiskRecord) -> Value {
         })));
     }
     object
-}
-
-/// The entries of an object written with `json!`.
-fn entries(object: Value) -> Map<String, Value> {
-    match object {
-        Value::Object(entries) => entries,
-        _ => Map::new(),
-    }
 }

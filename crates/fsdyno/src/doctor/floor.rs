@@ -5,7 +5,7 @@ use std::sync::Arc;
 use probe::{Fact, NotVisible};
 use run::{Conditions, Line, Observer, StopRule};
 
-use super::Floor;
+use super::findings::Floor;
 
 /// Each case is measured so often, in turn, so that a disturbance does not hit all rounds of one case.
 const ROUNDS: usize = 3;

@@ -6,7 +6,8 @@
 use probe::Fact;
 use serde_json::{Value, json};
 
-use super::{EngineFinding, Findings, Floor, judgement};
+use super::findings::{EngineFinding, Findings, Floor};
+use super::judgement;
 
 /// The document.
 pub(super) fn document(findings: &Findings) -> String {

@@ -1,6 +1,6 @@
 //! What the findings mean, in words.
 
-use super::Findings;
+use super::findings::Findings;
 
 /// fs.aio-max-nr as Linux sets it, and what a host with many deep queues uses up.
 const AIO_REQUESTS_MIN: u64 = 65_536;

@@ -4,7 +4,8 @@ use engine::clock::RealClock;
 use job::EngineName;
 use probe::NotVisible;
 
-use super::{ClockFinding, EngineFinding, Findings, floor};
+use super::findings::{ClockFinding, EngineFinding, Findings};
+use super::floor;
 
 pub(super) fn look() -> Findings {
     let host = probe::host();

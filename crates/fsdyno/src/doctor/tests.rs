@@ -3,7 +3,8 @@
 use job::EngineName;
 use probe::{Limits, NotVisible};
 
-use super::{ClockFinding, EngineFinding, Findings, Floor, json, judgement, text};
+use super::findings::{ClockFinding, EngineFinding, Findings, Floor};
+use super::{json, judgement, text};
 
 fn healthy() -> Findings {
     let floor = |iodepth, gtod_reduce, cpu_ns| Floor { iodepth, gtod_reduce, cpu_ns: Ok(cpu_ns) };

@@ -3,7 +3,8 @@
 use present::{Page, binary_size};
 use probe::Fact;
 
-use super::{EngineFinding, Findings, Floor, judgement};
+use super::findings::{EngineFinding, Findings, Floor};
+use super::judgement;
 
 /// Where values begin.
 const LABEL_WIDTH: usize = 34;

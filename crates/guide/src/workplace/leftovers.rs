@@ -1,13 +1,14 @@
 //! What killed runs left: finding it, and removing what is ours, and only that.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::files::{Directory, EntryKind, remove_old_drafts, tree};
+use engine::files::{Directory, EntryKind, FileCause, Lock, remove_old_drafts, tree, try_lock};
 use run::Bounds;
 
-use super::removal;
-use super::{PREFIX, marker};
+use super::marker::{self, Marker};
+use super::{PREFIX, removal};
 use crate::{Problem, Watcher};
 
 /// What may be removed.
@@ -103,7 +104,7 @@ fn clean_one(
         Ok(directory) => Arc::new(directory),
         Err(error) => return (None, Outcome::Failed(error.to_string())),
     };
-    let abandoned = match marker::judge(&directory, options) {
+    let abandoned = match judge(&directory, options) {
         Ok(abandoned) => abandoned,
         Err(outcome) => return (None, outcome),
     };
@@ -117,4 +118,56 @@ fn clean_one(
         Ok(()) => (weight, Outcome::Removed),
         Err(problem) => (weight, Outcome::Failed(problem.what)),
     }
+}
+
+/// A directory that may be removed; its marker, if it has one, is locked until this is dropped.
+#[derive(Debug)]
+struct Abandoned(#[expect(dead_code, reason = "it holds the lock")] Option<File>);
+
+/// Whether a directory is ours and its run gone.
+fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outcome> {
+    let state = directory.state().map_err(|error| Outcome::Failed(error.to_string()))?;
+    if state.owner != probe::user() && !options.any_owner {
+        return Err(Outcome::OtherOwner(state.owner));
+    }
+    let (file, entry) = match directory.open_regular(marker::NAME) {
+        Ok(found) => found,
+        // A run that was killed before it had marked its directory: nothing can be lost with an empty one.
+        Err(error) if error.cause == FileCause::Missing && is_empty(directory, &[]) => return Ok(Abandoned(None)),
+        Err(_) => return Err(Outcome::NotOurs),
+    };
+    if entry.owner != state.owner || entry.names != 1 || entry.size_bytes > marker::BYTES_MAX {
+        return Err(Outcome::NotOurs);
+    }
+    let lock = try_lock(&file);
+    if lock != Lock::Held && entry.size_bytes == 0 && is_empty(directory, &[marker::NAME]) {
+        return Ok(Abandoned(Some(file)));
+    }
+    let marker = Marker::read(&file).ok_or(Outcome::NotOurs)?;
+    let here = probe::kernel();
+    match lock {
+        Lock::Held => Err(Outcome::InUse(marker.pid)),
+        _ if same(&marker.boot, &here.boot) => match lock {
+            Lock::Taken => Ok(Abandoned(Some(file))),
+            _ if same(&marker.pid_namespace, &here.pid_namespace) && probe::runs(marker.pid) == Some(false) => {
+                Ok(Abandoned(Some(file)))
+            }
+            _ => Err(Outcome::InUse(marker.pid)),
+        },
+        _ if options.others => Ok(Abandoned(Some(file))),
+        // This machine, before it was started again.
+        Lock::Taken if same(&marker.machine, &here.machine) && marker.boot.is_some() && here.boot.is_some() => {
+            Ok(Abandoned(Some(file)))
+        }
+        _ => Err(Outcome::OtherHost(marker.host)),
+    }
+}
+
+/// Both are known, and the same.
+fn same<T: PartialEq>(one: &Option<T>, other: &Option<T>) -> bool {
+    one.is_some() && one == other
+}
+
+fn is_empty(directory: &Directory, but: &[&str]) -> bool {
+    directory.names().is_ok_and(|names| names.iter().all(|name| but.iter().any(|but| name == *but)))
 }

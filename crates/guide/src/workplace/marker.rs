@@ -3,10 +3,9 @@
 use std::fs::File;
 use std::io::Read;
 
-use engine::files::{Directory, FileCause, Lock, identity_of, try_lock, write_all_at};
+use engine::files::{Directory, identity_of, try_lock, write_all_at};
 use serde::{Deserialize, Serialize};
 
-use super::leftovers::{CleanOptions, Outcome};
 use super::space::Needs;
 
 /// Its name.
@@ -22,7 +21,7 @@ const VERSION: u32 = 1;
 const BYTES: usize = 1024;
 
 /// More than this is no marker.
-const BYTES_MAX: u64 = 4096;
+pub(super) const BYTES_MAX: u64 = 4096;
 
 /// Who made a directory, and what it will take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,56 +112,4 @@ impl Held {
     pub(super) fn owner(&self, directory: &Directory) -> Option<u32> {
         directory.look(NAME.as_ref()).ok().map(|entry| entry.owner)
     }
-}
-
-/// A directory that may be removed; its marker, if it has one, is locked until this is dropped.
-#[derive(Debug)]
-pub(super) struct Abandoned(#[expect(dead_code, reason = "it holds the lock")] Option<File>);
-
-/// Whether a directory is ours and its run gone.
-pub(super) fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outcome> {
-    let state = directory.state().map_err(|error| Outcome::Failed(error.to_string()))?;
-    if state.owner != probe::user() && !options.any_owner {
-        return Err(Outcome::OtherOwner(state.owner));
-    }
-    let (file, entry) = match directory.open_regular(NAME) {
-        Ok(found) => found,
-        // A run that was killed before it had marked its directory: nothing can be lost with an empty one.
-        Err(error) if error.cause == FileCause::Missing && is_empty(directory, &[]) => return Ok(Abandoned(None)),
-        Err(_) => return Err(Outcome::NotOurs),
-    };
-    if entry.owner != state.owner || entry.names != 1 || entry.size_bytes > BYTES_MAX {
-        return Err(Outcome::NotOurs);
-    }
-    let lock = try_lock(&file);
-    if lock != Lock::Held && entry.size_bytes == 0 && is_empty(directory, &[NAME]) {
-        return Ok(Abandoned(Some(file)));
-    }
-    let marker = Marker::read(&file).ok_or(Outcome::NotOurs)?;
-    let here = probe::kernel();
-    match lock {
-        Lock::Held => Err(Outcome::InUse(marker.pid)),
-        _ if same(&marker.boot, &here.boot) => match lock {
-            Lock::Taken => Ok(Abandoned(Some(file))),
-            _ if same(&marker.pid_namespace, &here.pid_namespace) && probe::runs(marker.pid) == Some(false) => {
-                Ok(Abandoned(Some(file)))
-            }
-            _ => Err(Outcome::InUse(marker.pid)),
-        },
-        _ if options.others => Ok(Abandoned(Some(file))),
-        // This machine, before it was started again.
-        Lock::Taken if same(&marker.machine, &here.machine) && marker.boot.is_some() && here.boot.is_some() => {
-            Ok(Abandoned(Some(file)))
-        }
-        _ => Err(Outcome::OtherHost(marker.host)),
-    }
-}
-
-/// Both are known, and the same.
-fn same<T: PartialEq>(one: &Option<T>, other: &Option<T>) -> bool {
-    one.is_some() && one == other
-}
-
-fn is_empty(directory: &Directory, but: &[&str]) -> bool {
-    directory.names().is_ok_and(|names| names.iter().all(|name| but.iter().any(|but| name == *but)))
 }

@@ -38,8 +38,9 @@ pub const SHORT_OPTIONS: &[(char, &str)] = &[
     ('x', "section"),
 ];
 
+/// The options of the program (`--output`, `--eta`, ...), which job files cannot hold.
 #[rustfmt::skip]
-pub(super) const ROWS: &[ProgramRow] = &[
+pub const ROWS: &[ProgramRow] = &[
     program("output", text(|s, path| { s.output = Some(path.into()); Ok(()) }))
         .tier(1).help("Write reports into this file").offer(Files),
     program("output-format", text(set_formats))

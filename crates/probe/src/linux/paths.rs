@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
-use super::{Look, block, mounts, processes, usage};
+use super::{Look, block, identity, mounts, processes, usage};
 use crate::fuse::{is_fuse, is_fuse_on_device};
 use crate::{Fact, FileKind, NotVisible, PathFacts};
 use results::evidence::{BlockDevice, DeviceNumber, DirectIo, Mount, Space};
@@ -83,7 +83,7 @@ pub(super) fn devices_of_mount(look: &Look, mount: &Mount) -> Fact<Vec<BlockDevi
 
 /// The folder that a FUSE mount names as its source, where its daemon sees the same files as this process.
 fn served_folder<'m>(look: &Look, mount: &'m Mount) -> Option<&'m Path> {
-    let daemon = look.fuse_daemon_of(&mount.mount_point).ok()?;
+    let daemon = identity::fuse_daemon_at(look, &mount.mount_point).ok()?;
     let folder = Path::new(&mount.source);
     let same_files = processes::shares_namespace(look, daemon.pid, "mnt") == Ok(true);
     // Not on the mount itself, which would ask for itself for ever.

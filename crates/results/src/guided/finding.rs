@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::record::Severity;
+use crate::severity::Severity;
 
 /// Something that was seen in a record and changes what its numbers mean.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

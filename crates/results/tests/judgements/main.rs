@@ -1,5 +1,5 @@
 //! How often the judgements are right, on noise of known kinds: the tables of docs/measurement.md.
-//! `FSDYNO_MEASUREMENT=write cargo test -p results --test judgements` puts the figures of today in.
+//! `FSDYNO_MEASUREMENT=write cargo test -p fsdyno-results --test judgements` puts the figures of today in.
 
 mod changes;
 mod document;

@@ -3,10 +3,8 @@
 
 use results::LatencySlice;
 
-use crate::recorder::Recorder;
-
-/// Quarter octaves from 1 ns up.
-pub(crate) const CLASSES: usize = 256;
+use super::schedule::WORKERS_LOOKED_AT;
+use crate::recorder::{CLASSES, Recorder};
 
 /// Length of an interval at first, ns.
 const INTERVAL_NS: u64 = 1_000_000_000;
@@ -14,19 +12,11 @@ const INTERVAL_NS: u64 = 1_000_000_000;
 /// A rest at the end that is shorter than this part of an interval joins the one before.
 const SHORT_REST: u64 = 4;
 
-/// The class of a latency: `4 * e + q` holds 2^e ns up to 2^(e + 1) ns, divided in four equal parts by `q`.
-pub(crate) fn class_of(latency_ns: u64) -> usize {
-    let ns = latency_ns.max(1);
-    let octave = ns.ilog2();
-    let above = u128::from(ns - (1 << octave));
-    octave as usize * 4 + ((above * 4) >> octave) as usize
-}
-
 /// How many slices each of so many workers keeps: an hour's worth of one worker. `None`: there are too many workers.
 pub(crate) fn slices_max(workers: usize) -> Option<usize> {
     const SLICES_MAX: usize = 3600;
     const SLICES_MIN: usize = 300;
-    (workers <= super::WORKERS_LOOKED_AT).then(|| (4 * SLICES_MAX / workers.max(1)).clamp(SLICES_MIN, SLICES_MAX))
+    (workers <= WORKERS_LOOKED_AT).then(|| (4 * SLICES_MAX / workers.max(1)).clamp(SLICES_MIN, SLICES_MAX))
 }
 
 /// The slices of one worker. All times are ns on the worker's clock.
@@ -149,7 +139,7 @@ mod tests {
     use job::{Direction, PerDirection};
 
     use super::*;
-    use crate::recorder::Kept;
+    use crate::recorder::{Kept, class_of};
 
     const S: u64 = 1_000_000_000;
 
@@ -166,12 +156,6 @@ mod tests {
 
     fn count(series: &LatencySeries) -> Vec<(u64, u64)> {
         series.slices().iter().map(|slice| (slice.at_ms, slice.classes.iter().map(|(_, count)| count).sum())).collect()
-    }
-
-    #[test]
-    fn classes_are_quarters_of_octaves() {
-        let classes = [0, 1, 2, 3, 4, 5, 7, 8, 1023, 1024, 1279, 1280, 2047, u64::MAX].map(class_of);
-        assert_eq!(classes, [0, 0, 4, 6, 8, 9, 11, 12, 39, 40, 40, 41, 43, CLASSES - 1]);
     }
 
     #[test]

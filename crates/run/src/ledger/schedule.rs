@@ -1,4 +1,7 @@
-//! When the next look is due: each second, or less often where a look is dear.
+//! How much is looked at, and when the next look is due: each second, or less often where a look is dear.
+
+/// With more workers than this nobody looks at each worker's latency.
+pub(super) const WORKERS_LOOKED_AT: usize = 64;
 
 /// ns between looks.
 const INTERVAL_NS: u64 = 1_000_000_000;

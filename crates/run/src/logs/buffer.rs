@@ -7,9 +7,10 @@ use std::time::Duration;
 use job::Direction;
 use workload::Op;
 
+use super::rows::Row;
 use super::windows::Windows;
 use super::writer::LogSender;
-use super::{CHUNK_ROWS, CHUNKS_MAX, Row, WINDOW_CHUNK_ROWS};
+use super::{CHUNK_ROWS, CHUNKS_MAX, WINDOW_CHUNK_ROWS};
 use crate::control::Control;
 use crate::plan::WorkerPlan;
 use crate::recorder::Recorder;

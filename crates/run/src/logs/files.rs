@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use job::{Logs, WindowValue};
 
-use super::Subject;
 use super::lines::Style;
+use super::rows::Subject;
 use crate::plan::{Plan, WorkerPlan};
 
 /// One open file.

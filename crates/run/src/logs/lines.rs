@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use job::WindowValue;
 
-use super::{NO_SUBMISSION, Row, Subject};
+use super::rows::{NO_SUBMISSION, Row, Subject};
 
 /// How the lines of a job look.
 #[derive(Clone, Debug)]

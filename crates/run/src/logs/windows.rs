@@ -2,7 +2,7 @@
 
 use job::{Direction, PerDirection, Reporting};
 
-use super::{NO_SUBMISSION, Row, Subject};
+use super::rows::{NO_SUBMISSION, Row, Subject};
 use crate::recorder::Recorder;
 
 /// Sum and largest of one latency in a window, ns.

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::files::{LogFile, LogFiles, Targets};
 use super::lines::write_line;
-use super::{Row, Subject};
+use super::rows::{Row, Subject};
 use crate::bounds::Bounds;
 use crate::plan::Plan;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use results::evidence::CgroupIdentity;
 
-use super::seen;
+use super::seen::seen;
 use crate::Fact;
 use crate::linux::cgroups::{Group, Version, group};
 use crate::linux::{Look, block, limits};

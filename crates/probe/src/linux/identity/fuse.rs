@@ -3,7 +3,8 @@
 use results::evidence::{FuseIdentity, Seen};
 
 use super::daemon::{daemon_of, file_name};
-use super::{secrets, seen};
+use super::secrets;
+use super::seen::seen;
 use crate::NotVisible;
 use crate::linux::{Look, processes};
 use results::evidence::Mount;

@@ -13,6 +13,7 @@ mod nfs;
 mod place;
 mod remarks;
 mod secrets;
+mod seen;
 mod server;
 mod stack;
 
@@ -20,14 +21,14 @@ pub(super) use cgroups::io as io_limits;
 pub(super) use daemon::daemon_at as fuse_daemon_at;
 pub(super) use mountstats::wire_counters as nfs_mount_statistics;
 
-use std::borrow::Borrow;
 use std::path::Path;
 
-use results::evidence::{BlockDevice, FuseIdentity, Mount, NfsIdentity, Seen, Space, Storage, StorageClass};
+use results::evidence::{BlockDevice, FuseIdentity, Mount, NfsIdentity, Space, Storage, StorageClass};
 
 use super::Look;
 use crate::{Fact, FileKind, NotVisible};
 use place::Place;
+use seen::seen;
 
 /// More than any storage has: the answer of a filesystem that cannot know its size.
 const CLAIM_BYTES_MIN: u64 = 1 << 60;
@@ -70,22 +71,6 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
     }
 }
 
-/// A fact as evidence: where it was looked for and the answer, in short.
-fn seen<T>(fact: Result<T, impl Borrow<NotVisible>>) -> Seen<T> {
-    match fact {
-        Ok(value) => Seen::Value(value),
-        Err(unseen) => {
-            let NotVisible { place, reason } = unseen.borrow();
-            Seen::NotVisible(format!("{place}: {}", without_number(reason)))
-        }
-    }
-}
-
-/// The system's words for an error without the number that follows them.
-fn without_number(text: &str) -> &str {
-    text.split(" (os error").next().unwrap_or(text)
-}
-
 fn class_of(look: &Look, place: &Place, devices: &[BlockDevice]) -> StorageClass {
     match (&place.mount, place.kind) {
         (_, FileKind::BlockDevice) => StorageClass::Device,
@@ -125,6 +110,8 @@ fn device_list(place: &Place, class: StorageClass) -> Fact<&[BlockDevice]> {
 
 #[cfg(test)]
 mod tests {
+    use results::evidence::Seen;
+
     use super::*;
 
     #[test]

@@ -120,7 +120,7 @@ fn silence(errno: Errno) -> NotVisible {
         Errno::STALE => ": its server no longer knows the path",
         _ => "",
     };
-    NotVisible::new("stat", format!("{}{meaning}", super::without_number(&errno.to_string())))
+    NotVisible::new("stat", format!("{}{meaning}", super::seen::without_number(&errno.to_string())))
 }
 
 fn unknown(reason: &NotVisible) -> Place {

@@ -9,7 +9,7 @@ use procfs::net::{RouteEntries, RouteEntry};
 use results::evidence::ServerIdentity;
 
 use super::endpoint::Endpoint;
-use super::seen;
+use super::seen::seen;
 use crate::linux::{Look, read_number, read_text};
 use crate::{Fact, NotVisible};
 

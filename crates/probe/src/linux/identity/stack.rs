@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::StatxAttributes;
 
-use super::without_number;
+use super::seen::without_number;
 use crate::linux::{Look, mounts, read_text};
 use results::evidence::{BlockDevice, Mount};
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use results::ReadWrite;
 use results::evidence::{DeviceCounters, DevicePlace, LayerCounters};
 
+use super::growth::growth;
 use crate::linux::counters::delta;
 use crate::linux::{Look, paths, read_text};
 use crate::{Fact, NotVisible};
@@ -94,7 +95,7 @@ impl Metered {
         grown.request_ms = grown.request_ms.plus(request_ms);
         grown.busy_ms += delta(last.busy_ms, now.busy_ms);
         grown.weighted_ms += delta(last.weighted_ms, now.weighted_ms);
-        let flushes = last.flushes.zip(now.flushes).map(|(last, now)| super::growth(last, now));
+        let flushes = last.flushes.zip(now.flushes).map(|(last, now)| growth(last, now));
         grown.flushes = flushes.map(|flushes| grown.flushes.unwrap_or(0) + flushes);
         Ok(grown.clone())
     }

@@ -2,6 +2,7 @@
 //! kernel; none of it touches the files that are measured or can wait for a server.
 
 mod devices;
+mod growth;
 mod machine;
 mod process;
 mod sockets;
@@ -15,7 +16,7 @@ use results::evidence::{
     DeviceCounters, DevicePlace, MachineEvidence, ProcessCounters, Seen, SystemCounters, WireCounters,
 };
 
-use super::{Look, identity, paths};
+use super::{Look, identity, mounts, paths};
 use crate::Fact;
 use devices::DeviceMeter;
 use process::ProcessMeter;
@@ -100,7 +101,7 @@ impl Meters {
 
     /// The type of the filesystem that a path is on.
     pub fn fstype_of(&self, path: &Path) -> Option<String> {
-        self.look.mount_of(path).ok().map(|mount| mount.fstype)
+        mounts::mount_of(&self.look, path).ok().map(|mount| mount.fstype)
     }
 
     /// What the machine is like: clock, processors, memory.
@@ -115,12 +116,7 @@ fn answers_at_once(look: &Look, path: &Path) -> bool {
         "ext2", "ext3", "ext4", "xfs", "btrfs", "bcachefs", "f2fs", "zfs", "overlay", "tmpfs", "ramfs", "devtmpfs",
         "vfat", "exfat", "ntfs3", "squashfs", "erofs", "iso9660",
     ];
-    look.mount_of(path).is_ok_and(|mount| LOCAL.contains(&mount.fstype.as_str()))
-}
-
-/// Growth of a counter that never wraps in practice; one that begins anew has not grown.
-fn growth(before: u64, after: u64) -> u64 {
-    after.saturating_sub(before)
+    mounts::mount_of(look, path).is_ok_and(|mount| LOCAL.contains(&mount.fstype.as_str()))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use results::evidence::ProcessCounters;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::thread::ClockId;
 
-use super::growth;
+use super::growth::growth;
 use crate::linux::{Look, read_text};
 use crate::{Fact, NotVisible};
 

@@ -17,7 +17,7 @@ use rustix::net::netlink::{SOCK_DIAG, SocketAddrNetlink};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
-use super::growth;
+use super::growth::growth;
 use crate::linux::{Look, processes};
 use crate::{Fact, NotVisible};
 

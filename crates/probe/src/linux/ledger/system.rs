@@ -2,7 +2,7 @@
 
 use results::evidence::SystemCounters;
 
-use super::growth;
+use super::growth::growth;
 use super::throttle::Throttle;
 use crate::linux::{Look, read_text};
 

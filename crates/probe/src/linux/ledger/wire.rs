@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use results::ReadWrite;
 use results::evidence::{NfsOperation, WireCounters};
 
-use super::growth;
+use super::growth::growth;
 use super::sockets::SocketMeter;
 use crate::fuse::{is_fuse, is_fuse_on_device};
-use crate::linux::{Look, mounts, processes, read_number, read_text};
+use crate::linux::{Look, identity, mounts, processes, read_number, read_text};
 use crate::{Fact, NotVisible};
 use results::evidence::Mount;
 
@@ -86,7 +86,7 @@ fn witness(look: &Look, mount: &Mount) -> Option<Witness> {
 }
 
 fn fuse(look: &Look, mount: &Mount) -> Witness {
-    Witness::Fuse { daemon: look.fuse_daemon_of(&mount.mount_point).map(|daemon| daemon.pid) }
+    Witness::Fuse { daemon: identity::fuse_daemon_at(look, &mount.mount_point).map(|daemon| daemon.pid) }
 }
 
 impl Witness {
@@ -98,7 +98,7 @@ impl Witness {
         match self {
             Witness::Nfs(mount_point) => {
                 let known = (!towards.is_empty()).then(|| interface_bytes(look, towards).ok()).flatten();
-                let counted = look.nfs_mount_statistics(mount_point)?;
+                let counted = identity::nfs_mount_statistics(look, mount_point)?;
                 Ok(WireCounters { interface_bytes: known.map(|(_, bytes)| bytes), ..counted })
             }
             Witness::Fuse { daemon: Ok(pid) } => {

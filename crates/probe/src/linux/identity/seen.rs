@@ -1,0 +1,23 @@
+//! Facts as evidence.
+
+use std::borrow::Borrow;
+
+use results::evidence::Seen;
+
+use crate::NotVisible;
+
+/// A fact as evidence: where it was looked for and the answer, in short.
+pub(super) fn seen<T>(fact: Result<T, impl Borrow<NotVisible>>) -> Seen<T> {
+    match fact {
+        Ok(value) => Seen::Value(value),
+        Err(unseen) => {
+            let NotVisible { place, reason } = unseen.borrow();
+            Seen::NotVisible(format!("{place}: {}", without_number(reason)))
+        }
+    }
+}
+
+/// The system's words for an error without the number that follows them.
+pub(super) fn without_number(text: &str) -> &str {
+    text.split(" (os error").next().unwrap_or(text)
+}

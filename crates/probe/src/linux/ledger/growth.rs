@@ -1,0 +1,6 @@
+//! What counters grew by.
+
+/// Growth of a counter that never wraps in practice; one that begins anew has not grown.
+pub(super) fn growth(before: u64, after: u64) -> u64 {
+    after.saturating_sub(before)
+}

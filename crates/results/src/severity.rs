@@ -1,0 +1,15 @@
+//! How much something matters.
+
+use serde::{Deserialize, Serialize};
+
+/// How much a note matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// How something was done; shown when asked for.
+    Info,
+    /// Something is other than asked for, or than it looks.
+    Caution,
+    /// The figures do not answer the question.
+    Invalid,
+}

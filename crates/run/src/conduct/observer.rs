@@ -1,0 +1,47 @@
+//! Who watches a run, and what there is to see.
+
+use results::{JobRecord, Note, RunRecord};
+
+use crate::control::WorkerCell;
+use crate::metadata;
+use crate::plan::Plan;
+
+/// The watcher of a run: what happens reaches it as it happens, on the conductor's thread.
+pub trait Observer {
+    /// A file is about to be made.
+    fn layout(&mut self, _line: &str) {}
+    /// How far a long layout is: bytes done, bytes in all, seconds left if known.
+    fn layout_progress(&mut self, _done: u64, _total: u64, _seconds_left: Option<u64>) {}
+    /// Called some times a second while files are made and workers get ready: orders from outside can be passed on.
+    fn idle(&mut self) {}
+    /// Something that the user must read at once, in fio's words where fio has any.
+    fn message(&mut self, _text: &str) {}
+    /// A job ended with an error.
+    fn job_failed(&mut self, _record: &JobRecord) {}
+    /// Called some times a second while workers run.
+    fn watch(&mut self, _view: &View<'_>) {}
+    /// Whether an interim record is wanted now.
+    fn wants_interim(&mut self, _view: &View<'_>) -> bool {
+        false
+    }
+    /// The interim record.
+    fn interim(&mut self, _record: &RunRecord) {}
+    /// How far metadata work is, some times a second.
+    fn metadata(&mut self, _progress: &metadata::Progress) {}
+    /// The last job has ended: notes for the record that only the watcher can make.
+    fn ended(&mut self) -> Vec<Note> {
+        Vec::new()
+    }
+}
+
+/// What can be seen of a run in progress.
+pub struct View<'run> {
+    /// The plan.
+    pub plan: &'run Plan,
+    /// One cell per worker.
+    pub cells: &'run [WorkerCell],
+    /// ns since the conductor began the first stage.
+    pub elapsed_ns: u64,
+    /// ns since that began when each worker left its gate; `None`: it has not.
+    pub started_ns: &'run [Option<u64>],
+}

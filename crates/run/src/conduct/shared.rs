@@ -1,0 +1,36 @@
+//! What the workers of a run share, and what they tell the conductor.
+
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
+
+use crate::control::{Control, WorkerCell};
+use crate::logs::LogSender;
+use crate::plan::Plan;
+use crate::roll::Gate;
+use crate::worker::WorkerEnd;
+
+/// News from the workers.
+pub(crate) enum Event {
+    /// This worker can begin.
+    Ready(usize),
+    /// This one is over.
+    Ended(usize, Box<WorkerEnd>),
+}
+
+/// What all workers of a run share.
+pub(crate) struct Shared {
+    pub(crate) plan: Plan,
+    pub(crate) cells: Vec<WorkerCell>,
+    pub(crate) control: Arc<Control>,
+    pub(crate) gate: Gate,
+    /// Where rows of log files go; `None`: there are no logs.
+    pub(crate) logs: Option<LogSender>,
+    pub(super) events: Mutex<Sender<Event>>,
+}
+
+impl Shared {
+    pub(crate) fn send(&self, event: Event) {
+        // The conductor outlives the workers; were it gone, nobody would be there to tell.
+        let _ = self.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).send(event);
+    }
+}

@@ -1,0 +1,23 @@
+//! How a worker ends.
+
+use results::JobRecord;
+use workload::Op;
+
+/// What a worker leaves behind.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkerEnd {
+    pub(crate) record: JobRecord,
+    /// Sentences for stderr, fio's words first.
+    pub(crate) messages: Vec<String>,
+    /// The request that ended the job, with its errno.
+    pub(crate) failed: Option<(Op, i32)>,
+    /// Requests of it, or itself, are in the kernel for good.
+    pub(crate) lost: bool,
+}
+
+/// Why a worker could not begin.
+pub(crate) struct Refused {
+    pub(crate) code: i32,
+    pub(crate) function: &'static str,
+    pub(crate) message: String,
+}
