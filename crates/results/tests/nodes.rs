@@ -26,7 +26,7 @@ fn note(text: u8) -> Note {
 }
 
 fn finding(cause: u8) -> Finding {
-    let severity = if cause % 2 == 0 { Severity::Caution } else { Severity::Invalid };
+    let severity = if cause.is_multiple_of(2) { Severity::Caution } else { Severity::Invalid };
     let (id, cause) = ("drawn".to_owned(), cause.to_string());
     Finding { id, severity, node: None, job: None, numbers: Vec::new(), cause, next: "look".into() }
 }
@@ -58,8 +58,10 @@ fn merged(one: &RunRecord, other: &RunRecord) -> RunRecord {
     one.clone().merge(other.clone()).expect("they fit")
 }
 
-/// Each job with its node's name and all options that count for it.
-fn jobs(runs: &[&RunRecord]) -> Vec<(String, String, Vec<(String, String)>)> {
+/// A job's node, its name, and the options that count for it.
+type Told = (String, String, Vec<(String, String)>);
+
+fn jobs(runs: &[&RunRecord]) -> Vec<Told> {
     let of = |run: &RunRecord, job: &JobRecord| {
         let options = [&run.global_options[..], &job.options].concat();
         (run.nodes[job.node].name.clone(), job.name.clone(), options)

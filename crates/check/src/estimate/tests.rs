@@ -162,10 +162,9 @@ fn a_mean_scatters_as_its_course_does() {
 #[test]
 fn sampled_latency_stands_in() {
     let mut job = job("r");
-    let mut sampled = PerDirection::<Latency>::default();
-    sampled.read = Latency { histogram: Some(Histogram::new()), ..Latency::default() };
-    sampled.read.record(5000);
-    job.sampled_latency = Some(Box::new(sampled));
+    let mut read = Latency { histogram: Some(Histogram::new()), ..Latency::default() };
+    read.record(5000);
+    job.sampled_latency = Some(Box::new(PerDirection { read, ..PerDirection::default() }));
     assert_eq!(of(&[row(job)], "read.clat.mean").value, 5000.0);
 }
 

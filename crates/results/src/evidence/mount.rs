@@ -1,7 +1,7 @@
 //! A mounted filesystem.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -85,7 +85,7 @@ impl TryFrom<String> for DeviceNumber {
 }
 
 /// A path need not be text, a record is: what is none becomes a replacement character.
-fn as_text<S: Serializer>(path: &PathBuf, serializer: S) -> Result<S::Ok, S::Error> {
+fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }
 
