@@ -35,7 +35,7 @@ fn what_is_only_to_be_read_is_not_laid_out_anew() {
     let read = "--name=a --rw=read --size=64k --filename=f";
     for (words, wanted) in [
         (format!("--readonly {read}"), "fio: refusing extend of file due to read-only"),
-        (format!("{read} --verify=crc32c"), "fio: verify: f has 30000 bytes, but 65536 are to be checked"),
+        (format!("{read} --verify=crc32c"), "fio: verify: f has 30000 bytes, but 65536 must be checked"),
         (
             "--name=a --rw=write --size=64k --filename=f --verify=md5 --verify_only".to_owned(),
             "fio: verify: f has 30000",
