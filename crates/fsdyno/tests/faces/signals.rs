@@ -194,7 +194,7 @@ fn processor_time_that_is_nearly_used_up_ends_the_run_with_its_report() {
 #[test]
 fn a_question_whose_processor_time_is_nearly_used_up_removes_what_it_made() {
     let place = Place::new();
-    let ran = behind(&place, "ulimit -t 3; exec", "measure . --size=16m --store kept").finish();
+    let ran = behind(&place, "ulimit -t 2; exec", "measure . --size=16m --store kept").finish();
     assert_eq!(ran.status, Some(152), "{}{}", ran.stdout, ran.stderr);
     assert_eq!(place.names(""), ["kept"], "the work directory is gone");
 }
