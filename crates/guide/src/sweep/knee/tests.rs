@@ -66,7 +66,10 @@ fn runs_that_differ_hide_the_knee() {
 
 #[test]
 fn too_few_points_or_runs_are_told() {
-    assert_eq!(said(&points(8.0, 0.01, 2)), "no knee: 3 depths with a valid number are needed; this sweep has 2 depths.");
+    assert_eq!(
+        said(&points(8.0, 0.01, 2)),
+        "no knee: 3 depths with a valid number are needed; this sweep has 2 depths."
+    );
     let mut short = points(8.0, 0.001, 64);
     // The last depth was interrupted in its third turn.
     short[6].found.runs.truncate(2);
