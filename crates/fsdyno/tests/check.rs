@@ -85,13 +85,15 @@ fn an_undecided_test_is_repeated_until_it_is_decided() {
     own(&place, "few", 150, &p99("1000"));
     let (status, study) = check(&place, &["few"]);
     let found = answer(&study, "p99");
-    assert_eq!((status, found.verdict, found.rows.len()), (Some(0), Verdict::Pass, 3), "{found:?}");
-    assert!(found.reason.starts_with("447 values in 3 runs"), "{}", found.reason);
+    assert_eq!((status, found.verdict), (Some(0), Verdict::Pass), "{found:?}");
+    // A disk that stalls in one of them is asked once more.
+    let runs = found.rows.len();
+    assert!(runs >= 3 && found.reason.starts_with(&format!("{} values in {runs} runs", 149 * runs)), "{found:?}");
     let rounds: Vec<u32> = study.rows.iter().map(|row| row.round).collect();
-    assert_eq!(rounds, [0, 1, 2]);
+    assert_eq!(rounds, (0..runs as u32).collect::<Vec<_>>());
     let written: Vec<u64> =
         study.rows.iter().map(|row| row.run.as_ref().unwrap().jobs[0].directions.write.ios).collect();
-    assert_eq!(written, [150; 3]);
+    assert_eq!(written, vec![150; runs]);
 }
 
 #[test]

@@ -35,10 +35,10 @@ fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
         "CPU %",
         "MB per CPU-s",
         "read  ",
-        "Medians of 4 rounds that took turns",
+        "Medians of 4 alternating rounds",
         "88 % interval",
         "scatter %",
-        "note: 4 rounds, one more than asked for",
+        "note: 4 rounds, one more than requested",
         "note: each round writes new files",
         "direct I/O, without",
     ] {

@@ -103,7 +103,7 @@ fn clean_removes_what_a_killed_run_left() {
     let kept = place.studies("store");
     assert!(!kept[0].complete && !kept[0].rows.is_empty(), "what it had found by then is kept");
     // The process that did the work dies a moment after the one that was killed.
-    wait_until("the removal", || place.run("clean data").good().stdout.contains("removed"));
+    wait_until("the removal", || place.run("clean data").good().stdout.contains(": removed"));
     assert_eq!(place.read("data/mine"), "mine");
     assert_eq!(place.names("data"), ["mine"]);
     let again = place.run("clean data").stdout;
@@ -121,7 +121,7 @@ fn what_cannot_be_measured_is_refused_with_status_2() {
         ("measure /proc --no-store", "kernel filesystem"),
         ("measure data --expect nfs --no-store", "should be nfs, but it is"),
         ("measure data --size 4x", "powers of 1,024"),
-        ("measure data --size 1048576t --no-store", "beyond 90 %"),
+        ("measure data --size 1048576t --no-store", "below the limit of 90 %"),
         ("measure data --store store-is-a-file", "cannot save runs in"),
         ("show nothing --no-such-option", "unexpected argument"),
     ];

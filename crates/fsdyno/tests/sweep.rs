@@ -42,7 +42,7 @@ fn a_sweep_has_a_point_per_depth_and_kind_and_leaves_nothing() {
     let place = place();
     let output = ask(&place, "sweep", &with(&["--iodepth=1..4", "--bs=4k,64k", "--rw=randread", "--json"])).good();
     let stderr = &output.stderr;
-    assert!(stderr.contains("6 points, each 4 times for 0.250 s, in turns"), "{stderr}");
+    assert!(stderr.contains("6 points, each 4 times for 0.250 s, alternating"), "{stderr}");
     assert!(place.names("data").is_empty());
     let study = output.study();
     assert_eq!((study.question, study.complete, study.sentences.len()), (Question::Sweep, true, 2));
