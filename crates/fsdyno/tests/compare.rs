@@ -89,7 +89,7 @@ fn two_kept_runs_are_compared(place: &Place) {
     let judged = rows.iter().any(|row| row["figure"] == "iops" && shown(row));
     assert_eq!(absurd.status, Some(i32::from(judged)), "only a change that the rounds show can fail");
     let misspelt = place.run(&["diff", "good", "last", "--fail-if", "randread.iosp < -5%"]);
-    misspelt.refused("is none of rate, iops, p50, p99, cpu");
+    misspelt.refused("is not one of rate, iops, p50, p99, cpu");
     let history = place.run(&["history"]).stdout;
     assert!(ids.iter().all(|id| history.contains(id)), "{history}");
     earlier_runs_tell_how_far_runs_scatter(place, &ids);

@@ -160,6 +160,6 @@ fn a_file_that_is_too_short_stays_as_it_is() {
         truncate -s 40000 data; exec \"$@\" --rw=read";
     let ran = tools::run(&OURS, &job("--verify=crc32c").shell(cut), &[]);
     assert_eq!(ran.status, Some(1), "{}", ran.stderr);
-    assert!(ran.stderr.contains("data has 40000 bytes, but 65536 are to be checked"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("data has 40000 bytes, but 65536 must be checked"), "{}", ran.stderr);
     assert_eq!(std::fs::metadata(ran.directory.path().join("data")).expect("it is there").len(), 40_000);
 }
