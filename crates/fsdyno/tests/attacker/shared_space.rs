@@ -22,7 +22,7 @@ fn two_places_on_one_filesystem() {
         let refused = start(&place, "compare a=a b=b --size=110m --rounds=1 --no-store").finish();
         let said = refused.stderr;
         assert_eq!(refused.status, Some(2), "{said}");
-        assert!(said.contains("other runs there have reserved") && said.contains("beyond 90 %"), "{said}");
+        assert!(said.contains("other runs there have reserved") && said.contains("below the limit of 90 %"), "{said}");
         assert!(names(&place.join("a")).is_empty() && names(&place.join("b")).is_empty());
         let several = "compare a=a b=b --size=40m --numjobs=3 --rounds=1 --no-store";
         assert_eq!(start(&place, several).finish().status, Some(2), "each job has a file of its own");
