@@ -1,6 +1,7 @@
 //! Records as text: JSON with a schema number, refused when a newer program wrote it.
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::record::{RunRecord, SCHEMA_VERSION};
@@ -48,10 +49,16 @@ impl RunRecord {
         if schema < SCHEMA_VERSION {
             let mut record = serde_json::from_str(text)?;
             upgrade(&mut record);
-            return Ok(serde_json::from_value(record)?);
+            return Ok(reread(&record)?);
         }
         Ok(serde_json::from_str(text)?)
     }
+}
+
+/// Reads an upgraded record or study as a text: to read it as a value would be all of the reading code once more, half a
+/// megabyte of it.
+pub(crate) fn reread<T: DeserializeOwned>(upgraded: &Value) -> serde_json::Result<T> {
+    serde_json::from_str(&upgraded.to_string())
 }
 
 /// Makes an older record one of this format. What is missing or of another kind stays so: reading it tells.

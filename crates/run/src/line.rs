@@ -74,6 +74,8 @@ impl Line {
 
     /// The one look at the machine and at the paths of the jobs; `next` is told of each path before it is looked at.
     pub fn look(&self, mut next: impl FnMut(&Path)) -> Looked<'_> {
+        // Reading the options has done its part: what follows needs other code.
+        engine::process::release_code_pages();
         let look = Look::new();
         let paths = plan::paths(&self.request.jobs).into_iter().inspect(|path| next(path));
         let facts = HostFacts::gather(&look, paths);

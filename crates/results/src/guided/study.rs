@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Finding, PhaseRecord, Trust, VerdictRow};
 use crate::evidence::Storage;
 use crate::record::{Host, Note, RunRecord};
-use crate::saved::{SavedRecordError, upgrade};
+use crate::saved::{SavedRecordError, reread, upgrade};
 
 /// Version of the study's format; grows whenever a field is added, removed or changes meaning.
 pub const STUDY_SCHEMA_VERSION: u32 = 3;
@@ -153,7 +153,7 @@ impl Study {
             None => Ok(Study::of_run(RunRecord::from_json(text)?)),
             Some(found) if found > STUDY_SCHEMA_VERSION => Err(SavedRecordError::Newer { found }),
             Some(STUDY_SCHEMA_VERSION) => Ok(serde_json::from_str(text)?),
-            Some(_) => Ok(serde_json::from_value(upgraded(serde_json::from_str(text)?))?),
+            Some(_) => Ok(reread(&upgraded(serde_json::from_str(text)?))?),
         }
     }
 
