@@ -104,7 +104,7 @@ fn others_on_the_processors() {
         drop(crowd);
         starved.caution("cpu-starved");
         let cause = &starved.finding("cpu-starved").expect("just seen").cause;
-        assert!(cause.contains("other programs"), "{cause}");
+        assert!(cause.contains("other processes"), "{cause}");
     });
 }
 

@@ -41,7 +41,7 @@ fn the_published_lines_measure_the_cache() {
         tell(&format!("{access}: the jobs moved {moved}, the wire carried {}", wire.bytes.read));
         assert!(moved > 2 * wire.bytes.read, "the trap itself");
         let cause = &run.invalid("fuse-cache").cause;
-        assert!(cause.contains("over the wire (interface lo)") && cause.contains("s3fs"), "{cause}");
+        assert!(cause.contains("over the network (interface lo)") && cause.contains("s3fs"), "{cause}");
         // Before the read its file is made as long as it is asked for.
         if access == "write" {
             near(wire.bytes.read, crossed, 0.02, "the ledger and the interface");
@@ -62,7 +62,7 @@ fn a_close_hides_the_upload() {
     let line = format!("--name=unsynced --directory={} --rw=write --bs=1m --size=16m", word(&place("LAB_S3")));
     let run = bench.fio(&line);
     let cause = &run.invalid("writes-in-memory").cause;
-    assert!(cause.contains("with the close; 16.") && cause.contains("crossed the network"), "{cause}");
+    assert!(cause.contains("with it; 16.") && cause.contains("crossed the network"), "{cause}");
 }
 
 fn durable_writes_are_what_the_wire_carried() {

@@ -54,7 +54,7 @@ fn a_daemons_connections() {
         // Idle connections end after some seconds: then nobody knows what they did at the end.
         if moved.open > 0 && moved.closed == 0 {
             let finding = cached.caution("fuse-cache");
-            assert!(finding.cause.contains("over the wire (the daemon's connections)"), "{}", finding.cause);
+            assert!(finding.cause.contains("over the network (the daemon's connections)"), "{}", finding.cause);
         }
     });
 }

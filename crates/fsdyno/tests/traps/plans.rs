@@ -13,7 +13,7 @@ fn libaio_without_direct_io_has_no_depth() {
         "--name=job --filename=file --rw=randread --bs=4k --ioengine=libaio --iodepth=32 --size={FILE_MIB}m --runtime=1"
     );
     let blocked = bench.run(&words);
-    assert!(blocked.stderr.contains("one request is in flight"), "said before the run: {}", blocked.stderr);
+    assert!(blocked.stderr.contains("has one request in flight"), "said before the run: {}", blocked.stderr);
     // A neighbour on the device can fill its queue: then it stays a caution.
     let finding = blocked.one("depth-not-reached");
     assert!(finding.severity >= Severity::Caution, "{finding:#?}");
