@@ -23,7 +23,7 @@ pub(crate) struct Inspect {
     #[arg(long)]
     json: bool,
     /// Exit status 2 if the path is not on this type of filesystem, such as nfs.
-    #[arg(long, value_name = "FSTYPE")]
+    #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     expect: Option<String>,
 }
 

@@ -88,7 +88,7 @@ fn an_expectation_that_is_not_met_is_an_error() {
     assert!(answered(&["/proc", "--expect", "proc"]).contains("proc"));
     inspect(&["/proc", "--expect", "nfs"]).refused("/proc should be nfs, but it is proc");
     inspect(&["/proc/no/such", "--expect=nfs"]).refused("should be nfs");
-    inspect(&["/proc", "--expect="]).refused("should be");
+    inspect(&["/proc", "--expect="]).refused("required for '--expect <FSTYPE>'");
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub(crate) struct Check {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     size_cap: Option<u64>,
     /// Refuse to check anything but this type of filesystem, such as nfs.
-    #[arg(long, value_name = "FSTYPE")]
+    #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     expect: Option<String>,
     #[command(flatten)]
     shared: Shared,

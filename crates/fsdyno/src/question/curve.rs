@@ -37,7 +37,7 @@ pub(crate) struct Curve {
     #[arg(long, value_parser = size)]
     size: Option<u64>,
     /// Refuse any other type of filesystem, such as nfs.
-    #[arg(long, value_name = "FSTYPE")]
+    #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     expect: Option<String>,
     #[command(flatten)]
     shared: Shared,

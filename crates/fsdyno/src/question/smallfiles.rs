@@ -42,7 +42,7 @@ pub(crate) struct SmallFiles {
     #[arg(long)]
     drop_caches: bool,
     /// Refuse any other type of filesystem, such as nfs.
-    #[arg(long, value_name = "FSTYPE")]
+    #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     expect: Option<String>,
     #[command(flatten)]
     shared: Shared,
