@@ -6,11 +6,18 @@ pub use crate::system::process::{
     release_code_pages, signal, wait_for, warn_before_processor_limit,
 };
 
+use crate::signals::HeldSignals;
+
 /// Which of the two processes goes on here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Side {
-    /// The one that there was, with the number of the new one.
-    Old(u32),
+    /// The one that there was.
+    Old {
+        /// The number of the new one.
+        child: u32,
+        /// To be dropped once signals are passed on to the new one: it may already say that it runs.
+        held: HeldSignals,
+    },
     /// The new one.
     New,
 }

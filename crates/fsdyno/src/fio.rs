@@ -145,6 +145,8 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     drop(first_look);
     let conditions = Conditions { version: VERSION, control, stop_rule: StopRule::AsWritten };
     let record = ready.run(conditions, &mut screen);
+    // One that came before there was anything to watch.
+    screen.tell_of_signal();
     let lost = screen.state.output_failure.take();
     let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::into_failure);
     drop(screen);

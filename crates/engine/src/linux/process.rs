@@ -8,6 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mm::Advice;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, setrlimit};
 
+use super::signals::HeldSignals;
 use crate::files::Directory;
 use crate::process::{Ended, Side};
 
@@ -16,12 +17,13 @@ pub fn divide() -> io::Result<Side> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("other threads are running"));
     }
+    let held = HeldSignals::begin();
     // SAFETY: this is the only thread, as was just seen and only this thread could change. So no lock is held by a
     // thread that the new process will not have, and everything may be done in it.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(Side::New),
-        pid => Ok(Side::Old(pid as u32)),
+        pid => Ok(Side::Old { child: pid as u32, held }),
     }
 }
 

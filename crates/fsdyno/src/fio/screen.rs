@@ -99,7 +99,8 @@ impl Screen<'_> {
         }
     }
 
-    fn tell_of_signal(&mut self) {
+    /// The line about the signal that ends the run, once.
+    pub(super) fn tell_of_signal(&mut self) {
         if let (Some(signal), false) = (self.control.signal(), self.state.signal_told) {
             self.state.signal_told = true;
             let text = format!("\nfio: terminating on signal {signal}");

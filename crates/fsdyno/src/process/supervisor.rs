@@ -39,8 +39,13 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
             say_farewell(status);
             status
         }
-        Ok(((reader, writer), Side::Old(child))) => {
+        Ok(((reader, writer), Side::Old { child, held })) => {
             drop(writer);
+            let relay = run::SignalRelay::begin(child);
+            drop(held);
+            if let Err(error) = &relay {
+                complain(&format!("note: cannot handle signals: {error}; process {child} does the work"));
+            }
             wait(child, reader)
         }
         Err(error) => {
@@ -77,10 +82,6 @@ fn say_farewell(status: u8) {
 }
 
 fn wait(child: u32, mut reader: PipeReader) -> u8 {
-    let relay = run::SignalRelay::begin(child);
-    if let Err(error) = &relay {
-        complain(&format!("note: cannot handle signals: {error}; process {child} does the work"));
-    }
     let mut status = [0];
     if reader.read_exact(&mut status).is_ok() && !closes_within(&reader, FAREWELL) {
         complain(&format!(
