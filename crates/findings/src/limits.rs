@@ -4,6 +4,7 @@
 mod between;
 mod network;
 mod shown;
+mod study;
 
 use results::evidence::StorageClass;
 use results::{JobRecord, RunRecord, Severity};
@@ -14,6 +15,7 @@ use crate::units::counted;
 pub use between::{Attribution, Culprit, between};
 pub use network::NfsTimes;
 pub use shown::Shown;
+pub use study::{Limited, of_study};
 
 use shown::{latency, number, percent, rate};
 
@@ -200,7 +202,7 @@ fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
              too), {{}} for each"
         )
     } else {
-        format!("{{}} of {{}} requests were in the queue of {name}, {{}} for each")
+        format!("the queue of {name} held {{}} of {{}} in flight, {{}} for each")
     };
     let evidence = Shown::new(&words, [number(depth), shown::count(asked), latency(each_ns)]);
     Some(Limit { limiter: Limiter::Device, evidence })

@@ -198,6 +198,46 @@ mod tests {
     }
 
     #[test]
+    fn advice_names_only_options_that_the_command_has() {
+        use results::Question;
+        let command = Guided::command();
+        let asked = [
+            Question::Measure,
+            Question::SmallFiles,
+            Question::Check,
+            Question::Compare,
+            Question::Sweep,
+            Question::Curve,
+        ];
+        for question in asked {
+            let command = command.find_subcommand(question.word()).expect("a command");
+            let has = |name: &str| command.get_arguments().any(|argument| argument.get_long() == Some(name));
+            let advice = findings::catalogue().map(|found| guide::advice::for_question(found.id, question));
+            let named = advice.chain(guide::advice::options(question).iter().map(|option| (*option).to_owned()));
+            for text in named {
+                let words = text.split(|letter: char| letter.is_whitespace() || "(),".contains(letter));
+                for option in words.filter_map(|word| word.strip_prefix("--")) {
+                    let name = option.split('=').next().unwrap_or_default();
+                    assert!(has(name), "{}: {text}", question.word());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_next_steps_are_commands_that_exist() {
+        let mut study = results::Study::of_run(results::RunRecord::new("fsdyno", 0));
+        study.question = results::Question::Measure;
+        study.targets[0].path = "/data".into();
+        let next = present::Headline::of(&study).next;
+        assert!(next.len() >= 3, "{next:?}");
+        for step in next {
+            let words = step.split(": ").next().unwrap_or_default().split_whitespace();
+            Guided::try_parse_from(words).unwrap_or_else(|error| panic!("{step}: {error}"));
+        }
+    }
+
+    #[test]
     fn a_mistyped_question_is_recognised() {
         assert!(resembles("mesure") && resembles("smalfiles") && resembles("inspekt"));
         assert!(!resembles("randread") && !resembles("jobs.fio") && !resembles("x") && !resembles("--measure"));

@@ -44,7 +44,7 @@ pub(crate) use sweep::Sweep;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output and record")]
 pub(crate) struct Shared {
-    /// Print one JSON document: the whole record.
+    /// Print one JSON document: the summary, then the whole record.
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
     /// Print Markdown, for a ticket.
@@ -174,7 +174,7 @@ fn open_stream(shared: &Shared) -> Result<Option<stream::Stream>, Problem> {
 /// The study in the form that was asked for.
 pub(crate) fn shown_as(json: bool, markdown: bool, study: &Study) -> String {
     if json {
-        format!("{}\n", study.to_json())
+        format!("{}\n", present::Headline::json(study))
     } else if markdown {
         present::guided::markdown(study)
     } else {

@@ -25,7 +25,10 @@ fn a_measurement_is_printed_kept_and_leaves_nothing() {
     let Ran { stdout, stderr, .. } = measure(&place, "").good();
     assert!(is_empty(&place));
     for words in [
-        "\n4k random read          32 ",
+        "\nwrite + fdatasync ",
+        "random 4k, deep",
+        "\ntrust  ",
+        "\nrand-read        32 ",
         "IOPS = concurrency / latency",
         "Throughput = IOPS x block size",
         "a file of 16 MiB",
@@ -33,10 +36,10 @@ fn a_measurement_is_printed_kept_and_leaves_nothing() {
         assert!(stdout.contains(words), "{stdout}");
     }
     assert!(stdout.lines().all(|line| line.chars().count() <= 80 || line.contains('/')), "{stdout}");
-    assert!(stderr.contains("[8/8]"), "without a terminal each step leaves a line: {stderr}");
+    assert!(stderr.contains("[10/10]"), "without a terminal each step leaves a line: {stderr}");
     let kept = place.studies("store");
     assert_eq!(kept.len(), 1);
-    assert_eq!((kept[0].question, kept[0].rows.len(), kept[0].complete), (Question::Measure, 8, true));
+    assert_eq!((kept[0].question, kept[0].rows.len(), kept[0].complete), (Question::Measure, 10, true));
     assert_eq!(place.run("show last --store store").stdout, stdout, "a kept run prints the same");
     let listed = place.run("runs --store store").stdout;
     assert!(listed.contains(&kept[0].id), "{listed}");
@@ -46,7 +49,7 @@ fn a_measurement_is_printed_kept_and_leaves_nothing() {
 fn the_sums_of_the_sentences_are_those_of_the_table() {
     let place = place();
     let study = measure(&place, "--json").study();
-    let read = study.rows.iter().find(|row| row.pattern == "throughput-64k-read").unwrap();
+    let read = study.rows.iter().find(|row| row.pattern == "seq-read-64k").unwrap();
     let figures = read.figures().unwrap();
     // Requests are counted when they are issued, bytes when they have come back: those in flight at either end differ.
     let apart = (figures.total.bytes / 65536).abs_diff(figures.total.operations);
@@ -57,6 +60,22 @@ fn the_sums_of_the_sentences_are_those_of_the_table() {
     assert!(begins(0, "IOPS = ") && begins(1, "Throughput = ") && begins(2, "No network"), "{:?}", study.sentences);
     // Each row can be run again by itself.
     assert!(study.rows.iter().all(|row| row.command.iter().any(|word| word.starts_with("--rw="))));
+}
+
+#[test]
+fn runs_are_repeated_and_tests_chosen() {
+    let place = place();
+    let words = "measure data --size=16m --no-store --json -q --runs=3 --runtime=1 --only=sync-latency,read-latency";
+    let study = place.run(&format!("{words} --engine=psync --buffered")).study();
+    let tests: Vec<(&str, u32)> = study.rows.iter().map(|row| (row.pattern.as_str(), row.round)).collect();
+    let one_run = |round| [("fill", round), ("read-latency", round), ("sync-latency", round)];
+    assert_eq!(tests, [one_run(0), one_run(1), one_run(2)].concat());
+    let has = |row: &results::Row, word: &str| row.command.iter().any(|known| known == word);
+    assert!(study.rows.iter().all(|row| has(row, "--ioengine=psync") && has(row, "--direct=0")));
+    assert!(study.rows[2].figures().unwrap().sync.is_some(), "each write is followed by an fdatasync");
+    let summary = present::Headline::of(&study);
+    assert_eq!(summary.tests.iter().map(|test| test.runs).collect::<Vec<_>>(), [3, 3]);
+    assert!(summary.tests[0].intervals.iops.is_some(), "{summary:?}");
 }
 
 #[test]
@@ -115,12 +134,14 @@ fn what_cannot_be_measured_is_refused_with_status_2() {
     let place = place();
     place.write("data/file", "x");
     place.write("store-is-a-file", "x");
-    let cases: [(&str, &str); 8] = [
+    let cases: [(&str, &str); 10] = [
         ("measure data/missing", "does not exist"),
         ("measure data/file", "is not a directory"),
         ("measure /proc --no-store", "kernel filesystem"),
         ("measure data --expect nfs --no-store", "should be nfs, but it is"),
         ("measure data --size 4x", "powers of 1,024"),
+        ("measure data --only seq-raed", "seq-read"),
+        ("measure data --engine null", "use one of"),
         ("measure data --size 1048576t --no-store", "below the limit of 90 %"),
         ("measure data --store store-is-a-file", "cannot save runs in"),
         ("show nothing --no-such-option", "unexpected argument"),

@@ -10,7 +10,7 @@ use results::statistics::{
 use results::{Figures, Question, Severity, Study};
 use run::StopRule;
 
-use crate::io_mode::{IoMode, memory_for_files};
+use crate::io_mode::{IoMode, Wanted, memory_for_files};
 use crate::study::{Place, StudyRun, job_path, planned_row};
 use crate::workplace::{Needs, Workplace, room_bytes};
 use crate::{Problem, Watcher};
@@ -101,7 +101,7 @@ pub fn compare(
         let expected = options.expected.iter().find(|(name, _)| *name == place.name).map(|(_, fstype)| fstype.as_str());
         study_run.watcher.looks(&place.path);
         let work = Workplace::open(&place.path, expected, Needs::bytes(need), &study_run.control)?;
-        let io_mode = crate::io_mode::of_place(&mut study_run, target)?;
+        let io_mode = crate::io_mode::of_place(&mut study_run, target, Wanted::default())?;
         let passes = Passes::of(study_run.study.targets[target].storage.class, io_mode.direct);
         sites.push(Site { work, io_mode, passes });
     }

@@ -9,6 +9,7 @@ use results::{Question, Severity, Study, Trust};
 use run::StopRule;
 
 use crate::fill::Filled;
+use crate::io_mode::Wanted;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Place, StudyRun, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, closed_loop};
@@ -77,7 +78,7 @@ pub fn curve(
     check_blocks(std::slice::from_ref(&requests), size_bytes)?;
     let need = Needs::bytes(size_bytes);
     let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
-    let io_mode = crate::io_mode::of_place(&mut study_run, 0)?;
+    let io_mode = crate::io_mode::of_place(&mut study_run, 0, Wanted::default())?;
     outline(&mut study_run, options);
     let file = job_path(&work.file("curve.dat"))?;
     // Asked for by size, the file is filled whole; else as far as the time goes, and the loads use what there is.

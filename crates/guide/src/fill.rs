@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use results::{Row, Severity};
+use results::{Row, Severity, test_name};
 use run::StopRule;
 
 use crate::Problem;
@@ -55,7 +55,7 @@ pub(crate) fn row(io_mode: &IoMode, file: &str, size_bytes: u64, limit_s: Option
     words.extend(io_mode.words());
     words.extend(["--rw=write", "--bs=1m", "--iodepth=16", "--end_fsync=1"].map(str::to_string));
     words.extend(limit_s.map(|seconds| format!("--runtime={seconds}")));
-    planned_row(0, "fill", "writes the file: 1m sequential write, depth 16", 0, words)
+    planned_row(0, test_name::FILL, "writes the file: 1m sequential write, depth 16", 0, words)
 }
 
 /// Runs the row that writes the file. Bytes that may be read from now on, 0 if none.

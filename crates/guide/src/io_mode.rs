@@ -18,20 +18,38 @@ pub struct IoMode {
 }
 
 impl IoMode {
+    /// The time from start to reap is what a program would wait: handing a request over is a part of it.
+    pub(crate) const WHOLE_LATENCY: &'static str = "--lat_percentiles=1";
+
     /// The words for a command line.
     pub fn words(&self) -> [String; 3] {
-        // The time from start to reap is what a program would wait: handing a request over is a part of it.
-        let whole_latency = "--lat_percentiles=1".to_string();
-        [format!("--ioengine={}", self.engine), format!("--direct={}", u8::from(self.direct)), whole_latency]
+        let direct = format!("--direct={}", u8::from(self.direct));
+        [format!("--ioengine={}", self.engine), direct, IoMode::WHOLE_LATENCY.to_string()]
     }
+}
+
+/// What somebody asked for instead of the usual.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// This engine.
+    pub engine: Option<EngineName>,
+    /// The page cache instead of direct I/O.
+    pub buffered: bool,
 }
 
 /// The I/O mode for a target of the study.
 ///
 /// # Errors
-/// When no engine that keeps several requests in flight can be used.
-pub fn of_place(study_run: &mut StudyRun<'_>, target: usize) -> Result<IoMode, Problem> {
-    let (engine, why_not) = engine()?;
+/// When the engine cannot be used here, or none that keeps several requests in flight.
+pub fn of_place(study_run: &mut StudyRun<'_>, target: usize, wanted: Wanted) -> Result<IoMode, Problem> {
+    let (engine, why_not) = match wanted.engine {
+        None => engine()?,
+        Some(name) => {
+            let unavailable = |reason| Problem::new(format!("the engine {} cannot be used: {reason}", name.name()));
+            available(name.name()).map_err(unavailable)?;
+            (name.name(), None)
+        }
+    };
     if let Some(reason) = why_not {
         study_run.note("engine-chosen", Severity::Caution, format!("{engine} is used instead of libaio: {reason}"));
     }
@@ -39,6 +57,9 @@ pub fn of_place(study_run: &mut StudyRun<'_>, target: usize) -> Result<IoMode, P
     let (name, class) = (target.name.clone(), target.storage.class);
     let refused = target.storage.direct_io.value() == Some(&DirectIo::Refused);
     let direct = !refused && class != StorageClass::Memory;
+    if wanted.buffered {
+        return Ok(IoMode { engine, direct: false });
+    }
     if refused && class != StorageClass::Memory {
         let text = format!("{name} refuses direct I/O: all figures include this machine's page cache");
         study_run.note("direct-refused", Severity::Caution, text);

@@ -2,6 +2,7 @@
 //! works in a [`workplace`] of its own, and answers with a [`results::Study`]. Nothing here prints.
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod attribution;
 pub mod bench;
 pub mod compare;

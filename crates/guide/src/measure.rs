@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use engine::clock::{Clock, RealClock};
 use results::evidence::StorageClass;
-use results::{Question, Severity, Study};
+use results::{Question, Row, Severity, Study, test_name};
 use run::StopRule;
 
+use crate::io_mode::{IoMode, Wanted};
 use crate::study::{Place, StudyRun, job_path, planned_row};
 use crate::workplace::{Needs, Workplace};
 use crate::{Problem, Watcher};
@@ -14,12 +15,14 @@ use crate::{Problem, Watcher};
 mod lines;
 mod sentences;
 
-use lines::{FILL, FULL, TESTS, Test, Timing};
+use lines::{FULL, TESTS, Test, Timing};
+
+pub use lines::names;
 
 /// How thorough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// Within 20 s, as far as a sync that has begun can be ended.
+    /// Within 15 s, as far as a sync that has begun can be ended.
     Quick,
     /// About a minute.
     #[default]
@@ -37,6 +40,25 @@ pub struct Options {
     pub size_bytes: Option<u64>,
     /// The filesystem type that it must be.
     pub expected: Option<String>,
+    /// How often everything is measured, each time on a new file; 0 is once.
+    pub runs: u32,
+    /// The tests, by name; empty: all.
+    pub only: Vec<String>,
+    /// Length of each test, s; `None`: as the effort says.
+    pub runtime_s: Option<u32>,
+    /// Engine and direct I/O.
+    pub wanted: Wanted,
+}
+
+impl Options {
+    fn timing(&self) -> Timing {
+        let timing = if self.effort == Effort::Quick { Timing::QUICK } else { Timing::NORMAL };
+        self.runtime_s.map_or(timing, |runtime_s| timing.lasting(runtime_s))
+    }
+
+    fn wants(&self, test: &Test) -> bool {
+        self.only.is_empty() || self.only.iter().any(|name| name == test.pattern)
+    }
 }
 
 /// Measures one place.
@@ -55,8 +77,7 @@ pub fn measure(
     let mut study_run = StudyRun::begin(Question::Measure, places, version, command, control, watcher);
     let done = match options.effort {
         Effort::Full => measure_in_full(&mut study_run, place, options)?,
-        Effort::Quick => measure_adapted(&mut study_run, place, options, Timing::QUICK)?,
-        Effort::Normal => measure_adapted(&mut study_run, place, options, Timing::NORMAL)?,
+        Effort::Quick | Effort::Normal => measure_adapted(&mut study_run, place, options)?,
     };
     study_run.study.sentences = sentences::of(&study_run.study);
     study_run.study.sentences.push(done);
@@ -84,47 +105,86 @@ fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     Ok(sentences::published_lines(file_bytes))
 }
 
-/// Fills a file as far as a few seconds go, then measures on it; how it was done.
-fn measure_adapted(
-    study_run: &mut StudyRun<'_>,
-    place: &Place,
-    options: &Options,
-    timing: Timing,
-) -> Result<String, Problem> {
-    let mut budget = Budget::begin(timing);
+/// Fills a file as far as a few seconds go, then measures on it, as often as asked; how it was done.
+fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Options) -> Result<String, Problem> {
+    let timing = options.timing();
     let by_daemon = study_run.study.targets[0].storage.class == StorageClass::Fuse;
     let wished_bytes = if by_daemon { timing.daemon_file_bytes } else { timing.file_bytes };
     let size_bytes = crate::fill::largest(study_run, &place.path, options.size_bytes, wished_bytes);
     let need = Needs::bytes(size_bytes);
     let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
-    let io_mode = crate::io_mode::of_place(study_run, 0)?;
-    study_run.steps.1 = TESTS.len() + 1;
-    let file = job_path(&work.file("measure.dat"))?;
-    // Asked for by size, the file is filled whole; else as far as the time goes, and the tests use what there is.
-    let fill_s = if options.size_bytes.is_some() { None } else { Some(timing.fill_s) };
-    // The first row: it measures the writing, too.
-    let command = lines::fill(&FILL, &io_mode, &file, size_bytes, fill_s);
-    let row = planned_row(0, FILL.pattern, FILL.title, 0, command);
-    let filled = budget.spend(&FILL, || crate::fill::fill(study_run, row, size_bytes, &work))?;
-    let mut left_out = Vec::new();
-    for test in TESTS.iter().filter(|_| filled > 0) {
-        if study_run.stopped() {
+    let io_mode = crate::io_mode::of_place(study_run, 0, options.wanted)?;
+    let in_memory = study_run.study.targets[0].storage.class == StorageClass::Memory;
+    let tests: Vec<&Test> = TESTS
+        .iter()
+        .filter(|test| options.wants(test))
+        // Nothing is durable in memory.
+        .filter(|test| !(in_memory && test.pattern == test_name::SYNC_LATENCY))
+        .collect();
+    let runs = options.runs.max(1);
+    study_run.steps.1 = (tests.len() + 1) * runs as usize;
+    let mut session = Session { study_run, options, timing, io_mode, work, tests, left_out: Vec::new() };
+    let mut filled = size_bytes;
+    for run in 0..runs {
+        if run > 0 {
+            // Each run begins with a new file, as a study of its own would.
+            session.work.empty()?;
+            session.work.claim(need)?;
+        }
+        // Asked for by size, the file is filled whole; else as far as the time goes, and the tests use what there is. A
+        // later run fills as much as the first one did.
+        let limit_s = (options.size_bytes.is_none() && run == 0).then_some(timing.fill_s);
+        filled = session.run(run, filled, limit_s)?;
+        if filled == 0 || session.study_run.stopped() {
             break;
         }
-        // Who names a size wants it measured, however long that takes.
-        if options.size_bytes.is_none() && !budget.suffices(test) {
-            left_out.push(test.title);
-            continue;
-        }
-        let command = lines::adapted(test, &io_mode, &file, filled, timing);
-        let row = planned_row(0, test.pattern, test.title, 0, command);
-        budget.spend(test, || study_run.run_row(row, timing.stop_rule, &work))?;
     }
+    let Session { study_run, work, left_out, .. } = session;
     if !left_out.is_empty() {
         study_run.note("tests-left-out", Severity::Caution, sentences::left_out(&left_out, timing.total_s));
     }
     study_run.leave(work);
     Ok(sentences::io_mode(filled, io_mode, timing))
+}
+
+/// Runs of the same tests.
+struct Session<'s, 'w> {
+    study_run: &'s mut StudyRun<'w>,
+    options: &'s Options,
+    timing: Timing,
+    io_mode: IoMode,
+    work: Workplace,
+    tests: Vec<&'static Test>,
+    /// What there was no time for.
+    left_out: Vec<&'static str>,
+}
+
+impl Session<'_, '_> {
+    /// Fills the file, then runs the tests on it; bytes that were filled.
+    fn run(&mut self, round: u32, size_bytes: u64, limit_s: Option<u32>) -> Result<u64, Problem> {
+        let mut budget = Budget::begin(self.timing);
+        let file = job_path(&self.work.file("measure.dat"))?;
+        let row = Row { round, ..crate::fill::row(&self.io_mode, &file, size_bytes, limit_s) };
+        let fill_ms = u64::from(self.timing.fill_s) * 1000;
+        let filled = budget.spend(fill_ms, true, || crate::fill::fill(self.study_run, row, size_bytes, &self.work))?;
+        for test in self.tests.clone() {
+            if filled == 0 || self.study_run.stopped() {
+                break;
+            }
+            // Who names a size wants it measured, however long that takes.
+            if self.options.size_bytes.is_none() && !budget.suffices(test) {
+                if !self.left_out.contains(&test.pattern) {
+                    self.left_out.push(test.pattern);
+                }
+                continue;
+            }
+            let command = lines::adapted(test, &self.io_mode, &file, filled, self.timing);
+            let row = planned_row(0, test.pattern, test.title, round, command);
+            let own_ms = self.timing.own_ms();
+            budget.spend(own_ms, test.syncs(), || self.study_run.run_row(row, self.timing.stop_rule, &self.work))?;
+        }
+        Ok(filled)
+    }
 }
 
 /// The time that all tests have together.
@@ -140,27 +200,20 @@ impl Budget {
         Budget { timing, began_ns: RealClock::shared().now_ns(), sync_ns: 0 }
     }
 
-    /// The longest that a test runs before it syncs, ns.
-    fn own_ns(&self) -> u64 {
-        u64::from(self.timing.ramp_ms + self.timing.runtime_ms) * 1_000_000
-    }
-
     /// Whether there is time for a test, if it syncs as long as another did.
     fn suffices(&self, test: &Test) -> bool {
         let spent_ns = RealClock::shared().now_ns().saturating_sub(self.began_ns);
         let sync_ns = if test.syncs() { self.sync_ns } else { 0 };
-        spent_ns + self.own_ns() + sync_ns <= u64::from(self.timing.total_s) * 1_000_000_000
+        spent_ns + self.timing.own_ms() * 1_000_000 + sync_ns <= u64::from(self.timing.total_s) * 1_000_000_000
     }
 
-    /// Runs it, and remembers what its sync took.
-    fn spend<T>(&mut self, test: &Test, run: impl FnOnce() -> T) -> T {
+    /// Runs what takes so long by itself, and remembers what its sync took beyond that.
+    fn spend<T>(&mut self, own_ms: u64, syncs: bool, run: impl FnOnce() -> T) -> T {
         let began_ns = RealClock::shared().now_ns();
         let answer = run();
         let took_ns = RealClock::shared().now_ns().saturating_sub(began_ns);
-        let own_ns =
-            if test.pattern == FILL.pattern { u64::from(self.timing.fill_s) * 1_000_000_000 } else { self.own_ns() };
-        if test.syncs() {
-            self.sync_ns = self.sync_ns.max(took_ns.saturating_sub(own_ns));
+        if syncs {
+            self.sync_ns = self.sync_ns.max(took_ns.saturating_sub(own_ms * 1_000_000));
         }
         answer
     }
@@ -172,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_test_with_slow_syncs_is_left_out_and_a_read_is_not() {
-        let [write, read] = ["latency-write", "latency-read"]
+        let [write, read] = [test_name::WRITE_LATENCY, test_name::READ_LATENCY]
             .map(|pattern| TESTS.iter().find(|test| test.pattern == pattern).expect("it is one of them"));
         let mut budget = Budget::begin(Timing::QUICK);
         assert!(budget.suffices(write) && budget.suffices(read));
@@ -180,7 +233,7 @@ mod tests {
         assert!(!budget.suffices(write) && budget.suffices(read));
         // A read's time is no sync's.
         budget.sync_ns = 0;
-        budget.spend(read, || ());
+        budget.spend(0, read.syncs(), || ());
         assert_eq!(budget.sync_ns, 0);
         let over = Timing { total_s: 0, ..Timing::QUICK };
         assert!(!Budget::begin(over).suffices(read));

@@ -124,12 +124,13 @@ impl<'a> StudyRun<'a> {
     pub fn run_row(&mut self, mut row: Row, stop_rule: run::StopRule, work: &Workplace) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
         self.watcher.planned(&self.study, &row);
-        let record = bench::run_line(
+        let mut record = bench::run_line(
             &row.command,
             bench::Conditions { version: self.version, control: &self.control, stop_rule, work },
             &step,
             self.watcher,
         )?;
+        crate::advice::advise(&mut record.findings, self.study.question);
         row.findings.clone_from(&record.findings);
         row.run = Some(record);
         self.end_step(&step, row);

@@ -9,6 +9,7 @@ use results::{Question, Row, Severity, Study};
 use run::StopRule;
 
 use crate::fill::Filled;
+use crate::io_mode::Wanted;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Place, StudyRun, job_path, planned_row};
 use crate::workplace::{Needs, Workplace};
@@ -59,7 +60,7 @@ pub fn sweep(
     check_blocks(&groups, size_bytes)?;
     let need = Needs::bytes(size_bytes);
     let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
-    let io_mode = crate::io_mode::of_place(&mut study_run, 0)?;
+    let io_mode = crate::io_mode::of_place(&mut study_run, 0, Wanted::default())?;
     let points = groups.len() * options.depths.list().len();
     announce(&mut study_run, options, points);
     let file = job_path(&work.file("sweep.dat"))?;

@@ -21,6 +21,7 @@ pub use sentence::summary;
 
 use results::{Question, Severity, Study, escape};
 
+use crate::headline::Headline;
 use table::Form;
 
 /// The study for a terminal of so many columns.
@@ -34,21 +35,37 @@ pub fn markdown(study: &Study) -> String {
 }
 
 fn shown(study: &Study, form: Form) -> String {
+    let headline = Headline::of(study);
     let mut parts = vec![heading(study, form)];
+    if study.question == Question::Measure {
+        parts.push(answer(&headline, study, form));
+    }
     parts.push(match study.question {
         Question::Compare => compare::table(study, form),
-        Question::Measure | Question::Fio => measure::table(study, form),
+        Question::Measure | Question::Fio => measure::table(&headline, form),
         Question::Sweep => sweep::tables(study, form),
         Question::Curve => curve::tables(study, form),
         Question::Check => check::answers(study, form),
         Question::SmallFiles => smallfiles::tables(study, form),
     });
     parts.extend(sentences(study, form));
-    parts.extend(findings(study, form));
+    parts.extend(findings(&headline, form));
     parts.extend(notes(study, form));
     if !study.complete {
         parts.push("Stopped early: these are the results until then.\n".to_string());
     }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// The answer in Markdown, before any table.
+pub(crate) fn short_answer(headline: &Headline, study: &Study) -> String {
+    format!("{}\n", answer(headline, study, Form::Markdown))
+}
+
+/// The answer in a sentence and its figures, then whether to trust them, what limits them, what to do next.
+fn answer(headline: &Headline, study: &Study, form: Form) -> String {
+    let mut parts = vec![measure::answer(headline, form), form.labelled(&headline.lines(study))];
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
@@ -78,24 +95,13 @@ fn sentences(study: &Study, form: Form) -> Option<String> {
     (!lines.is_empty()).then(|| lines.concat())
 }
 
-/// What was found against the numbers, each kind once per row that it concerns.
-fn findings(study: &Study, form: Form) -> Option<String> {
+/// What was found against the figures, each kind once for each target; the table marks each row.
+fn findings(headline: &Headline, form: Form) -> Option<String> {
     let mut text = String::new();
-    let mut told: Vec<(&str, &str)> = Vec::new();
-    for row in &study.rows {
-        for finding in row.findings.iter().filter(|finding| finding.severity > Severity::Info) {
-            // A kind of finding on one target is told once; the table marks each row.
-            let kind = (finding.id.as_str(), study.targets.get(row.target).map_or("", |target| target.name.as_str()));
-            if told.contains(&kind) {
-                continue;
-            }
-            told.push(kind);
-            let word = if finding.severity == Severity::Invalid { "invalid" } else { "caution" };
-            // With one target there is no other that it could be of.
-            let of = if study.targets.len() > 1 { format!("{}, ", kind.1) } else { String::new() };
-            let sentence = format!("{word}: {of}{}: {}", row.title, finding.cause);
-            text.push_str(&form.item(&sentence, Some(&finding.next), &finding.id));
-        }
+    for found in headline.findings.iter().filter(|found| found.is_against()) {
+        let of = if headline.has_several_targets() { format!("{}, ", found.target) } else { String::new() };
+        let sentences = found.sentences().join("; ");
+        text.push_str(&form.item(&format!("{}: {of}{sentences}", found.word()), Some(&found.next), &found.id));
     }
     (!text.is_empty()).then_some(text)
 }

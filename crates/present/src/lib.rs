@@ -6,6 +6,7 @@
 mod calendar;
 pub mod export;
 pub mod guided;
+mod headline;
 pub mod inspect;
 mod page;
 mod quantity;
@@ -13,4 +14,5 @@ pub mod sheet;
 mod shell;
 mod summary;
 
+pub use headline::{Case, Found, Headline, LatencyMicroseconds, Ranges, TestFigures, TrustLine, VerdictLine};
 pub use page::{Page, binary_size};

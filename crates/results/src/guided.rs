@@ -7,6 +7,7 @@ mod load;
 mod phase;
 mod point;
 mod study;
+pub mod test_name;
 mod verdict;
 
 pub use change::{Change, Measure, Shown, changes, earlier, is_repeat, obstacles, scatter};

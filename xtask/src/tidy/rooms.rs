@@ -9,7 +9,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("workload", &["job"]),
     ("results", &["job"]),
     ("fio_report", &["results"]),
-    ("present", &["results"]),
+    ("present", &["findings", "results"]),
     ("findings", &["job", "results"]),
     ("engine", &["job", "workload"]),
     ("probe", &["results", "engine"]),

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     fn attributed(outcome: Result<findings::limits::Attribution, String>) -> Attributed {
-        Attributed { pattern: "latency-read".into(), title: "4k random read, depth 1".into(), outcome }
+        Attributed { pattern: "read-latency".into(), title: "4k random read, depth 1".into(), outcome }
     }
 
     #[test]

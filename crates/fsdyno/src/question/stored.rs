@@ -34,7 +34,7 @@ pub(crate) struct Runs {
 pub(crate) struct Show {
     /// A run's name or the beginning of it, a baseline's name, a file, or `last`.
     run: String,
-    /// Print one JSON document: the whole record.
+    /// Print one JSON document: the summary, then the whole record.
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
     /// Print Markdown, for a ticket.

@@ -225,7 +225,7 @@ fn a_disk_that_never_answers() {
         std::fs::remove_file(place.join("data")).expect("the disk answers again");
 
         let mut running = measure(&place);
-        running.wait_until("the second test", |running| running.said().contains("[1/8]"));
+        running.wait_until("the second test", |running| running.said().contains("[1/10]"));
         // Some I/Os first: they must not be lost with the one that hangs.
         lab::tell("sleep", "1");
         lab::tell("lab-disk", "hang 3600");

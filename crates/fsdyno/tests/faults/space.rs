@@ -45,7 +45,7 @@ fn a_full_disk() {
             .to_vec();
         // Others fill it while the question is asked.
         let mut running = measure(&place);
-        running.wait_until("the first test", |running| running.said().contains("[1/8]"));
+        running.wait_until("the first test", |running| running.said().contains("[1/10]"));
         let ran = running.finish();
         assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
         std::fs::write(place.join("precious/more"), vec![1; 40 << 20]).expect("there is room");
@@ -81,7 +81,7 @@ fn a_failing_disk() {
         let place = lab::target();
         let precious = Precious::put(&place);
         let mut running = measure(&place);
-        running.wait_until("the first test", |running| running.said().contains("[1/8]"));
+        running.wait_until("the first test", |running| running.said().contains("[1/10]"));
         lab::tell("lab-disk", "fail-all");
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);

@@ -1,5 +1,6 @@
 //! The command lines of `measure`.
 
+use results::test_name;
 use run::StopRule;
 
 use crate::io_mode::IoMode;
@@ -17,34 +18,51 @@ const fn test(pattern: &'static str, title: &'static str, words: &'static [&'sta
     Test { pattern, title, words, files: 1 }
 }
 
-/// Fills the file: later reads meet data that was really written.
-pub(super) const FILL: Test = test(
-    "throughput-1m-write",
-    "1m sequential write, depth 16",
-    &["--rw=write", "--bs=1m", "--iodepth=16", "--end_fsync=1"],
-);
-
-/// The other tests, in the order in which they run.
-pub(super) const TESTS: [Test; 7] = [
-    test("latency-write", "4k random write, depth 1", &["--rw=randwrite", "--bs=4k", "--iodepth=1", "--end_fsync=1"]),
-    test("latency-read", "4k random read, depth 1", &["--rw=randread", "--bs=4k", "--iodepth=1"]),
-    test("iops-write", "4k random write, depth 32", &["--rw=randwrite", "--bs=4k", "--iodepth=32", "--end_fsync=1"]),
-    test("iops-read", "4k random read, depth 32", &["--rw=randread", "--bs=4k", "--iodepth=32"]),
+/// The tests, in the order in which they run: what has no time left is what is asked for least.
+pub(super) const TESTS: [Test; 9] = [
+    test(test_name::READ_LATENCY, "4k random read, depth 1", &["--rw=randread", "--bs=4k", "--iodepth=1"]),
+    test(test_name::RAND_READ, "4k random read, depth 32", &["--rw=randread", "--bs=4k", "--iodepth=32"]),
+    test(test_name::SEQ_READ, "1m sequential read, depth 16", &["--rw=read", "--bs=1m", "--iodepth=16"]),
     test(
-        "throughput-64k-write",
+        test_name::WRITE_LATENCY,
+        "4k random write, depth 1",
+        &["--rw=randwrite", "--bs=4k", "--iodepth=1", "--end_fsync=1"],
+    ),
+    // As a database's log does it: one write at a time through the page cache, made durable before the next.
+    test(
+        test_name::SYNC_LATENCY,
+        "4k write + fdatasync, depth 1",
+        &["--ioengine=psync", "--direct=0", "--rw=write", "--bs=4k", "--fdatasync=1"],
+    ),
+    test(
+        test_name::RAND_WRITE,
+        "4k random write, depth 32",
+        &["--rw=randwrite", "--bs=4k", "--iodepth=32", "--end_fsync=1"],
+    ),
+    test(
+        test_name::SEQ_WRITE,
+        "1m sequential write, depth 16",
+        &["--rw=write", "--bs=1m", "--iodepth=16", "--end_fsync=1"],
+    ),
+    test(test_name::SEQ_READ_64K, "64k sequential read, depth 32", &["--rw=read", "--bs=64k", "--iodepth=32"]),
+    test(
+        test_name::SEQ_WRITE_64K,
         "64k sequential write, depth 32",
         &["--rw=write", "--bs=64k", "--iodepth=32", "--end_fsync=1"],
     ),
-    test("throughput-64k-read", "64k sequential read, depth 32", &["--rw=read", "--bs=64k", "--iodepth=32"]),
-    test("throughput-1m-read", "1m sequential read, depth 16", &["--rw=read", "--bs=1m", "--iodepth=16"]),
 ];
+
+/// The names of all tests.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TESTS.iter().map(|test| test.pattern)
+}
 
 /// The published lines of Google's NetApp page: latency, IOPS, throughput.
 pub(super) const FULL: [Test; 3] = [
-    test("latency-write", "4k random write, depth 1", &["--rw=randwrite", "--bs=4k", "--iodepth=1"]),
-    test("iops-read", "4k random read, depth 32", &["--rw=randread", "--bs=4k", "--iodepth=32"]),
+    test(test_name::WRITE_LATENCY, "4k random write, depth 1", &["--rw=randwrite", "--bs=4k", "--iodepth=1"]),
+    test(test_name::RAND_READ, "4k random read, depth 32", &["--rw=randread", "--bs=4k", "--iodepth=32"]),
     Test {
-        pattern: "throughput-64k-read",
+        pattern: test_name::SEQ_READ_64K,
         title: "64k sequential read, depth 32, 16 jobs",
         words: &["--rw=read", "--bs=64k", "--iodepth=32", "--numjobs=16"],
         files: 16,
@@ -74,9 +92,14 @@ pub(super) struct Timing {
 }
 
 impl Test {
-    /// Whether it ends with a sync, which takes as long as the storage likes.
+    /// Whether it syncs, which takes as long as the storage likes.
     pub(super) fn syncs(&self) -> bool {
-        self.words.contains(&"--end_fsync=1")
+        self.words.iter().any(|word| word.contains("sync=1"))
+    }
+
+    /// Whether it brings an engine of its own.
+    fn has_engine(&self) -> bool {
+        self.words.iter().any(|word| word.starts_with("--ioengine="))
     }
 }
 
@@ -84,28 +107,32 @@ impl Timing {
     pub(super) const QUICK: Timing = Timing {
         file_bytes: 256 << 20,
         daemon_file_bytes: 16 << 20,
-        total_s: 19,
-        fill_s: 3,
+        total_s: 15,
+        fill_s: 2,
         ramp_ms: 200,
-        runtime_ms: 1300,
+        runtime_ms: 1050,
         stop_rule: StopRule::AsWritten,
     };
     pub(super) const NORMAL: Timing = Timing {
         file_bytes: 2 << 30,
         daemon_file_bytes: 128 << 20,
-        total_s: 100,
+        total_s: 75,
         fill_s: 8,
         ramp_ms: 1000,
-        runtime_ms: 8000,
+        runtime_ms: 6000,
         stop_rule: StopRule::Settled { least_s: 3.0, windows: 6, tolerance: 0.05 },
     };
-}
 
-/// Writes the file, until it has its size or the time is over.
-pub(super) fn fill(test: &Test, io_mode: &IoMode, file: &str, size_bytes: u64, limit_s: Option<u32>) -> Vec<String> {
-    let mut words = common(test, io_mode, file, size_bytes);
-    words.extend(limit_s.map(|seconds| format!("--runtime={seconds}")));
-    words
+    /// The longest that a test runs before it syncs, ms.
+    pub(super) fn own_ms(&self) -> u64 {
+        u64::from(self.ramp_ms + self.runtime_ms)
+    }
+
+    /// The same with each test as long as somebody asked for, however long that takes in all.
+    pub(super) fn lasting(self, runtime_s: u32) -> Timing {
+        let runtime_ms = runtime_s.saturating_mul(1000);
+        Timing { runtime_ms, total_s: u32::MAX, stop_rule: StopRule::AsWritten, ..self }
+    }
 }
 
 /// Measures on the file that was written.
@@ -124,7 +151,11 @@ fn common(test: &Test, io_mode: &IoMode, file: &str, size_bytes: u64) -> Vec<Str
         format!("--size={size_bytes}"),
         "--fallocate=none".to_string(),
     ];
-    words.extend(io_mode.words());
+    if test.has_engine() {
+        words.push(IoMode::WHOLE_LATENCY.to_string());
+    } else {
+        words.extend(io_mode.words());
+    }
     words.extend(test.words.iter().map(|word| word.to_string()));
     words
 }

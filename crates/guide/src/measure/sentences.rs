@@ -2,7 +2,7 @@
 
 use results::evidence::{ServerIdentity, StorageClass};
 use results::quantity::{count, latency, number, published};
-use results::{Direction, JobRecord, Row, Study, Target};
+use results::{Direction, JobRecord, Row, Study, Target, test_name};
 use run::StopRule;
 
 use super::lines::Timing;
@@ -52,11 +52,11 @@ fn only_job(row: &Row) -> Option<JobRecord> {
 
 /// IOPS = concurrency / latency.
 fn concurrency(study: &Study) -> Option<String> {
-    let deep = measured(study, "iops-read")?;
+    let deep = measured(study, test_name::RAND_READ)?;
     let possible = deep.depth * 1e9 / deep.mean_ns;
     let holds = deep.iops / possible * 100.0;
     let mut sentence = format!(
-        "IOPS = concurrency / latency: {} requests in flight / {} = {} IOPS; measured {} ({:.0} % of it{}).",
+        "IOPS = concurrency / latency: {} requests in flight / {} on average = {} IOPS; measured {} ({:.0} % of it{}).",
         deep.depth,
         latency(deep.mean_ns),
         number(possible),
@@ -64,11 +64,11 @@ fn concurrency(study: &Study) -> Option<String> {
         holds,
         if holds < 95.0 { ": the rest of the time requests waited for submission" } else { "" }
     );
-    if let Some(single) = measured(study, "latency-read") {
+    if let Some(single) = measured(study, test_name::READ_LATENCY) {
         // By the same law: so many requests were really being served at once.
         let served = deep.iops * single.mean_ns / 1e9;
         sentence.push_str(&format!(
-            " A read alone takes {}: at depth {} the storage served {} such reads at once, the others waited.",
+            " A read alone takes {} on average: at depth {} the storage served {} such reads at once, the others waited.",
             latency(single.mean_ns),
             deep.depth,
             number(served)
@@ -79,9 +79,9 @@ fn concurrency(study: &Study) -> Option<String> {
 
 /// Throughput = IOPS x block size.
 fn throughput(study: &Study) -> Option<String> {
-    let read = measured(study, "throughput-64k-read")?;
+    let read = measured(study, test_name::SEQ_READ_64K)?;
     let product = read.iops * f64::from(read.block_bytes) / 1e6;
-    let small = measured(study, "iops-read")?;
+    let small = measured(study, test_name::RAND_READ)?;
     Some(format!(
         "Throughput = IOPS x block size: {} reads/s x {} KiB = {} MB/s; the same storage moves {} MB/s in 4 KiB random \
          reads.",
@@ -94,7 +94,7 @@ fn throughput(study: &Study) -> Option<String> {
 
 /// What the network's round trip explains of the latency.
 fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> {
-    let single = measured(study, "latency-read").or_else(|| measured(study, "latency-write"))?;
+    let single = measured(study, test_name::READ_LATENCY).or_else(|| measured(study, test_name::WRITE_LATENCY))?;
     let Some(server) = server else { return Some(without_server(study.targets.first()?, single.mean_ns)) };
     Some(match server.connect_ns.value() {
         // Clearly longer: two measurements of the same round trip differ a little.
@@ -149,8 +149,7 @@ pub(super) fn io_mode(file_bytes: u64, io_mode: IoMode, timing: Timing) -> Strin
         }
     };
     format!(
-        "Measured with {} and {path} on a file of {} MiB, written first; each other test ran {length} after {} s of \
-         warm-up.",
+        "Measured with {} and {path} on a file of {} MiB, written first; each test ran {length} after {} s of warm-up.",
         io_mode.engine,
         count(file_bytes >> 20),
         seconds(timing.ramp_ms)
@@ -167,18 +166,18 @@ pub(super) fn published_lines(file_bytes: u64) -> String {
 }
 
 /// What there was no time for.
-pub(super) fn left_out(titles: &[&str], total_s: u32) -> String {
+pub(super) fn left_out(names: &[&str], total_s: u32) -> String {
     format!(
         "skipped, because all tests would take longer than {total_s} s here (slow syncs): {}; use --size to run them \
          all",
-        titles.join("; ")
+        names.join(", ")
     )
 }
 
 /// Where a request of the mount is, by the mount's own counters.
 fn nfs_request(study: &Study) -> Option<String> {
     let named = |pattern| study.rows.iter().find(|row| row.pattern == pattern);
-    let row = named("latency-read").or_else(|| named("latency-write"))?;
+    let row = named(test_name::READ_LATENCY).or_else(|| named(test_name::WRITE_LATENCY))?;
     let times = findings::limits::nfs_times(row.run.as_ref()?)?;
     Some(format!(
         "NFS counters, {}: each request waits {} in the client and takes {} on the network and in the server.",

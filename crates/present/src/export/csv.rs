@@ -2,13 +2,14 @@
 
 use results::{DirectionRecord, Latency, Study, escape};
 
+use crate::headline::rounded;
 use crate::quantity::plain_seconds;
-use crate::summary::{Grid, Lane, Repeat};
+use crate::summary::{Grid, Lane, Line, Metric, Repeat};
 
 /// The columns; units stand last in a name.
 const HEADER: &str = "study,target,path,pattern,round,direction,trust,findings,error,workers,depth,bytes,operations,\
-    runtime_s,bytes_per_s,operations_per_s,latency_samples,latency_min_ns,latency_mean_ns,latency_p50_ns,latency_p90_ns,\
-    latency_p99_ns,latency_p99_9_ns,latency_p99_99_ns,latency_max_ns,last_sync_s,cpu_user_s,cpu_system_s";
+    runtime_s,mb_per_s,iops,latency_us_count,latency_us_min,latency_us_mean,latency_us_p50,latency_us_p90,\
+    latency_us_p99,latency_us_p99_9,latency_us_p99_99,latency_us_max,last_sync_s,cpu_user_s,cpu_system_s,cpu_percent";
 
 /// The study as CSV: a line for each round of each cell and direction, after a line of names.
 pub fn csv(study: &Study) -> String {
@@ -17,7 +18,7 @@ pub fn csv(study: &Study) -> String {
     for (line, target, cell) in grid.cells() {
         let path = study.targets.get(target).map_or("", |target| target.path.as_str());
         for repeat in &cell.repeats {
-            for figures in directions(repeat) {
+            for figures in directions(line, repeat) {
                 let mut fields =
                     vec![study.id.clone(), grid.targets[target].clone(), path.to_owned(), line.pattern.clone()];
                 fields.extend(of_repeat(repeat, figures.name));
@@ -38,30 +39,33 @@ struct Figures<'a> {
     bytes: Option<u64>,
     operations: u64,
     runtime_s: f64,
+    /// Of writes until they are durable, where that is how they are compared.
+    mb_per_s: Option<f64>,
     latency: Option<std::borrow::Cow<'a, Latency>>,
 }
 
 impl Figures<'_> {
     fn fields(&self) -> Vec<String> {
-        let rate = |count: u64| (self.runtime_s > 0.0).then(|| format!("{:.3}", count as f64 / self.runtime_s));
+        let iops = (self.runtime_s > 0.0).then(|| self.operations as f64 / self.runtime_s);
+        let micros = |ns: f64| rounded(ns / 1e3).to_string();
         let latency = self.latency.as_ref().filter(|latency| latency.moments.count > 0);
         let of = |figure: &dyn Fn(&Latency) -> Option<String>| latency.and_then(|latency| figure(latency));
-        let at = |percent: f64| of(&|latency| latency.shown(percent).map(|ns| ns.to_string()));
+        let at = |percent: f64| of(&|latency| latency.shown(percent).map(|ns| micros(ns as f64)));
         [
             self.bytes.map(|bytes| bytes.to_string()),
             Some(self.operations.to_string()),
             Some(plain_seconds(self.runtime_s)),
-            self.bytes.and_then(rate),
-            rate(self.operations),
+            self.mb_per_s.map(|rate| rounded(rate).to_string()),
+            iops.map(|rate| rounded(rate).to_string()),
             of(&|latency| Some(latency.moments.count.to_string())),
-            of(&|latency| latency.moments.min().map(|ns| ns.to_string())),
-            of(&|latency| latency.moments.mean().map(|ns| format!("{ns:.1}"))),
+            of(&|latency| latency.moments.min().map(|ns| micros(ns as f64))),
+            of(&|latency| latency.moments.mean().map(micros)),
             at(50.0),
             at(90.0),
             at(99.0),
             at(99.9),
             at(99.99),
-            of(&|latency| latency.moments.max().map(|ns| ns.to_string())),
+            of(&|latency| latency.moments.max().map(|ns| micros(ns as f64))),
         ]
         .into_iter()
         .map(Option::unwrap_or_default)
@@ -69,7 +73,7 @@ impl Figures<'_> {
     }
 }
 
-fn directions<'b>(repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
+fn directions<'b>(line: &Line<'_>, repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
     if let Some(phase) = repeat.phase {
         let runtime_s = phase.elapsed_ns as f64 / 1e9;
         let latency = repeat.latency(Lane::Operation);
@@ -78,16 +82,17 @@ fn directions<'b>(repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
             bytes: phase.bytes,
             operations: phase.operations,
             runtime_s,
+            mb_per_s: Metric::Throughput.of(repeat).map(|rate| rate / 1e6),
             latency,
         }];
     }
     let Some(merged) = &repeat.merged else { return vec![Figures::nothing()] };
-    let figures = |name: &'static str, direction: &DirectionRecord, latency| Figures {
-        name,
-        bytes: Some(direction.bytes),
-        operations: direction.ios,
-        runtime_s: direction.runtime_ms as f64 / 1e3,
-        latency,
+    let durable = (line.headline() == Metric::Durable).then(|| Metric::Durable.of(repeat)).flatten();
+    let figures = |name: &'static str, direction: &DirectionRecord, latency| {
+        let runtime_s = direction.runtime_ms as f64 / 1e3;
+        let moved = (runtime_s > 0.0).then(|| direction.bytes as f64 / runtime_s);
+        let mb_per_s = durable.filter(|_| name == "write").or(moved).map(|rate| rate / 1e6);
+        Figures { name, bytes: Some(direction.bytes), operations: direction.ios, runtime_s, mb_per_s, latency }
     };
     let all = [
         figures("read", &merged.directions.read, repeat.latency(Lane::Read)),
@@ -98,7 +103,8 @@ fn directions<'b>(repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
     if merged.sync.lat.moments.count > 0 {
         let operations = merged.sync.lat.moments.count;
         let runtime_s = merged.directions.write.runtime_ms as f64 / 1e3;
-        busy.push(Figures { name: "sync", bytes: None, operations, runtime_s, latency: repeat.latency(Lane::Sync) });
+        let latency = repeat.latency(Lane::Sync);
+        busy.push(Figures { name: "sync", bytes: None, operations, runtime_s, mb_per_s: None, latency });
     }
     if busy.is_empty() { vec![Figures::nothing()] } else { busy }
 }
@@ -106,7 +112,7 @@ fn directions<'b>(repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
 impl Figures<'_> {
     /// A row that did nothing has a line all the same: it says why.
     fn nothing() -> Figures<'static> {
-        Figures { name: "none", bytes: None, operations: 0, runtime_s: 0.0, latency: None }
+        Figures { name: "none", bytes: None, operations: 0, runtime_s: 0.0, mb_per_s: None, latency: None }
     }
 }
 
@@ -130,13 +136,15 @@ fn of_repeat(repeat: &Repeat<'_>, direction: &str) -> Vec<String> {
     ]
 }
 
-fn cpu(repeat: &Repeat<'_>) -> [String; 3] {
+fn cpu(repeat: &Repeat<'_>) -> [String; 4] {
+    let percent = Metric::Cpu.of(repeat).map(|percent| rounded(percent).to_string()).unwrap_or_default();
     let seconds = |ns: u64| plain_seconds(ns as f64 / 1e9);
     match (&repeat.merged, repeat.phase) {
         (Some(merged), _) => {
-            [merged.final_sync_ns.map(seconds).unwrap_or_default(), seconds(merged.user_ns), seconds(merged.system_ns)]
+            let last_sync = merged.final_sync_ns.map(seconds).unwrap_or_default();
+            [last_sync, seconds(merged.user_ns), seconds(merged.system_ns), percent]
         }
         // A phase does not tell user from system time.
-        _ => Default::default(),
+        _ => [String::new(), String::new(), String::new(), percent],
     }
 }

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use results::escape::{markdown as inline, markdown_code, markdown_sentence};
-use results::{Severity, Study, Trust};
+use results::{Question, Study, Trust};
 
+use crate::headline::Headline;
 use crate::quantity::{duration, megabytes_per_s, number, percent, ratio, shortened, times_between};
 use crate::shell::as_typed;
 use crate::summary::{Cell, Grid, Lane, Line, Metric};
@@ -12,7 +13,11 @@ use crate::summary::{Cell, Grid, Lane, Line, Metric};
 /// The study as Markdown: the answer, verdicts, a table of figures, what was found against them, and the command.
 pub fn markdown(study: &Study) -> String {
     let grid = Grid::of(study);
+    let headline = Headline::of_grid(&grid);
     let mut text = String::new();
+    if study.question == Question::Measure {
+        text.push_str(&crate::guided::short_answer(&headline, study));
+    }
     for sentence in &study.sentences {
         let _ = writeln!(text, "{}\n", markdown_sentence(sentence));
     }
@@ -21,7 +26,7 @@ pub fn markdown(study: &Study) -> String {
     }
     verdicts(&mut text, study);
     table(&mut text, &grid);
-    findings(&mut text, &grid);
+    findings(&mut text, &headline);
     if !study.command.is_empty() {
         let _ = writeln!(text, "\n```\n{}\n```", markdown_code(&as_typed(&study.command)));
     }
@@ -122,32 +127,15 @@ fn trust(cell: &Cell<'_>) -> String {
     }
 }
 
-fn findings(text: &mut String, grid: &Grid<'_>) {
-    let mut said: Vec<(&str, usize)> = Vec::new();
-    for (line, target, cell) in grid.cells() {
-        for finding in cell.findings().filter(|finding| finding.severity > Severity::Info) {
-            if said.contains(&(&finding.id, target)) {
-                continue;
-            }
-            if said.is_empty() {
-                text.push('\n');
-            }
-            said.push((&finding.id, target));
-            let word = if finding.severity == Severity::Invalid { "invalid" } else { "caution" };
-            let next = if finding.next.is_empty() {
-                String::new()
-            } else {
-                format!(" Next: {}", markdown_sentence(&finding.next))
-            };
-            let _ = writeln!(
-                text,
-                "- **{word}** {}, {} (`{}`): {}{next}",
-                inline(&grid.targets[target]),
-                inline(&line.title),
-                plain_id(&finding.id),
-                markdown_sentence(&finding.cause)
-            );
-        }
+fn findings(text: &mut String, headline: &Headline) {
+    for (index, found) in headline.findings.iter().filter(|found| found.is_against()).enumerate() {
+        let of = if headline.has_several_targets() { format!("{}, ", inline(&found.target)) } else { String::new() };
+        let sentences: Vec<String> = found.sentences().iter().map(|sentence| markdown_sentence(sentence)).collect();
+        let next =
+            if found.next.is_empty() { String::new() } else { format!(" Next: {}", markdown_sentence(&found.next)) };
+        let gap = if index == 0 { "\n" } else { "" };
+        let (word, id) = (found.word(), plain_id(&found.id));
+        let _ = writeln!(text, "{gap}- **{word}** {of}`{id}`: {}{next}", sentences.join(" "));
     }
 }
 

@@ -28,6 +28,22 @@ impl Form {
         }
     }
 
+    /// Short lines behind their labels; a line without a label belongs to the one before.
+    pub(crate) fn labelled(self, lines: &[(&str, String)]) -> String {
+        let label_columns = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0) + 2;
+        let line = |(label, words): &(&str, String)| match self {
+            Form::Text { columns } => {
+                // A word of the label's width keeps its place, since blanks within a label would be lost.
+                let held = "_".repeat(label_columns);
+                let lines = wrapped(&format!("{held}{words}"), columns, label_columns);
+                lines.replacen(&held, &format!("{label:<label_columns$}"), 1)
+            }
+            Form::Markdown if label.is_empty() => format!("- {}\n", escape::markdown_sentence(words)),
+            Form::Markdown => format!("- **{label}** {}\n", escape::markdown_sentence(words)),
+        };
+        lines.iter().map(line).collect()
+    }
+
     /// Lines that stay as they are.
     pub(crate) fn verbatim(self, lines: &str) -> String {
         match self {

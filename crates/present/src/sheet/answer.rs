@@ -5,40 +5,32 @@ use results::{Bound, Confidence, Question, TestOrigin, Trust, Verdict, VerdictRo
 
 use super::chart::ratios::{self, Dot, Group};
 use super::place::{Place, scrolling};
+use super::tiles;
+use crate::headline::Headline;
 use crate::quantity::{counted, number, percent, shortened};
 use crate::summary::{Cell, Grid, Line, Metric};
 
-pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
     let study = grid.study;
     let title = if study.question == Question::Check { "Verdict" } else { "Answer" };
     place.section(
         "answer",
         title,
         html! {
-            @let sentences = sentences(grid);
-            @if sentences.is_empty() {
-                p.lead { (in_short(grid)) }
-            } @else {
-                @for (index, sentence) in sentences.iter().enumerate() {
-                    p.lead[index == 0] { (sentence) }
-                }
+            @match &headline.headline {
+                Some(sentence) => p.lead { (sentence) },
+                None => p.lead { (in_short(grid)) },
+            }
+            (tiles::of(headline))
+            (tiles::lines(&headline.lines(study)))
+            @for sentence in study.sentences.iter().filter(|sentence| headline.headline.as_ref() != Some(*sentence)) {
+                p { (sentence) }
             }
             @if !study.verdicts.is_empty() { (verdicts(&study.verdicts)) }
             (at_a_glance(grid, place))
             (super::load::figure(grid, place))
         },
     )
-}
-
-/// Of a comparison, who is ahead comes first; then what the study says itself.
-fn sentences(grid: &Grid<'_>) -> Vec<String> {
-    let study = grid.study;
-    let several = study.question == Question::Compare && grid.targets.len() > 1;
-    let verdict = if several { crate::guided::verdict(grid).join(" ") } else { String::new() };
-    let mut sentences = vec![verdict];
-    sentences.retain(|sentence| !sentence.is_empty());
-    sentences.extend(study.sentences.iter().cloned());
-    sentences
 }
 
 /// What there is, when nobody wrote a sentence about it.

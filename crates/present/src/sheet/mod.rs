@@ -21,11 +21,13 @@ mod phases;
 mod place;
 mod raw;
 mod series;
+mod tiles;
 
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use results::{Question, Study};
 
+use crate::headline::Headline;
 use crate::quantity::{binary_bytes, listed, shortened};
 use crate::summary::Grid;
 use place::Place;
@@ -74,9 +76,10 @@ pub fn html(studies: &[Study], options: &SheetOptions) -> String {
 }
 
 fn study(grid: &Grid<'_>, place: &Place) -> Markup {
+    let headline = Headline::of_grid(grid);
     html! {
-        (answer::section(grid, place))
-        (findings::section(grid, place))
+        (answer::section(grid, &headline, place))
+        (findings::section(grid, &headline, place))
         (identity::section(grid, place))
         (comparison::section(grid, place))
         (phases::section(grid, place))

@@ -10,7 +10,7 @@ pub(crate) use repeat::Repeat;
 pub(crate) use statistic::Ratio;
 
 use results::statistics::{coefficient_of_variation, median};
-use results::{Finding, Interval, Latency, Question, Severity, Study, Trust};
+use results::{Finding, Interval, Latency, Question, Severity, Study, Trust, test_name};
 
 /// The patterns of a comparison in the order in which people read them; others follow.
 const PATTERNS: [&str; 5] = ["read", "write", "randread", "randwrite", "randrw"];
@@ -83,6 +83,11 @@ impl<'a> Grid<'a> {
             let ran = line.cells.iter().enumerate().filter(|(_, cell)| !cell.repeats.is_empty());
             ran.map(move |(target, cell)| (line, target, cell))
         })
+    }
+
+    /// The cells that answer something: filling a file for them does not, unless it failed.
+    pub(crate) fn tests(&self) -> impl Iterator<Item = (&Line<'a>, usize, &Cell<'a>)> {
+        self.cells().filter(|(line, _, cell)| line.pattern != test_name::FILL || cell.error().is_some())
     }
 
     /// The most rounds that any cell has.

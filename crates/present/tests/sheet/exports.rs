@@ -70,7 +70,7 @@ fn csv_has_a_line_for_each_round_and_direction() {
     let row = study.rows.iter().find(|row| row.target == 1 && row.pattern.starts_with("randread")).expect("a row");
     let bytes: u64 = row.run.iter().flat_map(|run| &run.jobs).map(|job| job.directions.read.bytes).sum();
     assert_eq!(reads[0][column("bytes")], bytes.to_string());
-    assert_eq!(reads[0][column("bytes_per_s")], format!("{:.3}", bytes as f64 / 30.0));
+    assert_eq!(reads[0][column("mb_per_s")], ((bytes as f64 / 30.0 / 1e3).round() / 1e3).to_string());
     assert_eq!((reads[0][column("round")].as_str(), reads[4][column("round")].as_str()), ("1", "5"));
     assert_eq!(reads[0][column("last_sync_s")], "", "unknown is empty");
 }
@@ -94,8 +94,9 @@ fn a_latency_is_the_same_on_every_face() {
         let records = parse_csv(&csv(&study));
         let column = |name: &str| records[0].iter().position(|known| known == name).expect(name);
         let line = records.iter().find(|record| record[column("direction")] == "read").unwrap();
-        assert_eq!(line[column("latency_p50_ns")], figures.p50_ns.to_string());
-        assert_eq!(line[column("latency_p99_ns")], figures.p99_ns.map(|ns| ns.to_string()).unwrap_or_default());
+        let microseconds = |ns: u64| (ns as f64 / 1e3).to_string();
+        assert_eq!(line[column("latency_us_p50")], microseconds(figures.p50_ns));
+        assert_eq!(line[column("latency_us_p99")], figures.p99_ns.map(microseconds).unwrap_or_default());
         let asked = results::Study { question: results::Question::Measure, ..study.clone() };
         let p50 = results::quantity::latency(figures.p50_ns as f64);
         let page = present::sheet::html(std::slice::from_ref(&asked), &Default::default());
@@ -148,7 +149,7 @@ fn markdown_says_what_the_sheet_says() {
         "×0.21 baseline (0.20–0.21)",
         "**invalid**: fuse-cache",
         "not compared",
-        "- **caution** local, 4 KiB sequential write (`speed-drop`)",
+        "- **caution** local, `speed-drop`: write: The speed fell by half",
         "Next: mount it again without use\\_cache",
     ] {
         assert!(text.contains(said), "{said}\n{text}");

@@ -4,6 +4,7 @@
 mod any_text;
 mod document;
 mod exports;
+mod faces;
 mod fixture;
 mod odd;
 mod page;

@@ -141,7 +141,7 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
 
     1,001 files were written in 176 s.
 
-    caution: stat, hot: 1,001 operations and 3 requests to the server
+    caution: stat-hot: 1,001 operations and 3 requests to the server
       next: run it cold (more: fsdyno explain attribute-cache)
 
     note: stopped at the time limit of 3 s each (--limit): create+fsync of dir after
@@ -179,7 +179,7 @@ fn the_same_in_markdown() {
     1,001 files were written in 176 s.
 
 
-    - caution: stat, hot: 1,001 operations and 3 requests to the server Next: run it cold
+    - caution: stat-hot: 1,001 operations and 3 requests to the server Next: run it cold
 
     note: stopped at the time limit of 3 s each (--limit): create+fsync of dir after 438 of 1,001
     "#);

@@ -1,0 +1,70 @@
+//! What limits the tests of a study, of each target by itself: tests with the same limit together.
+
+use results::{Study, test_name};
+
+use super::{Limit, Limiter, Shown, of_run};
+
+/// Tests of one target with the same limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limited {
+    /// Index into the study's targets.
+    pub target: usize,
+    /// What limits them, or why that is not visible.
+    pub limiter: Result<Limiter, &'static str>,
+    /// The patterns, in the order in which they ran.
+    pub tests: Vec<String>,
+    /// They are all tests of the study, and there are several.
+    pub all: bool,
+    /// What shows it, of each test; empty when it is not visible.
+    pub evidence: Vec<Shown>,
+}
+
+/// The limits of all targets; those that are not visible last.
+pub fn of_study(study: &Study) -> Vec<Limited> {
+    (0..study.targets.len()).flat_map(|target| of_target(study, target)).collect()
+}
+
+fn of_target(study: &Study, target: usize) -> Vec<Limited> {
+    let mut limits: Vec<Limited> = Vec::new();
+    // Filling the file for them is no test.
+    let patterns: Vec<&str> = study.patterns().into_iter().filter(|pattern| *pattern != test_name::FILL).collect();
+    for pattern in &patterns {
+        let (limiter, shown) = match usual_limit(study, target, pattern) {
+            Ok(limit) => (Ok(limit.limiter), Some(limit.evidence)),
+            Err(reason) => (Err(reason), None),
+        };
+        let index = limits.iter().position(|known| known.limiter == limiter).unwrap_or_else(|| {
+            limits.push(Limited { target, limiter, tests: Vec::new(), all: false, evidence: Vec::new() });
+            limits.len() - 1
+        });
+        limits[index].tests.push((*pattern).to_string());
+        limits[index].evidence.extend(shown);
+    }
+    for limited in &mut limits {
+        limited.all = patterns.len() > 1 && limited.tests.len() == patterns.len();
+    }
+    limits.sort_by_key(|limited| limited.limiter.is_err());
+    limits
+}
+
+/// The limit that most rounds of a pattern show, or why none shows any.
+fn usual_limit(study: &Study, target: usize, pattern: &str) -> Result<Limit, &'static str> {
+    let mut seen: Vec<(usize, Limit)> = Vec::new();
+    let mut unseen = "nothing was measured";
+    for row in study.repeats(target, pattern) {
+        let Some(run) = row.run.as_ref() else { continue };
+        let limit = match of_run(run) {
+            Ok(limit) => limit,
+            Err(reason) => {
+                unseen = reason;
+                continue;
+            }
+        };
+        match seen.iter_mut().find(|(_, known)| known.limiter == limit.limiter) {
+            Some((count, _)) => *count += 1,
+            None => seen.push((1, limit)),
+        }
+    }
+    // Of equals the first: the rounds are in order.
+    seen.into_iter().rev().max_by_key(|(count, _)| *count).map(|(_, limit)| limit).ok_or(unseen)
+}

@@ -1,0 +1,103 @@
+//! What a person can do about a finding with the command at hand: the findings themselves advise options of fio's
+//! language, which a question need not have.
+
+use results::{Finding, Question};
+
+/// The advice for a kind of finding: words, and the option that does it where the question has it.
+struct Advice {
+    id: &'static str,
+    words: &'static str,
+    option: Option<&'static str>,
+}
+
+const fn advice(id: &'static str, words: &'static str, option: Option<&'static str>) -> Advice {
+    Advice { id, words, option }
+}
+
+const ADVICE: [Advice; 17] = [
+    advice("above-link-speed", "use more data than this machine has memory", Some("--size")),
+    advice("burst", "use the later figure, and measure for minutes", Some("--runtime=300")),
+    advice("cpu-starved", "compare with an engine that needs no kernel threads", Some("--engine=psync")),
+    advice(
+        "depth-not-reached",
+        "use an engine that keeps requests in flight, and direct I/O",
+        Some("--engine=io_uring"),
+    ),
+    advice("drift", "measure longer, until the rate settles", Some("--runtime=300")),
+    advice("fits-in-memory", "use four times the data, and check whether the rate falls", Some("--size")),
+    advice("fuse-cache", "remount without the daemon's cache, or read files that it has not seen", None),
+    advice("generator-bound", "one I/O thread is the limit: a machine with faster CPUs reads more", None),
+    advice("host-cache", "use more data than the host or controller has memory", Some("--size")),
+    advice("lazy-blocks", "use the later figure: blocks were fetched or allocated at first use", None),
+    advice("nfs-data-cache", "use direct I/O, or more data than this machine has memory", Some("--size")),
+    advice("page-cache", "use direct I/O for the storage's own number", None),
+    advice("request-size", "look at the file's extents (filefrag -v) and at the device's largest request", None),
+    advice("shared-file", "give each job a file of its own", None),
+    advice("too-short", "measure for longer", Some("--runtime=60")),
+    advice("unwritten-data", "run again: the question writes its files before it reads them", None),
+    advice("writes-in-memory", "take the rate until durable, which counts the sync at the end", None),
+];
+
+/// The options with which a question can follow advice.
+pub fn options(question: Question) -> &'static [&'static str] {
+    match question {
+        Question::Measure => &["--size", "--runtime", "--engine"],
+        Question::Compare | Question::Sweep | Question::Curve => &["--size", "--runtime"],
+        Question::SmallFiles | Question::Check | Question::Fio => &[],
+    }
+}
+
+/// Puts advice that the question can follow in the place of advice that names options of fio's language.
+pub(crate) fn advise(findings: &mut [Finding], question: Question) {
+    for finding in findings.iter_mut().filter(|finding| finding.next.contains("--")) {
+        finding.next = for_question(&finding.id, question);
+    }
+}
+
+/// The advice for a kind of finding under a question.
+pub fn for_question(id: &str, question: Question) -> String {
+    let Some(advice) = ADVICE.iter().find(|advice| advice.id == id) else { return format!("fsdyno explain {id}") };
+    let name = |option: &&str| option.split('=').next().is_some_and(|name| options(question).contains(&name));
+    match advice.option.filter(name) {
+        Some(option) => format!("{} ({option})", advice.words),
+        None => advice.words.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::Severity;
+
+    #[test]
+    fn advice_of_fio_options_becomes_advice_of_the_question() {
+        let finding = |id: &str, next: &str| Finding {
+            id: id.into(),
+            severity: Severity::Caution,
+            node: None,
+            job: None,
+            numbers: Vec::new(),
+            cause: String::new(),
+            next: next.into(),
+        };
+        let mut found = vec![
+            finding("too-short", "add --time_based --runtime=60"),
+            finding("cpu-starved", "run again when the host is idle"),
+            finding("a-new-one", "add --gtod_reduce=1"),
+        ];
+        let next = |found: &[Finding]| found.iter().map(|finding| finding.next.clone()).collect::<Vec<_>>();
+        let mut of_check = found.clone();
+        advise(&mut found, Question::Measure);
+        let rest = ["run again when the host is idle", "fsdyno explain a-new-one"];
+        assert_eq!(next(&found), ["measure for longer (--runtime=60)", rest[0], rest[1]]);
+        advise(&mut of_check, Question::Check);
+        assert_eq!(next(&of_check), ["measure for longer", rest[0], rest[1]]);
+    }
+
+    #[test]
+    fn every_advice_is_of_a_finding_that_exists() {
+        for advice in &ADVICE {
+            assert!(findings::explanation(advice.id).is_some(), "{}", advice.id);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! The figures of a test in words.
+
+use results::quantity::{latency, number};
+
+use super::test::TestFigures;
+
+/// `1,090 MB/s`.
+pub(crate) fn throughput(test: &TestFigures) -> Option<String> {
+    Some(format!("{} MB/s", number(test.mb_per_s?)))
+}
+
+/// `67,100 IOPS`.
+pub(crate) fn rate(test: &TestFigures) -> Option<String> {
+    Some(format!("{} IOPS", number(test.iops?)))
+}
+
+/// The median latency, or the mean of too few.
+pub(crate) fn typical(test: &TestFigures) -> Option<String> {
+    let found = test.latency_us?;
+    Some(latency(found.p50.or(found.mean)? * 1e3))
+}
+
+/// The 99th percentile of latency.
+pub(crate) fn p99(test: &TestFigures) -> Option<String> {
+    Some(latency(test.latency_us?.p99? * 1e3))
+}

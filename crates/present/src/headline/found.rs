@@ -1,0 +1,175 @@
+//! What was found against the figures: each kind once for each target, with its tests and the range of its figures.
+
+use results::{Finding, Severity};
+use serde::Serialize;
+
+use super::ranged;
+use crate::summary::Grid;
+
+/// One kind of finding on one target.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Found {
+    /// `fsdyno explain ID` explains it.
+    pub id: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The storage's name.
+    pub target: String,
+    /// Index of the target.
+    #[serde(skip)]
+    pub(crate) target_index: usize,
+    /// In a few words.
+    pub title: String,
+    /// The names of the tests that have it.
+    pub tests: Vec<String>,
+    /// How many tests the target has.
+    pub of_tests: usize,
+    /// What was seen; tests whose sentences differ in figures alone share one.
+    pub cases: Vec<Case>,
+    /// One next step.
+    pub next: String,
+}
+
+/// What was seen in some of the tests.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Case {
+    /// The names of the tests.
+    pub tests: Vec<String>,
+    /// In so many runs of these tests it was seen.
+    pub runs: usize,
+    /// How many runs they had.
+    pub of_runs: usize,
+    /// One sentence, each figure from its least to its greatest.
+    pub cause: String,
+}
+
+/// More tests than this are counted and not named.
+const NAMED: usize = 6;
+
+impl Found {
+    /// Whether it speaks against the figures, and is not only worth knowing.
+    pub(crate) fn is_against(&self) -> bool {
+        self.severity > Severity::Info
+    }
+
+    /// `4 of 9 tests: CPU contention: I/O threads waited for a CPU`.
+    pub(crate) fn in_short(&self) -> String {
+        format!("{}: {}", counted(self.tests.len(), self.of_tests), self.title)
+    }
+
+    /// The sentences with their tests: `4 of 9 tests (seq-read, …): CPU contention …`.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let sentence = |case: &Case| {
+            let runs = if case.runs < case.of_runs {
+                format!(", {} of {} runs", case.runs, case.of_runs)
+            } else {
+                String::new()
+            };
+            format!("{}{runs}: {}", named(&case.tests, self.of_tests), case.cause)
+        };
+        self.cases.iter().map(sentence).collect()
+    }
+
+    pub(crate) fn word(&self) -> &'static str {
+        if self.severity == Severity::Invalid { "invalid" } else { "caution" }
+    }
+}
+
+fn counted(tests: usize, of: usize) -> String {
+    match (tests, of) {
+        (1, 1) => "the test".to_owned(),
+        (tests, of) if tests == of => format!("all {of} tests"),
+        _ => format!("{tests} of {of} tests"),
+    }
+}
+
+fn named(tests: &[String], of: usize) -> String {
+    match tests {
+        [only] => only.clone(),
+        all if all.len() == of => counted(of, of),
+        some if some.len() > NAMED => {
+            format!("{} ({} and {} more)", counted(some.len(), of), some[..NAMED].join(", "), some.len() - NAMED)
+        }
+        some => format!("{} ({})", counted(some.len(), of), some.join(", ")),
+    }
+}
+
+/// A finding while its sentences are collected.
+struct Group<'a> {
+    target: usize,
+    first: &'a Finding,
+    cases: Vec<Sentences<'a>>,
+}
+
+/// Sentences that are alike.
+#[derive(Default)]
+struct Sentences<'a> {
+    tests: Vec<&'a str>,
+    of_runs: usize,
+    causes: Vec<&'a str>,
+}
+
+impl<'a> Group<'a> {
+    /// A run's finding against a test that had so many runs.
+    fn add(&mut self, test: &'a str, runs: usize, finding: &'a Finding) {
+        let index = self.cases.iter().position(|case| ranged::alike(case.causes[0], &finding.cause));
+        let index = index.unwrap_or_else(|| {
+            self.cases.push(Sentences::default());
+            self.cases.len() - 1
+        });
+        let case = &mut self.cases[index];
+        case.causes.push(&finding.cause);
+        if !case.tests.contains(&test) {
+            case.tests.push(test);
+            case.of_runs += runs;
+        }
+    }
+}
+
+pub(super) fn all(grid: &Grid<'_>) -> Vec<Found> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for (line, target, cell) in grid.tests() {
+        for finding in cell.findings() {
+            let same = |group: &Group<'_>| {
+                (group.target, &group.first.id, group.first.severity) == (target, &finding.id, finding.severity)
+            };
+            let index = groups.iter().position(same).unwrap_or_else(|| {
+                groups.push(Group { target, first: finding, cases: Vec::new() });
+                groups.len() - 1
+            });
+            groups[index].add(&line.pattern, cell.repeats.len(), finding);
+        }
+    }
+    // The worst first, and of those what concerns most tests.
+    let mut found: Vec<Found> = groups.into_iter().map(|group| finished(grid, group)).collect();
+    found.sort_by_key(|found| std::cmp::Reverse((found.severity, found.tests.len())));
+    found
+}
+
+fn finished(grid: &Grid<'_>, group: Group<'_>) -> Found {
+    let Finding { id, severity, next, .. } = group.first;
+    let owned = |tests: &[&str]| tests.iter().map(|test| (*test).to_owned()).collect::<Vec<_>>();
+    let mut tests: Vec<&str> = Vec::new();
+    for test in group.cases.iter().flat_map(|case| &case.tests) {
+        if !tests.contains(test) {
+            tests.push(test);
+        }
+    }
+    let cases = group.cases.iter().map(|case| Case {
+        tests: owned(&case.tests),
+        runs: case.causes.len().min(case.of_runs),
+        of_runs: case.of_runs,
+        cause: ranged::together(&case.causes),
+    });
+    Found {
+        id: id.clone(),
+        severity: *severity,
+        target: grid.targets[group.target].clone(),
+        target_index: group.target,
+        title: findings::explanation(id).map_or(id.as_str(), |explanation| explanation.title).to_owned(),
+        tests: owned(&tests),
+        of_tests: grid.tests().filter(|(_, target, _)| *target == group.target).count(),
+        cases: cases.collect(),
+        next: next.clone(),
+    }
+}
