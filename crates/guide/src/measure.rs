@@ -121,6 +121,10 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
         // Nothing is durable in memory.
         .filter(|test| !(in_memory && test.pattern == test_name::SYNC_LATENCY))
         .collect();
+    if in_memory {
+        let text = "sync-latency is left out: nothing is durable in memory";
+        study_run.note("tests-left-out", Severity::Info, text);
+    }
     let runs = options.runs.max(1);
     study_run.steps.1 = (tests.len() + 1) * runs as usize;
     let mut session = Session { study_run, options, timing, io_mode, work, tests, left_out: Vec::new() };

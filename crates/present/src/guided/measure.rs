@@ -16,7 +16,8 @@ pub(super) fn answer(headline: &Headline, form: Form) -> String {
     if !six.any() {
         return sentence;
     }
-    let mut table = Table::new(&["", "sequential 1m", "random 4k, deep", "4k, one at a time", "p99"]);
+    let headers = ["", "sequential 1m", "random 4k, deep", "4k, one at a time", "p99"];
+    let mut lines: Vec<[String; 5]> = Vec::new();
     let rows = [
         ("read", six.seq_read, six.rand_read, six.read_latency),
         ("write", six.seq_write, six.rand_write, six.write_latency),
@@ -27,13 +28,21 @@ pub(super) fn answer(headline: &Headline, form: Form) -> String {
             continue;
         }
         let shown = |test: Option<&TestFigures>, figure: Figure| test.map(figure).unwrap_or_default();
-        table.row(vec![
+        lines.push([
             name.to_string(),
             shown(sequential, |test| certain(test, figures::throughput(test), test.mb_per_s, test.intervals.mb_per_s)),
             shown(random, |test| certain(test, figures::rate(test), test.iops, test.intervals.iops)),
             shown(single, |test| certain(test, figures::typical(test), median(test), test.intervals.p50_us)),
             shown(single, |test| if test.counts() { figures::p99(test).unwrap_or_default() } else { String::new() }),
         ]);
+    }
+    // What nobody asked for has no column.
+    let used: Vec<usize> = (0..headers.len())
+        .filter(|column| *column == 0 || lines.iter().any(|line| !line[*column].is_empty()))
+        .collect();
+    let mut table = Table::new(&used.iter().map(|column| headers[*column]).collect::<Vec<_>>());
+    for line in &lines {
+        table.row(used.iter().map(|column| line[*column].clone()).collect());
     }
     format!("{sentence}\n{}", table.shown(form))
 }
