@@ -26,7 +26,7 @@ use run::{Control, SignalWatch};
 
 use crate::process::first_look::Looks;
 use crate::process::status::{BY_SIGNAL, INCONCLUSIVE, UNUSABLE};
-use crate::process::streams::{columns, complain, print, tell};
+use crate::process::streams::{columns, complain, print, report_problem};
 use crate::process::{patience, supervisor};
 use keeper::Keeper;
 
@@ -86,7 +86,7 @@ pub(crate) fn answer(
 ) -> ExitCode {
     ExitCode::from(supervisor::supervised(|| {
         try_answer(shared, command, ask).unwrap_or_else(|problem| {
-            tell(&problem);
+            report_problem(&problem);
             UNUSABLE
         })
     }))
@@ -141,7 +141,7 @@ fn try_answer(
             complain(&format!("saved as {} (see `fsdyno runs`)", study.id));
         }
         Some(Err(problem)) => {
-            tell(&problem);
+            report_problem(&problem);
             return Ok(UNUSABLE);
         }
         _ => {}
@@ -152,7 +152,9 @@ fn try_answer(
 /// The store; without a place for it the answer is printed all the same.
 fn store_or_warning(shared: &Shared) -> Option<Store> {
     Store::at(shared.store.as_deref())
-        .map_err(|problem| tell(&Problem { what: format!("note: {problem}; this run is not saved"), ..problem }))
+        .map_err(|problem| {
+            report_problem(&Problem { what: format!("note: {problem}; this run is not saved"), ..problem })
+        })
         .ok()
 }
 

@@ -12,7 +12,7 @@ use present::guided::ListedProfile;
 use super::{Shared, answer, size};
 use crate::process::VERSION;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, print, tell};
+use crate::process::streams::{columns, print, report_problem};
 
 /// Does it meet a published requirement? PASS or FAIL, with margin and source.
 ///
@@ -133,7 +133,7 @@ fn listed(entry: &Entry) -> ListedProfile {
 }
 
 fn refused(problem: &Problem) -> ExitCode {
-    tell(problem);
+    report_problem(problem);
     ExitCode::from(UNUSABLE)
 }
 

@@ -6,7 +6,7 @@ use guide::store::Store;
 use results::{Row, RunRecord, Study};
 
 use crate::process::saver::Saver;
-use crate::process::streams::tell;
+use crate::process::streams::report_problem;
 
 /// Saves each row as it ends, and so often the one that runs.
 pub(super) struct Keeper {
@@ -20,12 +20,12 @@ pub(super) struct Keeper {
 
 impl Keeper {
     pub(super) fn begin(store: Store, interval_s: u32) -> Keeper {
-        let mut told = false;
+        let mut reported = false;
         let saver = Saver::begin(move |study| {
             // That it fails is told once; the end tells it again.
-            if let (Err(problem), false) = (store.keep(study), told) {
-                told = true;
-                tell(&problem);
+            if let (Err(problem), false) = (store.keep(study), reported) {
+                reported = true;
+                report_problem(&problem);
             }
         });
         let interval_ns = u64::from(interval_s) * 1_000_000_000;

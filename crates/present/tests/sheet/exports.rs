@@ -142,7 +142,7 @@ fn markdown_tables_have_the_same_columns_in_every_line() {
 #[test]
 fn markdown_says_what_the_sheet_says() {
     let text = markdown(&fixture::comparison());
-    for said in [
+    for words in [
         "| | local | nfs | s3 |",
         "**517\u{a0}MB/s**",
         "×0.21 baseline (0.20–0.21)",
@@ -151,7 +151,7 @@ fn markdown_says_what_the_sheet_says() {
         "- **caution** local, 4 KiB sequential write (`speed-drop`)",
         "Next: mount it again without use\\_cache",
     ] {
-        assert!(text.contains(said), "{said}\n{text}");
+        assert!(text.contains(words), "{words}\n{text}");
     }
     let verdicts = markdown(&odd::check());
     assert!(verdicts.contains("| **FAIL** | 99th percentile of fdatasync | 14.0 ms | 10.0 ms |"), "{verdicts}");
@@ -166,15 +166,15 @@ fn check_metrics(text: &str) -> BTreeMap<String, String> {
     for line in lines.lines() {
         if let Some(words) = line.strip_prefix("# ") {
             let (word, rest) = words.split_once(' ').expect("a word");
-            let (name, said) = rest.split_once(' ').expect("a name");
+            let (name, value) = rest.split_once(' ').expect("a name");
             match word {
                 "TYPE" => {
-                    assert!(["gauge", "summary"].contains(&said), "{line}");
-                    assert!(kinds.insert(name.to_owned(), said.to_owned()).is_none(), "{name} twice");
+                    assert!(["gauge", "summary"].contains(&value), "{line}");
+                    assert!(kinds.insert(name.to_owned(), value.to_owned()).is_none(), "{name} twice");
                     family = name.to_owned();
                 }
-                "UNIT" => assert!(name == family && name.ends_with(&format!("_{said}")), "{line}"),
-                "HELP" => assert!(name == family && !said.contains('\\'), "{line}"),
+                "UNIT" => assert!(name == family && name.ends_with(&format!("_{value}")), "{line}"),
+                "HELP" => assert!(name == family && !value.contains('\\'), "{line}"),
                 other => panic!("{other}"),
             }
             continue;
@@ -269,8 +269,8 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
     let text = present::guided::text(&study, 80);
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
     assert_eq!(wide, [""; 0]);
-    for said in ["× local", "99 % interval", "scatter %", "not compared", "s3 cannot win"] {
-        assert!(text.contains(said), "{said} is missing:\n{text}");
+    for words in ["× local", "99 % interval", "scatter %", "not compared", "s3 cannot win"] {
+        assert!(text.contains(words), "{words} is missing:\n{text}");
     }
     // Five rounds are not enough for what was asked.
     let mut five = study.clone();
