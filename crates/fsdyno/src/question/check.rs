@@ -7,7 +7,7 @@ use check::{Entry, Library, Options, Shortening, check, nominal_seconds};
 use clap::Args;
 use guide::Problem;
 use guide::study::Place;
-use present::guided::ListedProfile;
+use present::tables::ListedProfile;
 
 use super::{Shared, answer, size};
 use crate::process::VERSION;
@@ -109,9 +109,9 @@ impl Check {
     fn listed(&self, library: &Library) -> ExitCode {
         let all: Vec<ListedProfile> = library.entries().iter().map(listed).collect();
         printed(&if self.shared.json {
-            present::guided::profiles_json(&all)
+            present::tables::profiles_json(&all)
         } else {
-            present::guided::profiles(&all, columns())
+            present::tables::profiles(&all, columns())
         })
     }
 }

@@ -84,12 +84,12 @@ impl Runs {
         problems.iter().for_each(report_problem);
         let baselines = store.baselines()?;
         if self.json {
-            return Ok(printed(&present::guided::runs_json(&studies, &baselines)));
+            return Ok(printed(&present::tables::runs_json(&studies, &baselines)));
         }
         if studies.is_empty() {
             complain(&format!("no runs are saved in {} yet", store.directory().display()));
         }
-        Ok(printed(&present::guided::runs(&studies, &baselines, columns())))
+        Ok(printed(&present::tables::runs(&studies, &baselines, columns())))
     }
 }
 

@@ -99,7 +99,7 @@ fn a_latency_is_the_same_on_every_face() {
         let asked = results::Study { question: results::Question::Measure, ..study.clone() };
         let p50 = results::quantity::latency(figures.p50_ns as f64);
         let page = present::sheet::html(std::slice::from_ref(&asked), &Default::default());
-        let terminal = present::guided::text(&asked, 120);
+        let terminal = present::tables::text(&asked, 120);
         assert!(terminal.contains(&p50), "{terminal}");
         assert!(page.replace('\u{a0}', " ").contains(&p50), "the sheet has another p50");
         let rate = results::quantity::number(total.bytes_per_s / 1e6);
@@ -266,7 +266,7 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
         let named = ["depth-not-reached", "compressible-data"].map(|id| Finding { id: id.into(), ..found.clone() });
         row.findings.extend(named);
     }
-    let text = present::guided::text(&study, 80);
+    let text = present::tables::text(&study, 80);
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
     assert_eq!(wide, [""; 0]);
     for words in ["× local", "99 % interval", "scatter %", "not compared", "s3 cannot win"] {
@@ -275,10 +275,10 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
     // Five rounds are not enough for what was asked.
     let mut five = study.clone();
     five.rows.retain(|row| row.round < 5);
-    assert!(present::guided::text(&five, 80).contains("94 % interval"));
+    assert!(present::tables::text(&five, 80).contains("94 % interval"));
     let mut one = study;
     one.rows.retain(|row| row.round == 0);
-    let text = present::guided::text(&one, 80).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = present::tables::text(&one, 80).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("but too few rounds ran to call it a difference") && !text.contains("is ahead"), "{text}");
 }
 
@@ -286,7 +286,7 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
 fn cpu_time_below_its_clocks_tick_is_not_zero() {
     let mut study = fixture::comparison();
     let shown = |study: &Study| {
-        let text = present::guided::text(study, 80);
+        let text = present::tables::text(study, 80);
         let line =
             |name: &str| text.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default().to_owned();
         [line("CPU %"), line("MB per CPU-s")]

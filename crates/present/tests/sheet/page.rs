@@ -176,7 +176,7 @@ fn a_curve_plots_response_times_against_the_offered_load() {
     let mut look = study.rows[0].clone();
     look.pattern = "randread-4k-qd4".into();
     study.rows.insert(0, look);
-    let response = study.rows[1].response().expect("response times");
+    let response = study.rows[1].response_times().expect("response times");
     let service = study.rows[1].figures().unwrap().total.latency.unwrap();
     assert!(response.p99_ns.unwrap() > 2 * service.p99_ns.unwrap());
     let description = |study: Study| {
