@@ -27,7 +27,7 @@ pub(crate) struct Factors {
 
 /// A requirement with its limit worked out for this machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct ResolvedRequirement<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) requirement: &'a Requirement,
     /// In the requirement's unit; the error says what is not visible.
@@ -58,13 +58,13 @@ pub(crate) struct Ran<'a> {
     pub(crate) cap_s: f64,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ResolvedRequirement<'a> {
     pub(crate) fn new(
         profile: &'a Profile,
         requirement: &'a Requirement,
         factors: Factors,
         tier: Option<&str>,
-    ) -> Asked<'a> {
+    ) -> ResolvedRequirement<'a> {
         let Requirement { threshold, unit, per, judged_at_percent, .. } = requirement;
         let mut parts = Vec::new();
         let mut limit = Ok(*threshold);
@@ -85,7 +85,7 @@ impl<'a> Asked<'a> {
             parts.push(format!("{} % of {of}", published(*percent)));
         }
         let tier_asked = requirement.tier.is_none() || requirement.tier.as_deref() == tier;
-        Asked {
+        ResolvedRequirement {
             profile,
             requirement,
             limit,

@@ -9,7 +9,7 @@ use results::{Severity, Verdict, VerdictRow};
 use run::StopRule;
 
 use crate::gate::{self, Condition, Outcome};
-use crate::judge::{self, Asked, Factors};
+use crate::judge::{self, Factors, ResolvedRequirement};
 use crate::profile::{Profile, Test};
 use crate::trial::Trial;
 use crate::{Options, line};
@@ -68,7 +68,7 @@ impl<'s, 'a> Session<'s, 'a> {
     fn leave_out(&mut self, profile: &Profile, reason: &str) {
         for requirement in profile.requirements_of(self.tier()) {
             let Some(test) = profile.test(&requirement.test) else { continue };
-            let asked = Asked::new(profile, requirement, self.factors, self.tier());
+            let asked = ResolvedRequirement::new(profile, requirement, self.factors, self.tier());
             let answer = asked.unanswered(test, &test.work.words(), Verdict::NotApplicable, reason.to_string());
             self.study_run.study.verdicts.push(answer);
         }
@@ -135,7 +135,7 @@ impl<'s, 'a> Session<'s, 'a> {
         }
         let mut answers = Vec::new();
         for requirement in profile.requirements_of(self.tier()) {
-            let asked = Asked::new(profile, requirement, self.factors, self.tier());
+            let asked = ResolvedRequirement::new(profile, requirement, self.factors, self.tier());
             let of_requirement = all.iter().filter(|trial| requirement.rests_on(trial.test));
             for ran in of_requirement.map(|trial| trial.ran(&self.study_run.study.rows)) {
                 self.shortened |= !ran.shortened.is_empty();
@@ -178,7 +178,7 @@ impl<'s, 'a> Session<'s, 'a> {
             .requirements_of(self.tier())
             .into_iter()
             .filter(|requirement| requirement.rests_on(trial.test))
-            .map(|requirement| Asked::new(profile, requirement, self.factors, self.tier()))
+            .map(|requirement| ResolvedRequirement::new(profile, requirement, self.factors, self.tier()))
             .any(|asked| asked.undecided(&ran))
     }
 }

@@ -6,7 +6,7 @@ use workload::{Op, OpKind};
 
 use crate::buffers::{Arena, ArenaError};
 use crate::clock::RealClock;
-use crate::completions::{append, room};
+use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::files::OpenFile;
 use crate::setup::EngineSetup;
@@ -135,7 +135,7 @@ impl Engine for NullQueued<'_> {
         completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
         let ready = self.submitted.wrapping_sub(self.reaped) as usize;
-        let count = ready.min(max).min(room(completions));
+        let count = ready.min(max).min(spare_capacity(completions));
         append(completions, count, || {
             let Staged { slot, bytes } = self.ring[self.place(self.reaped)];
             self.reaped = self.reaped.wrapping_add(1);

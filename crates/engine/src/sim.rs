@@ -21,7 +21,7 @@ use workload::Op;
 
 use crate::buffers::{Arena, ArenaError};
 use crate::clock::{Clock, VirtualClock};
-use crate::completions::{append, room};
+use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::errno;
 use crate::files::OpenFile;
@@ -41,7 +41,7 @@ pub(crate) struct Sim<'a> {
     clock: VirtualClock,
     service_ns: u64,
     /// Staged and in service at most.
-    room: usize,
+    spare_capacity: usize,
     /// When each channel is free, earliest first.
     channels: BinaryHeap<Reverse<u64>>,
     staged: Vec<Staged>,
@@ -82,7 +82,7 @@ impl<'a> Sim<'a> {
             arena: setup.arena()?,
             clock: VirtualClock::new(),
             service_ns,
-            room: if queue == 0 { depth } else { queue as usize },
+            spare_capacity: if queue == 0 { depth } else { queue as usize },
             channels: (0..channels).map(|_| Reverse(0)).collect(),
             staged: Vec::with_capacity(depth),
             in_service: BinaryHeap::with_capacity(depth),
@@ -145,7 +145,7 @@ impl Engine for Sim<'_> {
     }
 
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
-        if self.staged.len() + self.in_service.len() >= self.room {
+        if self.staged.len() + self.in_service.len() >= self.spare_capacity {
             return Queued::Full(slot);
         }
         self.staged.push(Staged { slot: slot.into_number(), result: full_result(op, done) });
@@ -169,7 +169,7 @@ impl Engine for Sim<'_> {
         timeout: Option<Duration>,
         completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
-        let max = max.min(room(completions));
+        let max = max.min(spare_capacity(completions));
         let min = min.min(max).min(self.in_service.len());
         let deadline_ns = timeout.map_or(u64::MAX, |timeout| {
             self.clock.now_ns().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))

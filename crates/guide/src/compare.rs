@@ -12,7 +12,7 @@ use run::StopRule;
 
 use crate::io_mode::{IoMode, memory_for_files};
 use crate::study::{Place, StudyRun, job_path, planned_row};
-use crate::workplace::{Needs, Workplace, room_bytes};
+use crate::workplace::{Needs, Workplace, usable_bytes};
 use crate::{Problem, Watcher};
 
 mod patterns;
@@ -263,7 +263,7 @@ fn fitting_size(
     options: &Options,
 ) -> Result<u64, Problem> {
     let jobs = u64::from(options.numjobs.max(1));
-    let (mut room, mut limit) = (FILE_BYTES_MAX, FILE_BYTES_MAX);
+    let (mut usable, mut limit) = (FILE_BYTES_MAX, FILE_BYTES_MAX);
     let mut slowest = String::new();
     for (target, (place, site)) in places.iter().zip(sites).enumerate() {
         let step = study_run.begin_step(target, "measuring which file size fits a turn");
@@ -278,22 +278,22 @@ fn fitting_size(
         };
         let record = crate::bench::run_line(&command, conditions, &step, study_run.watcher)?;
         site.work.empty()?;
-        let free = room_bytes(&place.path).map(|bytes| bytes / 2 / jobs);
+        let free = usable_bytes(&place.path).map(|bytes| bytes / 2 / jobs);
         let memory = memory_for_files(&study_run.study.targets[target].storage).map(|bytes| bytes / jobs);
-        room = [free, memory].into_iter().flatten().fold(room, u64::min);
+        usable = [free, memory].into_iter().flatten().fold(usable, u64::min);
         let by_speed = durable_rate(&record).map(|rate| (rate * f64::from(options.runtime_s)) as u64 / jobs);
         if let Some(bytes) = by_speed.filter(|bytes| *bytes < limit) {
             limit = bytes;
             slowest.clone_from(&place.name);
         }
     }
-    let (size_bytes, before) = choose_size(limit, room, options.size_before);
+    let (size_bytes, before) = choose_size(limit, usable, options.size_before);
     let mib = size_bytes >> 20;
     if before {
         let text = format!("file size {mib} MiB per job, as in the last comparison of these paths");
         study_run.note("size-adapted", Severity::Info, text);
     } else if size_bytes < FILE_BYTES_MAX {
-        let why = if room < limit {
+        let why = if usable < limit {
             "because there is no more free space".to_string()
         } else {
             format!("so that {slowest} can finish a turn")
@@ -305,10 +305,10 @@ fn fitting_size(
 }
 
 /// The size by the speed and by the room, bytes, and whether it is the one from before.
-fn choose_size(by_speed: u64, room: u64, before: Option<u64>) -> (u64, bool) {
+fn choose_size(by_speed: u64, usable: u64, before: Option<u64>) -> (u64, bool) {
     // The speed that was found in a second or two is good for a factor of two either way.
-    let near = |bytes: &u64| *bytes <= room && *bytes / 4 <= by_speed && by_speed / 4 <= *bytes;
-    let fitting = by_speed.min(room).clamp(FILE_BYTES_MIN, FILE_BYTES_MAX);
+    let near = |bytes: &u64| *bytes <= usable && *bytes / 4 <= by_speed && by_speed / 4 <= *bytes;
+    let fitting = by_speed.min(usable).clamp(FILE_BYTES_MIN, FILE_BYTES_MAX);
     match before.filter(near) {
         Some(bytes) => (bytes, true),
         None => (1 << fitting.ilog2(), false),

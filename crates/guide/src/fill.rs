@@ -8,7 +8,7 @@ use run::StopRule;
 use crate::Problem;
 use crate::io_mode::{IoMode, memory_for_files};
 use crate::study::{StudyRun, planned_row};
-use crate::workplace::{Workplace, room_bytes};
+use crate::workplace::{Workplace, usable_bytes};
 
 /// A file that is there to be read and overwritten.
 #[derive(Clone, Copy)]
@@ -30,9 +30,9 @@ pub(crate) fn largest(study_run: &mut StudyRun<'_>, path: &Path, asked_bytes: Op
     if let Some(asked_bytes) = asked_bytes {
         return asked_bytes;
     }
-    let room = room_bytes(path).map(|room| room / 2);
+    let usable = usable_bytes(path).map(|usable| usable / 2);
     let memory = memory_for_files(&study_run.study.targets[0].storage);
-    let limits = [Some(wished_bytes), room, memory];
+    let limits = [Some(wished_bytes), usable, memory];
     let size_bytes = limits.into_iter().flatten().min().unwrap_or(wished_bytes);
     // Less than this measures nothing; if even this does not fit, opening the work directory says so.
     let size_bytes = (size_bytes >> 20 << 20).max(LEAST_BYTES);

@@ -146,7 +146,7 @@ impl<'a> StudyRun<'a> {
     pub fn leave(&mut self, work: Workplace) {
         self.watcher.looked();
         let directory = work.directory().to_path_buf();
-        let left = if self.control.left_behind() {
+        let left = if self.control.abandoned() {
             work.abandon();
             let parent = directory.parent().unwrap_or(&directory).display().to_string();
             Err(Problem::new(format!("{} was not removed, because its storage does not respond", directory.display()))

@@ -18,10 +18,10 @@ mod marker;
 mod removal;
 mod space;
 
-pub use leftovers::{CleanOptions, Cleaned, Left, Outcome, clean};
-pub use space::{Needs, room_bytes};
+pub use leftovers::{CleanOptions, Cleaned, Leftover, Outcome, clean};
+pub use space::{Needs, usable_bytes};
 
-use marker::{Held, Marker};
+use marker::{LockedMarker, Marker};
 use space::Guard;
 
 /// What the directories' names begin with.
@@ -34,7 +34,7 @@ pub struct Workplace {
     name: String,
     directory: Arc<Directory>,
     /// Its marker, locked; `None` once it is given up.
-    held: Option<Held>,
+    held: Option<LockedMarker>,
     marker: Mutex<Marker>,
     guard: Guard,
     bounds: Bounds,
@@ -68,7 +68,7 @@ impl Workplace {
         let marker = Marker::of_this_process(need);
         let name = format!("{PREFIX}{}-{:x}-{:08x}", marker.pid, marker.made_ms, unguessable() as u32);
         let directory = Arc::new(parent.make(&name).map_err(|error| cannot_write(&path, error.code))?);
-        let held = Held::make(&directory, &marker).map_err(|error| {
+        let held = LockedMarker::make(&directory, &marker).map_err(|error| {
             // It is empty, or holds an empty marker: nothing of anybody's.
             let _ = directory.remove(marker::NAME.as_ref());
             let _ = parent.remove_directory(name.as_ref());
@@ -188,7 +188,7 @@ impl Drop for Workplace {
 
 /// The directory must be the one that was made, and not one that somebody put into its place: that one is not ours to
 /// empty, and only the marker is taken back.
-fn check_owner(directory: &Directory, held: &Held) -> Result<(), Problem> {
+fn check_owner(directory: &Directory, held: &LockedMarker) -> Result<(), Problem> {
     let owner = directory.state().ok().map(|state| state.owner);
     let ours = held.owner(directory);
     if ours.is_some() && owner == ours {

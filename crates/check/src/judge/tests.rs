@@ -73,7 +73,7 @@ fn answer_of(profile: &Profile, test: &str, rows: &[Row], tier: Option<&str>, pr
         shortened: &[],
         cap_s: 30.0,
     };
-    Asked::new(profile, &profile.requirements[0], FACTORS, tier).answer(&ran)
+    ResolvedRequirement::new(profile, &profile.requirements[0], FACTORS, tier).answer(&ran)
 }
 
 #[test]
@@ -145,7 +145,8 @@ fn memory_passes_nothing_that_is_to_last() {
             shortened: &[],
             cap_s: 30.0,
         };
-        let asked = Asked::new(profile, &profile.requirements[0], Factors { in_memory: true, ..FACTORS }, None);
+        let asked =
+            ResolvedRequirement::new(profile, &profile.requirements[0], Factors { in_memory: true, ..FACTORS }, None);
         assert!(!asked.undecided(&ran));
         asked.answer(&ran)
     };
@@ -208,7 +209,7 @@ fn a_scale_that_is_not_visible_leaves_it_open() {
         shortened: &[],
         cap_s: 30.0,
     };
-    let asked = Asked::new(&scaled, &scaled.requirements[0], Factors::default(), None);
+    let asked = ResolvedRequirement::new(&scaled, &scaled.requirements[0], Factors::default(), None);
     let found = asked.answer(&ran);
     assert_eq!((found.verdict, found.reason.as_str()), (Verdict::Inconclusive, "the number of vCPUs is not visible"));
     assert!(!asked.undecided(&ran), "running on cannot help");
@@ -242,7 +243,7 @@ fn undecided_is_what_more_running_may_decide() {
             shortened: &[],
             cap_s: 30.0,
         };
-        Asked::new(&profile, &profile.requirements[0], FACTORS, None).undecided(&ran)
+        ResolvedRequirement::new(&profile, &profile.requirements[0], FACTORS, None).undecided(&ran)
     };
     assert!(undecided(RATE));
     assert!(!undecided(&RATE.replace("100", "10")));

@@ -19,7 +19,7 @@ use super::control::{self, Target};
 use super::files;
 use crate::buffers::Arena;
 use crate::clock::RealClock;
-use crate::completions::{append, room};
+use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::files::OpenFile;
 use crate::setup::{EngineSetup, EngineSetupError};
@@ -265,7 +265,7 @@ impl Engine for Aio<'_> {
         timeout: Option<Duration>,
         completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
-        let max = max.min(room(completions));
+        let max = max.min(spare_capacity(completions));
         let min = min.min(max).min(self.in_flight);
         let mut count = 0;
         if !self.refused.is_empty() {

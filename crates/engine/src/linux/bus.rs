@@ -44,7 +44,7 @@ impl Watch {
 
     /// Whether an access of this thread since the last call was in vain.
     #[inline(always)]
-    pub(super) fn take_in_vain(&self) -> bool {
+    pub(super) fn take_bus_error(&self) -> bool {
         IN_VAIN.get() && IN_VAIN.replace(false)
     }
 }

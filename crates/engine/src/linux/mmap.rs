@@ -204,7 +204,7 @@ impl<'a> Mmap<'a> {
                 let place = &mut self.arena.buffer(slot)[done as usize..op.length as usize];
                 let (offset, bytes, read) = (op.offset + u64::from(done), place.len() as u64, op.kind == OpKind::Read);
                 let result = map.transfer(place, offset, read);
-                if self.watch.take_in_vain() {
+                if self.watch.take_bus_error() {
                     let file = &self.files[op.file as usize];
                     return -i64::from(self.maps[op.file as usize].mend(file, offset, bytes, read));
                 }

@@ -19,7 +19,7 @@ use super::control::{self, Target};
 use super::positioned::DONT_CACHE;
 use crate::buffers::Arena;
 use crate::clock::{Clock, RealClock};
-use crate::completions::{append, room};
+use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::files::OpenFile;
 use crate::setup::{EngineSetup, EngineSetupError};
@@ -362,7 +362,7 @@ impl Engine for Uring<'_> {
         timeout: Option<Duration>,
         completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
-        let max = max.min(room(completions));
+        let max = max.min(spare_capacity(completions));
         let min = min.min(max).min(self.submitted.saturating_sub(self.reaped) as usize);
         let count = self.reap_ring(max, completions);
         if count < min || (count == 0 && max > 0 && self.hidden()) {
@@ -405,8 +405,11 @@ impl Drop for Uring<'_> {
             // Cannot fail; repeated, because a request may have been on its way to a worker before.
             let _ = self.cancel();
             completions.clear();
-            let room = completions.capacity();
-            if self.reap_by_call(0, in_flight.min(room), room, Some(STEP), &mut completions).is_err() {
+            let spare_capacity = completions.capacity();
+            if self
+                .reap_by_call(0, in_flight.min(spare_capacity), spare_capacity, Some(STEP), &mut completions)
+                .is_err()
+            {
                 break;
             }
         }

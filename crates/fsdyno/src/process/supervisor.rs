@@ -5,7 +5,7 @@ use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use engine::process::{Ended, Side, bind_to_parent, closes_within, divide, let_go_of_standard_streams, wait_for};
+use engine::process::{Ended, Side, close_standard_streams, closes_within, end_with_parent, fork, wait_for};
 
 use super::status::BY_SIGNAL;
 use super::streams::complain;
@@ -26,11 +26,11 @@ static FAREWELL_TO: Mutex<Option<PipeWriter>> = Mutex::new(None);
 
 /// Does the work in a process of its own; its exit status. `work` must begin before any thread does.
 pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
-    let divided = std::io::pipe().and_then(|pipe| Ok((pipe, divide()?)));
+    let divided = std::io::pipe().and_then(|pipe| Ok((pipe, fork()?)));
     match divided {
         Ok(((reader, writer), Side::New)) => {
             drop(reader);
-            if !bind_to_parent(&writer) {
+            if !end_with_parent(&writer) {
                 // Whoever asked for the work is gone, and nobody would end it.
                 return ORPHANED;
             }
@@ -74,7 +74,7 @@ fn farewell_to() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
 fn report_end(status: u8) {
     let Some(mut writer) = farewell_to().take() else { return };
     let _ = std::io::stdout().flush();
-    let_go_of_standard_streams();
+    close_standard_streams();
     // Nobody waits if this fails.
     let _ = writer.write_all(&[status]);
     // Left to the kernel, which closes it with the last thread.

@@ -8,7 +8,7 @@ use results::evidence::WireCounters;
 use results::quantity::count;
 use results::{PhaseRecord, Row, Severity};
 use run::metadata::caches::{Arranged, Cache, Caches};
-use run::metadata::operations::{self, Ground, Item, Perform};
+use run::metadata::operations::{self, Item, OperationContext, Perform};
 use run::metadata::tree::{Family, Tree};
 use run::metadata::{Outcome, Task, perform};
 
@@ -28,7 +28,7 @@ pub(super) struct Suite {
     caches: Caches,
     options: Options,
     tree: Tree,
-    ground: Arc<Ground>,
+    context: Arc<OperationContext>,
     /// Numbers of the names that are there, by family.
     there: [Vec<u32>; Family::COUNT],
     /// Phases that were cut short: `rename after 17 of 1,001`.
@@ -50,8 +50,8 @@ impl Suite {
         tree.make(&directory, &mut |path| study_run.watcher.looks(path))
             .map_err(|error| Problem::new(error.to_string()))?;
         let caches = Caches { mount: probe::mount_of(&root).ok(), may_drop: options.drop_caches };
-        let ground = Arc::new(Ground::new(directory, options.size_bytes));
-        Ok(Suite { target, caches, options, tree, ground, there: Default::default(), cuts: Vec::new() })
+        let context = Arc::new(OperationContext::new(directory, options.size_bytes));
+        Ok(Suite { target, caches, options, tree, context, there: Default::default(), cuts: Vec::new() })
     }
 
     pub(super) fn mount(&self) -> Option<&results::evidence::Mount> {
@@ -97,7 +97,7 @@ impl Suite {
         let planned = items.len();
         let (control, watcher) = (&study_run.control, &mut *study_run.watcher);
         let next = &mut |path: &Path| watcher.looks(path);
-        let arranged = self.caches.arrange(phase.cache, &self.ground.root, &mut items, limit_ns, control, next);
+        let arranged = self.caches.arrange(phase.cache, &self.context.root, &mut items, limit_ns, control, next);
         study_run.watcher.looked();
         let cache = match arranged {
             Arranged::Ready(cache) => cache,
@@ -109,7 +109,7 @@ impl Suite {
         };
         let task = Task {
             title: phase.title.to_string(),
-            ground: Arc::clone(&self.ground),
+            context: Arc::clone(&self.context),
             perform: self.perform_of(phase),
             has_part: phase.part.is_some(),
             threads: self.options.threads,
@@ -145,8 +145,8 @@ impl Suite {
 
     /// What is done: cold attributes are asked of whoever has them.
     fn perform_of(&self, phase: &Phase) -> Perform {
-        let forced = phase.cache == Cache::ColdNames && self.caches.answers_when_forced().is_some();
-        if forced { operations::stat_forced } else { phase.perform }
+        let forced = phase.cache == Cache::ColdNames && self.caches.uncached_attributes_from().is_some();
+        if forced { operations::stat_uncached } else { phase.perform }
     }
 
     /// How much longer than a small one an operation may take: a second for each MiB, a millisecond for each name.

@@ -58,7 +58,7 @@ fn usable(total: u64, available: u64, share: f64) -> u64 {
 
 /// Bytes that may be written in a directory without filling its filesystem beyond 90 %, less what other runs have
 /// claimed; `None`: the filesystem does not tell.
-pub fn room_bytes(path: &Path) -> Option<u64> {
+pub fn usable_bytes(path: &Path) -> Option<u64> {
     let directory = Directory::open(path).ok()?;
     let space = directory.space()?;
     let claimed = claims_of_others(&directory, None);
@@ -131,7 +131,7 @@ fn claims_of_others(directory: &Directory, own: Option<&Marker>) -> Needs {
         if own.is_some_and(|own| !marker.is_before(own)) {
             continue;
         }
-        let (entries, bytes) = tree::weigh(&place).unwrap_or_default();
+        let (entries, bytes) = tree::tree_size(&place).unwrap_or_default();
         sum = sum.plus(Needs {
             bytes: marker.need.bytes.saturating_sub(bytes),
             inodes: marker.need.inodes.saturating_sub(entries),

@@ -31,7 +31,7 @@ fn leave(parent: &Path, name: &str, change: impl FnOnce(&mut Marker)) -> PathBuf
 }
 
 fn cleaned(path: &Path, options: CleanOptions) -> Vec<(String, Outcome)> {
-    let name = |left: &Left| left.directory.file_name().unwrap().to_str().unwrap().to_owned();
+    let name = |left: &Leftover| left.directory.file_name().unwrap().to_str().unwrap().to_owned();
     let left = clean(path, options, &mut Unwatched).unwrap().left;
     left.into_iter().map(|left| (name(&left), left.outcome)).collect()
 }
@@ -132,7 +132,11 @@ fn a_killed_run_is_cleaned_up_and_others_are_not() {
     let look = CleanOptions { only_look: true, ..CleanOptions::default() };
     let found = clean(path, look, &mut Unwatched).unwrap().left;
     assert_eq!((found.len(), names(path).len()), (7, 7), "looking removes nothing");
-    assert!(matches!(found[0], Left { weight: Some((2, 10_000..)), outcome: Outcome::Found, .. }), "{:?}", found[0]);
+    assert!(
+        matches!(found[0], Leftover { weight: Some((2, 10_000..)), outcome: Outcome::Found, .. }),
+        "{:?}",
+        found[0]
+    );
 
     let all: Vec<Outcome> = cleaned(path, CleanOptions::default()).into_iter().map(|(_, outcome)| outcome).collect();
     let host = probe::host_name().unwrap_or_default();
@@ -278,7 +282,7 @@ fn a_directory_of_another_user_is_not_taken_for_ours() {
     }
     let parent = place();
     let directory = Directory::open(parent.path()).unwrap();
-    let held = Held::make(&directory, &Marker::of_this_process(Needs::default())).unwrap();
+    let held = LockedMarker::make(&directory, &Marker::of_this_process(Needs::default())).unwrap();
     check_owner(&directory, &held).unwrap();
     std::os::unix::fs::chown(parent.path(), Some(54_321), None).unwrap();
     fs::write(parent.path().join("theirs"), "precious").unwrap();
@@ -302,8 +306,8 @@ fn drafts_are_told() {
 fn claims_of_runs_on_one_filesystem_add_up() {
     let parent = place();
     let space = Directory::open(parent.path()).unwrap().space().unwrap();
-    let room = room_bytes(parent.path()).unwrap();
-    let most = Needs::bytes(room / 3 * 2);
+    let usable = usable_bytes(parent.path()).unwrap();
+    let most = Needs::bytes(usable / 3 * 2);
     let control = Arc::default();
     let first = Workplace::open(parent.path(), None, most, &control).unwrap();
     let second = Workplace::open(parent.path(), None, most, &control).unwrap_err();

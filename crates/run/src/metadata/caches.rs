@@ -87,7 +87,7 @@ impl Caches {
                 Arranged::Impossible("memory: never cold".to_string())
             }
             Cache::ColdNames | Cache::ColdData if self.may_drop => dropped(root),
-            Cache::ColdNames => match self.answers_when_forced() {
+            Cache::ColdNames => match self.uncached_attributes_from() {
                 Some(who) => Arranged::Ready(Some(format!("asked of the {who}"))),
                 None => Arranged::Impossible("needs --drop-caches".to_string()),
             },
@@ -96,7 +96,7 @@ impl Caches {
     }
 
     /// Whether attributes can be asked for past the caches of the kernel, and of whom.
-    pub fn answers_when_forced(&self) -> Option<&'static str> {
+    pub fn uncached_attributes_from(&self) -> Option<&'static str> {
         match self.fstype() {
             "nfs" | "nfs4" => Some("server"),
             fstype if probe::is_fuse(fstype) => Some("daemon"),

@@ -1,10 +1,15 @@
 //! What is made before the run, and how.
 
-use run::plan::Make::{Fill, Reserve};
+use run::plan::LayoutMethod::{Fill, Reserve};
 
 use crate::world::{World, layouts, plan};
 
-fn made(worker: usize, path: &str, bytes: u64, make: run::plan::Make) -> (usize, String, u64, run::plan::Make) {
+fn made(
+    worker: usize,
+    path: &str,
+    bytes: u64,
+    make: run::plan::LayoutMethod,
+) -> (usize, String, u64, run::plan::LayoutMethod) {
     (worker, path.to_owned(), bytes, make)
 }
 

@@ -23,7 +23,7 @@ pub(super) fn identity(look: &Look, mount: &Mount) -> FuseIdentity {
 }
 
 /// Why the way from this process to the daemon's server is not the daemon's: it lives in another network.
-pub(super) fn elsewhere(look: &Look, fuse: &FuseIdentity) -> Option<NotVisible> {
+pub(super) fn in_another_network(look: &Look, fuse: &FuseIdentity) -> Option<NotVisible> {
     let pid = match &fuse.daemon_pid {
         Seen::Value(pid) => *pid,
         Seen::NotVisible(reason) => return Some(NotVisible::new("the daemon's network", reason)),

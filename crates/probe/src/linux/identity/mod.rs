@@ -47,7 +47,7 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
     if endpoint.is_none() && class == StorageClass::Network {
         remarks.push("the server's address is not visible: the mount options do not contain it in a known form".into());
     }
-    let server = endpoint.map(|endpoint| match fuse.as_ref().and_then(|fuse| fuse::elsewhere(look, fuse)) {
+    let server = endpoint.map(|endpoint| match fuse.as_ref().and_then(|fuse| fuse::in_another_network(look, fuse)) {
         Some(reason) => server::not_reached_from_here(&endpoint, &reason),
         None => server::identity(look, &endpoint, transport),
     });
