@@ -40,7 +40,7 @@ pub(crate) struct ResolvedRequirement<'a> {
 
 /// How the runs of a test went.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ran<'a> {
+pub(crate) struct TestRun<'a> {
     pub(crate) test: &'a Test,
     /// The words as they were run.
     pub(crate) words: &'a [String],
@@ -96,7 +96,7 @@ impl<'a> ResolvedRequirement<'a> {
     }
 
     /// The figure's judgement so far; `None`: there is none to be had by running on.
-    pub(crate) fn undecided(&self, ran: &Ran<'_>) -> bool {
+    pub(crate) fn undecided(&self, ran: &TestRun<'_>) -> bool {
         let Ok(limit) = self.limit else { return false };
         let rows = ran.of_test();
         let sound = ran.problem.is_none() && untrusted(&rows).is_none() && !self.asks_memory_to_last(ran.test);
@@ -124,7 +124,7 @@ impl<'a> ResolvedRequirement<'a> {
     }
 
     /// The answer.
-    pub(crate) fn answer(&self, ran: &Ran<'_>) -> VerdictRow {
+    pub(crate) fn answer(&self, ran: &TestRun<'_>) -> VerdictRow {
         let mut answer = self.unanswered(ran.test, ran.words, Verdict::Inconclusive, String::new());
         answer.rows = ran.indices.to_vec();
         if !ran.shortened.is_empty() {
@@ -180,7 +180,7 @@ impl<'a> ResolvedRequirement<'a> {
         };
     }
 
-    fn decide(&self, answer: &mut VerdictRow, found: &Estimate, limit: f64, ran: &Ran<'_>) {
+    fn decide(&self, answer: &mut VerdictRow, found: &Estimate, limit: f64, ran: &TestRun<'_>) {
         let value = found.value / self.requirement.unit_size;
         let distance = if self.requirement.bound == Bound::AtMost { limit - value } else { value - limit };
         let margin_percent = distance * 100.0 / limit;
@@ -231,7 +231,7 @@ impl<'a> ResolvedRequirement<'a> {
         )
     }
 
-    fn why_inconclusive(&self, found: &Estimate, ran: &Ran<'_>) -> String {
+    fn why_inconclusive(&self, found: &Estimate, ran: &TestRun<'_>) -> String {
         let rows = ran.of_test();
         let seconds: f64 = rows.iter().map(|row| crate::estimate::measured_s(row)).sum();
         let rounds = ran.rounds();
@@ -259,7 +259,7 @@ fn by_how_much(found: &Estimate) -> String {
     if found.runs.count() < RUNS_MIN { format!(", {} times over", published(found.runs.wide())) } else { String::new() }
 }
 
-impl<'a> Ran<'a> {
+impl<'a> TestRun<'a> {
     fn of_test(&self) -> Vec<&'a Row> {
         self.indices.iter().filter_map(|index| self.rows.get(*index)).collect()
     }

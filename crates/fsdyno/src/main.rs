@@ -23,7 +23,7 @@ static ALLOCATOR: engine::allocation::Allocator = engine::allocation::Allocator;
 fn main() -> ExitCode {
     engine::allocation::reserve();
     if let Err(error) = engine::signals::turn_limits_into_errors() {
-        process::streams::complain(&format!(
+        process::streams::print_stderr(&format!(
             "note: cannot handle signals: {error}; a limit of this process may end it"
         ));
     }

@@ -26,7 +26,7 @@ use run::{Control, SignalWatch};
 
 use crate::process::first_look::Looks;
 use crate::process::status::{BY_SIGNAL, INCONCLUSIVE, UNUSABLE};
-use crate::process::streams::{columns, complain, print, report_problem};
+use crate::process::streams::{columns, print, print_stderr, report_problem};
 use crate::process::{patience, supervisor};
 use study_saver::StudySaver;
 
@@ -104,7 +104,7 @@ fn try_answer(
     let mut looks = Looks::new(Arc::clone(&control));
     if let Some(store) = &store {
         looks.looks(store.directory());
-        store.claim()?;
+        store.check_writable()?;
         looks.looked();
     }
     let mut stream = open_stream(shared)?;
@@ -128,17 +128,17 @@ fn try_answer(
     drop((signals, study_saver));
     let study = study?;
     // The record first: it holds everything, should the answer not get through.
-    let kept = store.map(|store| store.keep(&study));
+    let kept = store.map(|store| store.save(&study));
     let shown = shown_as(shared.json, shared.markdown, &study);
     let printed = if shared.streams_to_stdout() {
-        complain(shown.trim_end());
+        print_stderr(shown.trim_end());
         true
     } else {
         print(&shown)
     };
     match kept {
         Some(Ok(_)) if !shared.quiet && !shared.json => {
-            complain(&format!("saved as {} (see `fsdyno runs`)", study.id));
+            print_stderr(&format!("saved as {} (see `fsdyno runs`)", study.id));
         }
         Some(Err(problem)) => {
             report_problem(&problem);

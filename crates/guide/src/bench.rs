@@ -7,7 +7,7 @@ use results::{JobRecord, Note, RunRecord, Severity};
 use run::{Control, Line, Observer, StopRule, View, WorkerState};
 
 use crate::watch::{LiveFigures, LivePhase, Step, StepTotals};
-use crate::workplace::Workplace;
+use crate::work_directory::WorkDirectory;
 use crate::{Problem, Watcher};
 
 mod tally;
@@ -24,7 +24,7 @@ pub struct Conditions<'a> {
     /// When the run ends.
     pub stop_rule: StopRule,
     /// Where all of its files lie.
-    pub work: &'a Workplace,
+    pub work: &'a WorkDirectory,
 }
 
 /// Runs one command line, with its files held beneath the work directory.
@@ -77,7 +77,7 @@ const LOOKS: usize = 10;
 struct Relay<'a> {
     step: &'a Step,
     watcher: &'a mut dyn Watcher,
-    work: &'a Workplace,
+    work: &'a WorkDirectory,
     began_ns: u64,
     /// `(elapsed ns, operations, bytes)` of the last looks.
     looks: Vec<(u64, u64, u64)>,

@@ -12,7 +12,7 @@ use run::StopRule;
 
 use crate::io_mode::{IoMode, memory_for_files};
 use crate::study::{Place, StudyRun, job_path, planned_row};
-use crate::workplace::{Needs, Workplace, usable_bytes};
+use crate::work_directory::{SpaceNeeds, WorkDirectory, usable_bytes};
 use crate::{Problem, Watcher};
 
 mod patterns;
@@ -70,7 +70,7 @@ const LITERAL_BYTES: u64 = 1 << 30;
 
 /// A target with its work directory.
 struct Site {
-    work: Workplace,
+    work: WorkDirectory,
     io_mode: IoMode,
     passes: Passes,
 }
@@ -100,7 +100,7 @@ pub fn compare(
     for (target, place) in places.iter().enumerate() {
         let expected = options.expected.iter().find(|(name, _)| *name == place.name).map(|(_, fstype)| fstype.as_str());
         study_run.watcher.looks(&place.path);
-        let work = Workplace::open(&place.path, expected, Needs::bytes(need), &study_run.control)?;
+        let work = WorkDirectory::open(&place.path, expected, SpaceNeeds::bytes(need), &study_run.control)?;
         let io_mode = crate::io_mode::of_place(&mut study_run, target)?;
         let passes = Passes::of(study_run.study.targets[target].storage.class, io_mode.direct);
         sites.push(Site { work, io_mode, passes });
@@ -115,7 +115,7 @@ pub fn compare(
     let ways = sites.iter().map(|site| (&site.io_mode, site.passes));
     study_run.note("rules", Severity::Info, patterns::rules(places, ways, options));
     for site in sites {
-        study_run.leave(site.work);
+        study_run.remove_work_directory(site.work);
     }
     study_run.study.sentences = crate::limits::sentences(&study_run.study);
     Ok(study_run.finish())

@@ -12,7 +12,7 @@ use crate::fill::Filled;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Place, StudyRun, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, closed_loop};
-use crate::workplace::{Needs, Workplace};
+use crate::work_directory::{SpaceNeeds, WorkDirectory};
 use crate::{Problem, Watcher, fill};
 
 mod sentences;
@@ -75,8 +75,8 @@ pub fn curve(
     let mut study_run = StudyRun::begin(Question::Curve, places, version, command, control, watcher);
     let size_bytes = fill::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(std::slice::from_ref(&requests), size_bytes)?;
-    let need = Needs::bytes(size_bytes);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
+    let need = SpaceNeeds::bytes(size_bytes);
+    let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(&mut study_run, 0)?;
     outline(&mut study_run, options);
     let file = job_path(&work.file("curve.dat"))?;
@@ -88,7 +88,7 @@ pub fn curve(
         let site = Filled { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
         take_loads(&mut study_run, options, &requests, site)?;
     }
-    study_run.leave(work);
+    study_run.remove_work_directory(work);
     study_run.study.sentences = sentences::of(&study_run.study, &requests);
     Ok(study_run.finish())
 }

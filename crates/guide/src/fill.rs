@@ -8,7 +8,7 @@ use run::StopRule;
 use crate::Problem;
 use crate::io_mode::{IoMode, memory_for_files};
 use crate::study::{StudyRun, planned_row};
-use crate::workplace::{Workplace, usable_bytes};
+use crate::work_directory::{WorkDirectory, usable_bytes};
 
 /// A file that is there to be read and overwritten.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ pub(crate) struct Filled<'a> {
     pub(crate) file: &'a str,
     pub(crate) size_bytes: u64,
     /// The directory that it lies in.
-    pub(crate) work: &'a Workplace,
+    pub(crate) work: &'a WorkDirectory,
 }
 
 /// The smallest file that measures anything.
@@ -59,7 +59,12 @@ pub(crate) fn row(io_mode: &IoMode, file: &str, size_bytes: u64, limit_s: Option
 }
 
 /// Runs the row that writes the file. Bytes that may be read from now on, 0 if none.
-pub(crate) fn fill(study_run: &mut StudyRun<'_>, row: Row, size_bytes: u64, work: &Workplace) -> Result<u64, Problem> {
+pub(crate) fn fill(
+    study_run: &mut StudyRun<'_>,
+    row: Row,
+    size_bytes: u64,
+    work: &WorkDirectory,
+) -> Result<u64, Problem> {
     let row = study_run.run_row(row, StopRule::AsWritten, work)?;
     let record = study_run.study.rows[row].run.as_ref();
     let failed = record.is_none_or(|run| run.jobs.iter().any(|job| job.error.is_some()));

@@ -7,7 +7,7 @@ use results::{Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target
 use run::Control;
 
 use crate::watch::Step;
-use crate::workplace::Workplace;
+use crate::work_directory::WorkDirectory;
 use crate::{Problem, Watcher, bench};
 
 /// One guided command while it runs.
@@ -121,7 +121,7 @@ impl<'a> StudyRun<'a> {
     /// # Errors
     /// When the line is refused before its first byte, or the work directory cannot be used any more; an error of a job is
     /// in the row instead.
-    pub fn run_row(&mut self, mut row: Row, stop_rule: run::StopRule, work: &Workplace) -> Result<usize, Problem> {
+    pub fn run_row(&mut self, mut row: Row, stop_rule: run::StopRule, work: &WorkDirectory) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
         self.watcher.planned(&self.study, &row);
         let record = bench::run_line(
@@ -143,7 +143,7 @@ impl<'a> StudyRun<'a> {
     }
 
     /// Removes a work directory. What cannot be removed is told and noted: the figures stand all the same.
-    pub fn leave(&mut self, work: Workplace) {
+    pub fn remove_work_directory(&mut self, work: WorkDirectory) {
         self.watcher.looked();
         let directory = work.directory().to_path_buf();
         let left = if self.control.abandoned() {

@@ -273,7 +273,7 @@ impl<'run> Conductor<'run> {
     /// Waits until everybody is ready, or has ended before that: these ends are the result.
     fn await_readiness(&mut self, stage: u32, stage_workers: &mut StageWorkers) -> Vec<(usize, WorkerEnd)> {
         let mut early = Vec::new();
-        while stage_workers.is_anybody_starting() {
+        while stage_workers.is_any_starting() {
             self.shared.control.follow();
             match self.events.recv_timeout(WATCH) {
                 Ok(Event::Ready(index)) => stage_workers.is_ready(index),

@@ -188,7 +188,7 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
             Err(RecvTimeoutError::Timeout) => phase.look(&mut detectors, &mut stage_workers, &mut whole),
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        if !stage_workers.is_anybody_starting() {
+        if !stage_workers.is_any_starting() {
             phase.begin();
         }
     }

@@ -84,7 +84,7 @@ impl StageWorkers {
         self.attendance[index] != Attendance::Absent
     }
 
-    pub(crate) fn is_anybody_starting(&self) -> bool {
+    pub(crate) fn is_any_starting(&self) -> bool {
         self.starting > 0
     }
 
@@ -106,9 +106,9 @@ mod tests {
         assert!(!stage_workers.ends(0), "back");
         stage_workers.is_ready(1);
         stage_workers.is_ready(1);
-        assert!(stage_workers.is_anybody_starting(), "the third is not ready");
+        assert!(stage_workers.is_any_starting(), "the third is not ready");
         assert!(stage_workers.ends(2));
-        assert!(!stage_workers.is_anybody_starting() && stage_workers.is_awaited());
+        assert!(!stage_workers.is_any_starting() && stage_workers.is_awaited());
         assert!(stage_workers.ends(1));
         assert!(!stage_workers.is_awaited());
     }

@@ -29,7 +29,7 @@ use crate::slot::Slot;
 const STARVED_TRIES_MAX: u32 = 1000;
 
 /// How long the end of an engine waits for requests in flight before it gives their memory up for lost.
-const FAREWELL: Duration = Duration::from_secs(10);
+const CANCEL_WAIT: Duration = Duration::from_secs(10);
 
 /// Kernel asynchronous I/O.
 #[derive(Debug)]
@@ -306,7 +306,7 @@ impl Drop for Aio<'_> {
     fn drop(&mut self) {
         const STEP: Duration = Duration::from_millis(100);
         let mut completions = Vec::with_capacity(self.requests.len());
-        for _ in 0..FAREWELL.as_millis() / STEP.as_millis() {
+        for _ in 0..CANCEL_WAIT.as_millis() / STEP.as_millis() {
             if self.in_flight == 0 {
                 break;
             }

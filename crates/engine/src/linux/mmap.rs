@@ -10,7 +10,7 @@ use job::EngineName;
 use rustix::mm::{Advice as MapAdvice, MapFlags, MsyncFlags, ProtFlags};
 use workload::{Op, OpKind};
 
-use super::bus::Watch;
+use super::bus::BusErrorWatch;
 use super::control::{self, Target};
 use super::{memory, shared};
 use crate::buffers::Arena;
@@ -26,7 +26,7 @@ pub(crate) struct Mmap<'a> {
     files: &'a [OpenFile],
     targets: Box<[Target<'a>]>,
     /// Goes before the mappings do.
-    watch: Watch,
+    watch: BusErrorWatch,
     maps: Box<[Map]>,
     arena: Arena,
     clock: RealClock,
@@ -189,7 +189,7 @@ impl<'a> Mmap<'a> {
         Ok(Mmap {
             files: setup.files,
             targets: Target::all(setup.files),
-            watch: Watch::begin(maps.iter().map(|map| (map.base.as_ptr().addr(), map.length as usize))),
+            watch: BusErrorWatch::begin(maps.iter().map(|map| (map.base.as_ptr().addr(), map.length as usize))),
             maps,
             arena: setup.arena()?,
             clock: setup.clock,

@@ -31,7 +31,7 @@ pub(crate) use ring::features;
 const STARVED_TRIES_MAX: u32 = 1000;
 
 /// How long the end of an engine waits for requests in flight before it gives their memory up for lost.
-const FAREWELL: Duration = Duration::from_secs(10);
+const CANCEL_WAIT: Duration = Duration::from_secs(10);
 
 /// A ring and its buffers.
 pub(crate) struct Uring<'a> {
@@ -397,7 +397,7 @@ impl Drop for Uring<'_> {
     fn drop(&mut self) {
         const STEP: Duration = Duration::from_millis(100);
         let mut completions = Vec::with_capacity(self.arena.depth());
-        for _ in 0..FAREWELL.as_millis() / STEP.as_millis() {
+        for _ in 0..CANCEL_WAIT.as_millis() / STEP.as_millis() {
             let in_flight = self.in_flight() as usize;
             if in_flight == 0 {
                 break;

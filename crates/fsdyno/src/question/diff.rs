@@ -9,7 +9,7 @@ use guide::store::Store;
 use results::{Change, Measure, Significance, Study, changes, earlier, is_repeat, obstacles};
 
 use super::stored::{ended, printed};
-use crate::process::streams::{columns, complain};
+use crate::process::streams::{columns, print_stderr};
 
 /// What changed between two saved runs, and whether the change is larger than the noise.
 #[derive(Debug, Args)]
@@ -178,10 +178,12 @@ impl Diff {
                 failed = true;
                 let (low, high) = change.confirmed_percent().unwrap_or_default();
                 let (pattern, percent) = (&change.pattern, change.percent());
-                complain(&format!("fails `{words}`: {pattern} changed by {percent:+.1} % ({low:+.1} to {high:+.1} %)"));
+                print_stderr(&format!(
+                    "fails `{words}`: {pattern} changed by {percent:+.1} % ({low:+.1} to {high:+.1} %)"
+                ));
             }
             if let Some(reason) = condition.unjudged(&found) {
-                complain(&format!("cannot judge `{words}` for {reason}"));
+                print_stderr(&format!("cannot judge `{words}` for {reason}"));
             }
         }
         Ok(if failed { ExitCode::from(1) } else { status })

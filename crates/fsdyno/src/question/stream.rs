@@ -11,7 +11,7 @@ use results::{Row, RunRecord, Study, escape};
 use serde_json::{Map, Value, json};
 
 use crate::process::VERSION;
-use crate::process::streams::complain;
+use crate::process::streams::print_stderr;
 
 /// Version of the lines; grows whenever a key is removed or changes meaning.
 const SCHEMA: u32 = 1;
@@ -79,7 +79,7 @@ impl Stream {
             writeln!(sink, "{}", escape::json(&Value::Object(object).to_string())).and_then(|()| sink.flush());
         if let Err(error) = written {
             self.sink = None;
-            complain(&format!("fsdyno: the live stream stops here: {error}"));
+            print_stderr(&format!("fsdyno: the live stream stops here: {error}"));
         }
     }
 

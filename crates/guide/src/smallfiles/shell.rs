@@ -12,7 +12,7 @@ use results::{JobError, Latency, PhaseRecord};
 use run::Control;
 
 use crate::Problem;
-use crate::workplace::reason;
+use crate::work_directory::reason;
 
 /// The page's loops.
 pub(super) const WRITE_LOOP: &str = "for i in {0..1000}; do echo 'test' > \"test${i}.txt\"; done";

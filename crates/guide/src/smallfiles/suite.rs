@@ -12,13 +12,13 @@ use run::metadata::operations::{self, Item, OperationContext, Perform};
 use run::metadata::tree::{Family, Tree};
 use run::metadata::{Outcome, Task, perform};
 
-use super::phases::{Acts, Phase, READ, WRITE};
+use super::phases::{FileUse, Phase, READ, WRITE};
 use super::relay::Relay;
 use super::{Options, shell};
 use crate::Problem;
 use crate::study::{StudyRun, planned_row};
 use crate::watch::Step;
-use crate::workplace::reason;
+use crate::work_directory::reason;
 
 /// Listings of a readdir phase, at least.
 const LISTINGS: u32 = 100;
@@ -63,7 +63,7 @@ impl Suite {
         let items = self.items(phase.acts);
         let title = match phase.acts {
             // They differ, if at all, by one or two of each family.
-            Acts::Lists => {
+            FileUse::Lists => {
                 format!("readdir, {} names", count(items.iter().map(|item| item.expected).max().unwrap_or(0)))
             }
             _ => phase.title.to_string(),
@@ -152,7 +152,7 @@ impl Suite {
     /// How much longer than a small one an operation may take: a second for each MiB, a millisecond for each name.
     fn more_ns(&self, phase: &Phase, items: &[Item]) -> u64 {
         match phase.acts {
-            Acts::Lists => items.iter().map(|item| item.expected).max().unwrap_or(0).saturating_mul(1_000_000),
+            FileUse::Lists => items.iter().map(|item| item.expected).max().unwrap_or(0).saturating_mul(1_000_000),
             _ => (self.options.size_bytes >> 20).saturating_mul(1_000_000_000),
         }
     }
@@ -184,7 +184,7 @@ impl Suite {
     }
 
     /// What the phase will work on.
-    fn items(&self, acts: Acts) -> Vec<Item> {
+    fn items(&self, acts: FileUse) -> Vec<Item> {
         let size_bytes = self.options.size_bytes;
         let item = |family: Family, index: u32| Item {
             index,
@@ -193,15 +193,15 @@ impl Suite {
             expected: size_bytes,
         };
         match acts {
-            Acts::Makes(family) => (0..self.options.files).map(|index| item(family, index)).collect(),
-            Acts::Uses(family) | Acts::Removes(family) => {
+            FileUse::Makes(family) => (0..self.options.files).map(|index| item(family, index)).collect(),
+            FileUse::Uses(family) | FileUse::Removes(family) => {
                 self.there[family as usize].iter().map(|index| item(family, *index)).collect()
             }
-            Acts::Turns(from, into) => {
+            FileUse::Turns(from, into) => {
                 let renamed = |index: &u32| Item { other: Some(self.tree.name(into, *index)), ..item(from, *index) };
                 self.there[from as usize].iter().map(renamed).collect()
             }
-            Acts::Lists => self.listings(),
+            FileUse::Lists => self.listings(),
         }
     }
 
@@ -232,18 +232,18 @@ impl Suite {
     }
 
     /// Which names are there after it.
-    fn remember(&mut self, acts: Acts, mut outcome: Outcome) {
+    fn remember(&mut self, acts: FileUse, mut outcome: Outcome) {
         outcome.done.sort_unstable();
         let done = outcome.done;
         let gone = |there: &mut Vec<u32>| there.retain(|index| done.binary_search(index).is_err());
         match acts {
-            Acts::Makes(family) => self.there[family as usize] = done,
-            Acts::Removes(family) => gone(&mut self.there[family as usize]),
-            Acts::Turns(from, into) => {
+            FileUse::Makes(family) => self.there[family as usize] = done,
+            FileUse::Removes(family) => gone(&mut self.there[family as usize]),
+            FileUse::Turns(from, into) => {
                 gone(&mut self.there[from as usize]);
                 self.there[into as usize] = done;
             }
-            Acts::Uses(_) | Acts::Lists => {}
+            FileUse::Uses(_) | FileUse::Lists => {}
         }
     }
 

@@ -19,7 +19,7 @@ mod removal;
 mod space;
 
 pub use leftovers::{CleanOptions, Cleaned, Leftover, Outcome, clean};
-pub use space::{Needs, usable_bytes};
+pub use space::{SpaceNeeds, usable_bytes};
 
 use marker::{LockedMarker, Marker};
 use space::Guard;
@@ -29,7 +29,7 @@ const PREFIX: &str = "fsdyno-work-";
 
 /// Our directory.
 #[derive(Debug)]
-pub struct Workplace {
+pub struct WorkDirectory {
     parent: Arc<Directory>,
     name: String,
     directory: Arc<Directory>,
@@ -40,7 +40,7 @@ pub struct Workplace {
     bounds: Bounds,
 }
 
-impl Workplace {
+impl WorkDirectory {
     /// Makes the directory under `path`, which must be a directory that can be written, on the filesystem type that
     /// the person expects (if any), with room for what is needed without filling it beyond 90 %. Should the filesystem be
     /// filled meanwhile, `control` stops the study.
@@ -50,9 +50,9 @@ impl Workplace {
     pub fn open(
         path: &Path,
         expected: Option<&str>,
-        need: Needs,
+        need: SpaceNeeds,
         control: &Arc<Control>,
-    ) -> Result<Workplace, Problem> {
+    ) -> Result<WorkDirectory, Problem> {
         let facts = probe::path_facts(path);
         check_place(path, &facts)?;
         if let Some(expected) = expected {
@@ -60,10 +60,10 @@ impl Workplace {
         }
         let parent = Directory::open(path).map_err(|error| cannot_write(path, error.code))?;
         space::check(&parent, path, need, None)?;
-        Workplace::make(Arc::new(parent), need, control)
+        WorkDirectory::make(Arc::new(parent), need, control)
     }
 
-    fn make(parent: Arc<Directory>, need: Needs, control: &Arc<Control>) -> Result<Workplace, Problem> {
+    fn make(parent: Arc<Directory>, need: SpaceNeeds, control: &Arc<Control>) -> Result<WorkDirectory, Problem> {
         let path = parent.path().to_owned();
         let marker = Marker::of_this_process(need);
         let name = format!("{PREFIX}{}-{:x}-{:08x}", marker.pid, marker.made_ms, unguessable() as u32);
@@ -77,7 +77,7 @@ impl Workplace {
         check_owner(&directory, &held)?;
         let guard = Guard::begin(&directory, &path, control);
         // From here on dropping it removes it.
-        let workplace = Workplace {
+        let work_directory = WorkDirectory {
             parent,
             name,
             directory,
@@ -87,8 +87,8 @@ impl Workplace {
             bounds: control.bounds(),
         };
         // Another run may have begun at the same time: whoever came first has the room.
-        space::check(&workplace.parent, &path, need, Some(&workplace.marker()))?;
-        Ok(workplace)
+        space::check(&work_directory.parent, &path, need, Some(&work_directory.marker()))?;
+        Ok(work_directory)
     }
 
     fn marker(&self) -> Marker {
@@ -120,7 +120,7 @@ impl Workplace {
     ///
     /// # Errors
     /// When there is no room for that.
-    pub fn claim(&self, need: Needs) -> Result<(), Problem> {
+    pub fn reserve_space(&self, need: SpaceNeeds) -> Result<(), Problem> {
         let marker = Marker { need, ..self.marker() };
         space::check_patiently(&self.parent, self.parent.path(), need, &marker)?;
         if let Some(held) = &self.held {
@@ -177,7 +177,7 @@ impl Workplace {
     }
 }
 
-impl Drop for Workplace {
+impl Drop for WorkDirectory {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             // A failure was told by whoever noticed it first; `clean` finds what is left.

@@ -6,7 +6,7 @@ use std::io::Read;
 use engine::files::{Directory, identity_of, try_lock, write_all_at};
 use serde::{Deserialize, Serialize};
 
-use super::space::Needs;
+use super::space::SpaceNeeds;
 
 /// Its name.
 pub(super) const NAME: &str = ".fsdyno-work";
@@ -38,11 +38,11 @@ pub(super) struct Marker {
     /// When, ms since the epoch.
     pub(super) made_ms: u64,
     /// Space that the run takes at most.
-    pub(super) need: Needs,
+    pub(super) need: SpaceNeeds,
 }
 
 impl Marker {
-    pub(super) fn of_this_process(need: Needs) -> Marker {
+    pub(super) fn of_this_process(need: SpaceNeeds) -> Marker {
         let kernel = probe::kernel();
         Marker {
             what: WHAT.to_string(),
