@@ -95,7 +95,7 @@ impl WorkDirectory {
         self.marker.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
-    /// The directory, for the words of a command line; files in it are opened through [`reach`](Workplace::reach).
+    /// The directory, for the words of a command line; files in it are opened through [`reach`](WorkDirectory::reach).
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
