@@ -25,7 +25,7 @@ use results::{Study, Verdict};
 use run::{Control, SignalWatch};
 
 use crate::process::first_look::Looks;
-use crate::process::status::{BY_SIGNAL, INCONCLUSIVE, UNUSABLE};
+use crate::process::status::{BY_SIGNAL, FAILED, GOOD, INCONCLUSIVE, UNUSABLE};
 use crate::process::streams::{columns, complain, print, tell};
 use crate::process::{patience, supervisor};
 use keeper::Keeper;
@@ -208,8 +208,8 @@ fn status(study: &Study, signal: Option<i32>) -> u8 {
     };
     let given = |verdict| study.verdicts.iter().any(|row| row.verdict == verdict);
     match () {
-        () if study.rows.iter().any(run_failed) || given(Verdict::Fail) => 1,
+        () if study.rows.iter().any(run_failed) || given(Verdict::Fail) => FAILED,
         () if given(Verdict::Inconclusive) => INCONCLUSIVE,
-        () => 0,
+        () => GOOD,
     }
 }
