@@ -27,7 +27,7 @@ use run::SignalWatch;
 
 use crate::process::VERSION;
 use crate::process::first_look::Looks;
-use crate::process::status::{BY_SIGNAL, INCONCLUSIVE, UNUSABLE};
+use crate::process::status::{BY_SIGNAL, FAILED, GOOD, INCONCLUSIVE, UNUSABLE};
 use crate::process::streams::{columns, print, print_stderr, report_problem};
 use crate::process::{patience, supervisor};
 use study_saver::StudySaver;
@@ -202,8 +202,8 @@ fn status(study: &Study, signal: Option<i32>) -> u8 {
     };
     let given = |verdict| study.verdicts.iter().any(|row| row.verdict == verdict);
     match () {
-        () if study.rows.iter().any(run_failed) || given(Verdict::Fail) => 1,
+        () if study.rows.iter().any(run_failed) || given(Verdict::Fail) => FAILED,
         () if given(Verdict::Inconclusive) => INCONCLUSIVE,
-        () => 0,
+        () => GOOD,
     }
 }
