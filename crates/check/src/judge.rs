@@ -138,11 +138,11 @@ impl<'a> Asked<'a> {
         match (estimate(&rows, self.requirement.metric), &self.limit) {
             (Err(reason), _) => answer.reason = reason,
             (Ok(found), Err(reason)) => {
-                self.tell(&mut answer, &found);
+                self.set_figure(&mut answer, &found);
                 answer.reason.clone_from(reason);
             }
             (Ok(found), Ok(limit)) => {
-                self.tell(&mut answer, &found);
+                self.set_figure(&mut answer, &found);
                 self.decide(&mut answer, &found, *limit, ran);
             }
         }
@@ -169,7 +169,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Puts the figure into the row, in the requirement's unit.
-    fn tell(&self, answer: &mut VerdictRow, found: &Estimate) {
+    fn set_figure(&self, answer: &mut VerdictRow, found: &Estimate) {
         let size = self.requirement.unit_size;
         answer.measured = Some(found.value / size);
         answer.interval = match &found.spread {
@@ -188,8 +188,8 @@ impl<'a> Asked<'a> {
         let band = self.requirement.band(value).map(|band| format!("the source calls this \"{band}\""));
         answer.caveats.extend(band);
         let rounds = ran.rounds();
-        let told = rounds == 1 || found.basis.ends_with("runs");
-        let runs = if told { String::new() } else { format!(" in {rounds} runs") };
+        let states_runs = rounds == 1 || found.basis.ends_with("runs");
+        let runs = if states_runs { String::new() } else { format!(" in {rounds} runs") };
         let basis = format!("{}{runs}, {}", found.basis, ran.reach);
         if self.asks_memory_to_last(ran.test) {
             answer.verdict = Verdict::NotApplicable;
@@ -344,7 +344,7 @@ fn row(requirement: results::Requirement, origin: TestOrigin, verdict: Verdict, 
 /// Where the vendor's test and our sound variant of it disagree, neither decides.
 pub(crate) fn compare_variants(answers: &mut [VerdictRow]) {
     let conclusive = |verdict| matches!(verdict, Verdict::Pass | Verdict::Fail);
-    let told = |answer: &VerdictRow| {
+    let verdict_and_figure = |answer: &VerdictRow| {
         let measured = answer.measured.map(|value| format!(" with {} {}", number(value), answer.requirement.unit));
         format!("{}{}", answer.verdict.word(), measured.unwrap_or_default())
     };
@@ -358,8 +358,8 @@ pub(crate) fn compare_variants(answers: &mut [VerdictRow]) {
         if conclusive(verdicts.0) && conclusive(verdicts.1) {
             let why = format!(
                 "the vendor's line says {}, its sound variant {}",
-                told(&answers[vendors]),
-                told(&answers[sound])
+                verdict_and_figure(&answers[vendors]),
+                verdict_and_figure(&answers[sound])
             );
             for answer in [vendors, sound] {
                 answers[answer].caveats.push(std::mem::take(&mut answers[answer].reason));

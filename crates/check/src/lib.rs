@@ -88,12 +88,12 @@ pub fn check(
     }
     let place_of = |name: &str| options.profiles.iter().position(|asked| asked == name);
     study_run.study.verdicts.sort_by_key(|answer| place_of(&answer.requirement.profile));
-    tell_conditions(&mut study_run, shortened);
+    note_conditions(&mut study_run, shortened);
     Ok(study_run.finish())
 }
 
 /// What concerns every figure.
-fn tell_conditions(study_run: &mut StudyRun<'_>, shortened: bool) {
+fn note_conditions(study_run: &mut StudyRun<'_>, shortened: bool) {
     if study_run.study.rows.is_empty() {
         return;
     }

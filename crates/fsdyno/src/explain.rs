@@ -24,7 +24,7 @@ impl Explain {
         let text = match &self.id {
             None => list(columns),
             Some(id) => match findings::explanation(id) {
-                Some(explanation) => tell(explanation, columns),
+                Some(explanation) => document(explanation, columns),
                 None => {
                     complain(&format!("fsdyno: there is no finding {id}"));
                     complain("  next: fsdyno explain  (lists them)");
@@ -45,15 +45,15 @@ fn list(columns: usize) -> String {
     findings::catalogue().map(line).collect()
 }
 
-fn tell(explanation: &Explanation, columns: usize) -> String {
+fn document(explanation: &Explanation, columns: usize) -> String {
     let Explanation { id, trap, title, happens, seen, advice, documented } = explanation;
     let parts =
         [("What happens", happens), ("How it is detected", seen), ("What to do", advice), ("Documented", documented)];
-    let told: String = parts
+    let body: String = parts
         .iter()
         .map(|(heading, text)| format!("\n{heading}\n  {}\n", wrapped(text, columns - 2).join("\n  ")))
         .collect();
-    format!("{}\n{told}", wrapped(&format!("{id} ({trap}): {title}"), columns).join("\n  "))
+    format!("{}\n{body}", wrapped(&format!("{id} ({trap}): {title}"), columns).join("\n  "))
 }
 
 /// The words in lines of at most so many columns; a word that is longer has a line of its own.
@@ -80,9 +80,9 @@ mod tests {
     #[test]
     fn stories_keep_to_the_width_and_lose_no_word() {
         for explanation in findings::catalogue() {
-            let told = tell(explanation, 80);
+            let body = document(explanation, 80);
             // Addresses are not broken.
-            assert!(told.lines().all(|line| line.chars().count() <= 80 || line.contains("http")), "{told}");
+            assert!(body.lines().all(|line| line.chars().count() <= 80 || line.contains("http")), "{body}");
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
             assert_eq!(words(&wrapped(explanation.happens, 78).join(" ")), words(explanation.happens));
         }

@@ -46,7 +46,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Outcome::Immediate(action) => immediate(action),
         Outcome::Rejected(rejection) => rejected(&rejection),
         Outcome::Run(request) => {
-            tell(&request.warnings);
+            print_warnings(&request.warnings);
             let line = Line { words, request: *request };
             let work = || run_line(&line).unwrap_or_else(|status| status);
             match () {
@@ -72,7 +72,7 @@ fn immediate(action: Action) -> u8 {
 }
 
 fn rejected(rejection: &Rejection) -> u8 {
-    tell(&rejection.warnings);
+    print_warnings(&rejection.warnings);
     let colour = std::io::stderr().is_terminal();
     for error in &rejection.errors {
         let plain = error.render(false);
@@ -88,7 +88,7 @@ fn rejected(rejection: &Rejection) -> u8 {
     rejection.status
 }
 
-fn tell(warnings: &[Warning]) {
+fn print_warnings(warnings: &[Warning]) {
     for warning in warnings {
         complain(&warning.text);
     }
@@ -146,7 +146,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     let conditions = Conditions { version: VERSION, control, stop_rule: StopRule::AsWritten };
     let record = ready.run(conditions, &mut screen);
     // One that came before there was anything to watch.
-    screen.tell_of_signal();
+    screen.report_signal();
     let lost = screen.state.output_failure.take();
     let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::into_failure);
     drop(screen);

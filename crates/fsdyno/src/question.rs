@@ -5,12 +5,12 @@ mod check;
 mod compare;
 mod curve;
 mod diff;
-mod keeper;
 mod live;
 mod measure;
 mod smallfiles;
 mod stored;
 mod stream;
+mod study_saver;
 mod sweep;
 
 use std::path::PathBuf;
@@ -26,9 +26,9 @@ use run::{Control, SignalWatch};
 
 use crate::process::first_look::Looks;
 use crate::process::status::{BY_SIGNAL, INCONCLUSIVE, UNUSABLE};
-use crate::process::streams::{columns, complain, print, tell};
+use crate::process::streams::{columns, complain, print, report_problem};
 use crate::process::{patience, supervisor};
-use keeper::Keeper;
+use study_saver::StudySaver;
 
 pub(crate) use attribute::Attribute;
 pub(crate) use check::Check;
@@ -86,7 +86,7 @@ pub(crate) fn answer(
 ) -> ExitCode {
     ExitCode::from(supervisor::supervised(|| {
         try_answer(shared, command, ask).unwrap_or_else(|problem| {
-            tell(&problem);
+            report_problem(&problem);
             UNUSABLE
         })
     }))
@@ -109,9 +109,9 @@ fn try_answer(
     }
     let mut stream = open_stream(shared)?;
     let mut live = live::Live::new(shared.quiet);
-    let mut keeper = store.clone().map(|store| Keeper::begin(store, shared.record_interval));
+    let mut study_saver = store.clone().map(|store| StudySaver::begin(store, shared.record_interval));
     let mut nobody = Unwatched;
-    let keeping: &mut dyn Watcher = keeper.as_mut().map_or(&mut nobody, |keeper| keeper);
+    let keeping: &mut dyn Watcher = study_saver.as_mut().map_or(&mut nobody, |study_saver| study_saver);
     let mut seen = stream::Both { one: &mut live, other: keeping };
     let mut seen = stream::Both { one: &mut seen, other: &mut looks };
     let study = match &mut stream {
@@ -125,7 +125,7 @@ fn try_answer(
         }
     };
     live.clear();
-    drop((signals, keeper));
+    drop((signals, study_saver));
     let study = study?;
     // The record first: it holds everything, should the answer not get through.
     let kept = store.map(|store| store.keep(&study));
@@ -141,7 +141,7 @@ fn try_answer(
             complain(&format!("saved as {} (see `fsdyno runs`)", study.id));
         }
         Some(Err(problem)) => {
-            tell(&problem);
+            report_problem(&problem);
             return Ok(UNUSABLE);
         }
         _ => {}
@@ -152,7 +152,9 @@ fn try_answer(
 /// The store; without a place for it the answer is printed all the same.
 fn store_or_warning(shared: &Shared) -> Option<Store> {
     Store::at(shared.store.as_deref())
-        .map_err(|problem| tell(&Problem { what: format!("note: {problem}; this run is not saved"), ..problem }))
+        .map_err(|problem| {
+            report_problem(&Problem { what: format!("note: {problem}; this run is not saved"), ..problem })
+        })
         .ok()
 }
 
@@ -176,9 +178,9 @@ pub(crate) fn shown_as(json: bool, markdown: bool, study: &Study) -> String {
     if json {
         format!("{}\n", study.to_json())
     } else if markdown {
-        present::guided::markdown(study)
+        present::tables::markdown(study)
     } else {
-        present::guided::text(study, columns())
+        present::tables::text(study, columns())
     }
 }
 

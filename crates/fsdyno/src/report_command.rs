@@ -14,7 +14,7 @@ use results::{RunRecord, Study};
 
 use crate::fio::Formats;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{complain, print, tell};
+use crate::process::streams::{complain, print, report_problem};
 
 /// Show saved runs again: as the dyno sheet (HTML), a table, CSV, or fio's formats.
 #[derive(Debug, Args)]
@@ -82,7 +82,7 @@ impl Report {
         match self.report() {
             Ok(()) => ExitCode::SUCCESS,
             Err(problem) => {
-                tell(&problem);
+                report_problem(&problem);
                 ExitCode::from(UNUSABLE)
             }
         }

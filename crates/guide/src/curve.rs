@@ -144,7 +144,7 @@ fn take_loads(
     }
     let Some(capacity) = Capacity::of(&looks) else { return Ok(()) };
     let timing = Timing::of_runtime(options.runtime_s);
-    let enough = |load: u32| timing.at_least(capacity.telling_ms(load, &options.loads));
+    let enough = |load: u32| timing.at_least(capacity.enough_requests_ms(load, &options.loads));
     announce_longer(study_run, &options.loads, timing, enough);
     for load in &options.loads {
         if study_run.stopped() {
@@ -206,7 +206,7 @@ impl Capacity {
     }
 
     /// How long a load is measured at least, ms. What a heavier one shows, a light one need not.
-    fn telling_ms(self, load_percent: u32, loads: &[u32]) -> u32 {
+    fn enough_requests_ms(self, load_percent: u32, loads: &[u32]) -> u32 {
         if load_percent < NEAR_PERCENT && loads.iter().any(|other| *other > load_percent) {
             return 0;
         }
@@ -254,11 +254,11 @@ mod tests {
     #[test]
     fn a_slow_storage_is_looked_at_for_longer() {
         let capacity = |iops: f64| Capacity { iops, depth: 1 };
-        let of = |iops: f64| LOADS.map(|load| capacity(iops).telling_ms(load, &LOADS));
+        let of = |iops: f64| LOADS.map(|load| capacity(iops).enough_requests_ms(load, &LOADS));
         assert_eq!(of(100.0), [0, 0, 0, 0, 22_223, 20_000, 16_667]);
         assert_eq!(of(10.0)[4..], [30_000; 3], "it has an end");
         assert_eq!(of(5000.0)[4..], [445, 400, 334]);
-        assert_eq!(capacity(100.0).telling_ms(50, &[25, 50]), 30_000, "nothing heavier would show it");
+        assert_eq!(capacity(100.0).enough_requests_ms(50, &[25, 50]), 30_000, "nothing heavier would show it");
     }
 
     #[test]

@@ -137,8 +137,8 @@ fn job(words: &[String]) -> Result<Job, String> {
         Outcome::Run(request) => request.jobs.into_iter().next().ok_or_else(|| "they make no job".to_string()),
         Outcome::Immediate(_) => Err("they make no job".to_string()),
         Outcome::Rejected(rejection) => {
-            let told = rejection.errors.iter().flat_map(|error| std::iter::once(&error.message).chain(&error.help));
-            Err(told.map(|line| line.trim_end()).collect::<Vec<_>>().join("\n"))
+            let lines = rejection.errors.iter().flat_map(|error| std::iter::once(&error.message).chain(&error.help));
+            Err(lines.map(|line| line.trim_end()).collect::<Vec<_>>().join("\n"))
         }
     }
 }

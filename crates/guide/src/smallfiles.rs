@@ -122,7 +122,7 @@ pub fn smallfiles(
         suite.run(&mut study_run, phase)?;
     }
     work.check()?;
-    suite.tell_cuts(&mut study_run);
+    suite.note_cuts(&mut study_run);
     rule::judge(&mut study_run.study, &rows, options.is_published());
     let shell_ns = if options.is_published() { shell_cost(&mut study_run) } else { None };
     study_run.study.sentences = sentences::of(&study_run.study, suite.mount(), shell_ns);

@@ -5,12 +5,12 @@
 
 mod calendar;
 pub mod export;
-pub mod guided;
 pub mod inspect;
 mod page;
 mod quantity;
 pub mod sheet;
 mod shell;
 mod summary;
+pub mod tables;
 
 pub use page::{Page, binary_size};

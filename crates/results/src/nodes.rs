@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Ledger, Storage};
-use crate::guided::Finding;
 use crate::record::{DiskRecord, Host, JobRecord, Note, RunRecord};
+use crate::studies::Finding;
 
 /// One machine of a run, and what it saw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -5,12 +5,12 @@
 use job::{Access, PerDirection, ReadWrite};
 use serde::{Deserialize, Serialize};
 
-use crate::guided::Finding;
 use crate::histogram::Histogram;
 use crate::moments::Moments;
 use crate::nodes::Node;
 use crate::samples::Samples;
 use crate::severity::Severity;
+use crate::studies::Finding;
 
 /// Version of the record's format.
 pub const SCHEMA_VERSION: u32 = 5;

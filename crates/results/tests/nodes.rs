@@ -59,9 +59,9 @@ fn merged(one: &RunRecord, other: &RunRecord) -> RunRecord {
 }
 
 /// A job's node, its name, and the options that count for it.
-type Told = (String, String, Vec<(String, String)>);
+type JobFacts = (String, String, Vec<(String, String)>);
 
-fn jobs(runs: &[&RunRecord]) -> Vec<Told> {
+fn jobs(runs: &[&RunRecord]) -> Vec<JobFacts> {
     let of = |run: &RunRecord, job: &JobRecord| {
         let options = [&run.global_options[..], &job.options].concat();
         (run.nodes[job.node].name.clone(), job.name.clone(), options)
@@ -103,12 +103,12 @@ proptest! {
             // What was said of a run on one node is said of that node.
             let node = run.only_node().map(|node| node.name.clone());
             for note in &run.notes {
-                let told = Note { node: node.clone(), ..note.clone() };
-                prop_assert!(both.notes.contains(&told));
+                let tagged = Note { node: node.clone(), ..note.clone() };
+                prop_assert!(both.notes.contains(&tagged));
             }
             for finding in &run.findings {
-                let told = Finding { node: node.clone(), ..finding.clone() };
-                prop_assert!(both.findings.contains(&told));
+                let tagged = Finding { node: node.clone(), ..finding.clone() };
+                prop_assert!(both.findings.contains(&tagged));
             }
         }
     }

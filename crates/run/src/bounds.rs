@@ -12,13 +12,13 @@ pub struct Bounds {
 /// How much silence is told of, and after how much whoever is silent is given up, ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Silence {
-    pub(crate) told_ns: u64,
+    pub(crate) reported_ns: u64,
     pub(crate) lost_ns: u64,
 }
 
 impl Silence {
     /// Nobody minds.
-    pub(crate) const ALLOWED: Silence = Silence { told_ns: u64::MAX, lost_ns: u64::MAX };
+    pub(crate) const ALLOWED: Silence = Silence { reported_ns: u64::MAX, lost_ns: u64::MAX };
 }
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -62,7 +62,7 @@ impl Bounds {
 
     /// A worker at its I/O that completes nothing is told of, and stays.
     pub(crate) fn at_work(&self) -> Silence {
-        Silence { told_ns: self.patience_ns, ..Silence::ALLOWED }
+        Silence { reported_ns: self.patience_ns, ..Silence::ALLOWED }
     }
 
     /// A worker that is to begin, or that has done its I/O, and whose call does not return is told of, and left behind
@@ -79,9 +79,9 @@ impl Bounds {
     /// An operation on a name that does not come back is told of; its worker is left behind later, or at once when the
     /// run is to end. `more_ns`: what it may take beyond the usual because it moves or lists much.
     pub fn operation(&self, more_ns: u64, stopped: bool) -> Silence {
-        let told_ns = self.patience_ns.saturating_add(more_ns);
+        let reported_ns = self.patience_ns.saturating_add(more_ns);
         let later_ns = if stopped { 0 } else { self.patience_ns * OPERATION_TIMES };
-        Silence { told_ns, lost_ns: told_ns.saturating_add(later_ns) }
+        Silence { reported_ns, lost_ns: reported_ns.saturating_add(later_ns) }
     }
 
     /// What is asked of a storage outside of a run (its first look, a removal) is given up when there is no answer.
@@ -114,10 +114,10 @@ mod tests {
         let bounds = Bounds::default();
         assert_eq!((bounds.seconds(), bounds.drain()), (30, Duration::from_secs(25)));
         assert_eq!(bounds.ending(16 << 20).lost_ns, 46 * SECOND_NS);
-        assert_eq!(bounds.at_rest(60 << 20), Silence { told_ns: 30 * SECOND_NS, lost_ns: 360 * SECOND_NS });
+        assert_eq!(bounds.at_rest(60 << 20), Silence { reported_ns: 30 * SECOND_NS, lost_ns: 360 * SECOND_NS });
         let short = Bounds::of_seconds(0);
-        assert_eq!(short.at_rest(0), Silence { told_ns: SECOND_NS, lost_ns: 10 * SECOND_NS });
-        assert_eq!(short.operation(0, false), Silence { told_ns: SECOND_NS, lost_ns: 3 * SECOND_NS });
+        assert_eq!(short.at_rest(0), Silence { reported_ns: SECOND_NS, lost_ns: 10 * SECOND_NS });
+        assert_eq!(short.operation(0, false), Silence { reported_ns: SECOND_NS, lost_ns: 3 * SECOND_NS });
         assert!(short.drain() < Duration::from_secs(1));
     }
 }

@@ -99,7 +99,7 @@ struct Conductor<'run> {
     /// What is known of the machine before the sampler looks.
     machine: MachineEvidence,
     /// One per worker.
-    watched: Vec<WorkerWatch>,
+    detectors: Vec<WorkerWatch>,
     /// Whether the run may end early.
     stability: Stability,
     /// When the workers were last looked at.
@@ -135,7 +135,7 @@ impl<'run> Conductor<'run> {
             sampler: None,
             logs: None,
             machine: MachineEvidence::default(),
-            watched: vec![WorkerWatch::default(); workers],
+            detectors: vec![WorkerWatch::default(); workers],
             looked_ns: clock.now_ns(),
             short_of_memory: false,
             next_snapshots_ns: SNAPSHOTS_NS,

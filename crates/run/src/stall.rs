@@ -16,7 +16,7 @@ const STEP_NS_MAX: u64 = 200_000_000;
 pub struct StallDetector<Sign> {
     seen: Option<Sign>,
     silent_ns: u64,
-    told: bool,
+    reported: bool,
 }
 
 /// What a look found.
@@ -32,7 +32,7 @@ pub enum Found {
 
 impl<Sign> Default for StallDetector<Sign> {
     fn default() -> Self {
-        StallDetector { seen: None, silent_ns: 0, told: false }
+        StallDetector { seen: None, silent_ns: 0, reported: false }
     }
 }
 
@@ -46,8 +46,8 @@ impl<Sign: PartialEq> StallDetector<Sign> {
         self.silent_ns += step_ns.min(STEP_NS_MAX);
         match () {
             () if self.silent_ns >= limits.lost_ns => Found::Lost(self.silent_ns),
-            () if self.silent_ns >= limits.told_ns && !self.told => {
-                self.told = true;
+            () if self.silent_ns >= limits.reported_ns && !self.reported => {
+                self.reported = true;
                 Found::Silent(self.silent_ns)
             }
             () => Found::Alive,
@@ -85,8 +85,8 @@ mod tests {
     #[test]
     fn it_is_told_once_and_any_progress_counts() {
         let (mut detector, limits) = (StallDetector::default(), Bounds::default().operation(0, false));
-        let told = (0..900).filter(|_| matches!(detector.look(STEP_NS, 0, limits), Found::Silent(_))).count();
-        assert_eq!(told, 1);
+        let reported = (0..900).filter(|_| matches!(detector.look(STEP_NS, 0, limits), Found::Silent(_))).count();
+        assert_eq!(reported, 1);
         assert!((0..900).all(|_| detector.look(STEP_NS, 1, limits) == Found::Alive));
         assert_eq!(detector.look(STEP_NS, 1, limits), Found::Lost(90_000_000_000));
     }

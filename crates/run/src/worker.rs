@@ -367,23 +367,23 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     let mut elapsed_ms = parts.phase.elapsed_ms(end_ns);
     let final_sync_ns = syncs.as_ref().is_ok_and(|count| *count > 0).then(|| end_ns.saturating_sub(sync_began_ns));
     failure = failure.or(syncs.err());
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     if verification::reads_back(&plan.job) && failure.is_none() && lost.is_none() {
         if came_to_end {
             let read_back = verification::read_back(plan, drive, elapsed_ms);
             (drive, failure, elapsed_ms) = (read_back.drive, failure_of(read_back.ended), read_back.elapsed_ms);
-            said = read_back.messages;
+            messages = read_back.messages;
             lost = drive.take_lost();
         } else {
-            said.push(format!("fio: {}: the writes did not finish: nothing was verified", plan.job.name));
+            messages.push(format!("fio: {}: the writes did not finish: nothing was verified", plan.job.name));
         }
     }
-    said.extend(
+    messages.extend(
         drive.take_verification().map(|verification| verification.into_messages(&plan.files)).unwrap_or_default(),
     );
     let mut parts = drive.into_parts();
     let over_ns = parts.engine.clock().now_ns();
-    said.extend(parts.log.take().and_then(|log| log.finish(&plan.job.name, over_ns)));
+    messages.extend(parts.log.take().and_then(|log| log.finish(&plan.job.name, over_ns)));
     let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
     record.final_sync_ns = final_sync_ns;
     record.latency_series = series.map(LatencySeries::into_slices).unwrap_or_default();
@@ -392,17 +392,17 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     if parts.time_all && (!E::SYNCHRONOUS || parts.governor.is_none() && plan.job.pattern.access.reads) {
         record.engine_ways.push("shared-readings".to_owned());
     }
-    said.extend(failure.as_ref().map(|failure| sentences::of_failure(plan, failure)).unwrap_or_default());
+    messages.extend(failure.as_ref().map(|failure| sentences::of_failure(plan, failure)).unwrap_or_default());
     let failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
     record.error = failure.map(|failure| job_error(failure.code, failure.function));
     if let Some(lost) = &lost {
-        said.extend(sentences::of_lost(plan, lost));
+        messages.extend(sentences::of_lost(plan, lost));
         record.error = record.error.or_else(|| Some(job_error(ETIMEDOUT, DRAIN)));
         record.lost = Some(sentences::lost_requests(plan, lost));
         // Its end would wait for them once more; what it holds is the kernel's until the process ends.
         std::mem::forget(parts.engine);
     }
-    WorkerEnd { record, messages: said, failed, lost: lost.is_some() }
+    WorkerEnd { record, messages, failed, lost: lost.is_some() }
 }
 
 fn failure_of(ended: Ended) -> Option<Failure> {

@@ -35,15 +35,15 @@ pub fn pause(ms: u64) {
 /// A program that goes on. What it says is on disk, so that nobody has to read pipes.
 pub struct Running {
     child: Child,
-    said: TempDir,
+    output: TempDir,
 }
 
 impl Running {
     /// Starts it with both outputs on disk.
     pub fn start(command: &mut Command) -> Running {
-        let said = crate::directory();
-        let stdout = File::create(said.path().join("stdout")).expect("a file is made");
-        Running::start_beside(command.stdout(stdout), said)
+        let output = crate::directory();
+        let stdout = File::create(output.path().join("stdout")).expect("a file is made");
+        Running::start_beside(command.stdout(stdout), output)
     }
 
     /// Starts a command whose stdout the caller has chosen.
@@ -51,10 +51,10 @@ impl Running {
         Running::start_beside(command.stdout(stdout), crate::directory())
     }
 
-    fn start_beside(command: &mut Command, said: TempDir) -> Running {
-        let stderr = File::create(said.path().join("stderr")).expect("a file is made");
+    fn start_beside(command: &mut Command, output: TempDir) -> Running {
+        let stderr = File::create(output.path().join("stderr")).expect("a file is made");
         let child = command.stderr(stderr).spawn().expect("the program starts");
-        Running { child, said }
+        Running { child, output }
     }
 
     /// Its number.
@@ -64,7 +64,7 @@ impl Running {
 
     fn text(&self, name: &str) -> String {
         // Not there is nothing yet, or went elsewhere.
-        crate::text(&std::fs::read(self.said.path().join(name)).unwrap_or_default())
+        crate::text(&std::fs::read(self.output.path().join(name)).unwrap_or_default())
     }
 
     /// What it has printed so far.
@@ -78,7 +78,7 @@ impl Running {
     }
 
     /// All of it.
-    pub fn said(&self) -> String {
+    pub fn output(&self) -> String {
         self.stdout() + &self.stderr()
     }
 

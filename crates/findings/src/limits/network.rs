@@ -66,13 +66,13 @@ pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
         return Some(Limit { limiter: Limiter::ClientQueue, evidence });
     }
     let connect_ns = connect_ns?;
-    let told = link_rates(row, flow).is_some();
+    let link_known = link_rates(row, flow).is_some();
     let rate = flow.wire.as_ref().map_or(0.0, |wire| wire.bytes.sum() as f64 / flow.seconds);
     let times = [latency(times.round_trip_ns), latency(connect_ns)];
     let most = |what: &str| Shown::new(&format!("{TIMES}: most of it {what}"), times);
     Some(match () {
         () if quick => Limit { limiter: Limiter::RoundTrip, evidence: most("on the network") },
-        () if told || rate < SLOWEST_LINK => Limit { limiter: Limiter::Server, evidence: most("in the server") },
+        () if link_known || rate < SLOWEST_LINK => Limit { limiter: Limiter::Server, evidence: most("in the server") },
         () => {
             let words = format!("{TIMES}; {{}} crossed a link of unknown speed (set FSDYNO_LINK_MBIT)");
             let [round_trip, connect] = times;

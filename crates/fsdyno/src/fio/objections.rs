@@ -9,12 +9,12 @@ use crate::process::streams::complain;
 pub(super) struct Objections {
     /// `--findings=off`: nothing is said.
     wanted: bool,
-    told: Vec<Finding>,
+    reported: Vec<Finding>,
 }
 
 impl Objections {
     pub(super) fn new(wanted: bool) -> Objections {
-        Objections { wanted, told: Vec::new() }
+        Objections { wanted, reported: Vec::new() }
     }
 
     /// Conflicts in the plan, at once.
@@ -22,30 +22,31 @@ impl Objections {
         let mut found = findings::of_plan(planned);
         // The job language itself says that a synchronous engine has no depth, in fio's words.
         if warnings.iter().any(|warning| warning.code == WarningCode::SynchronousDepth) {
-            let said = |finding: &Finding| finding.id == "depth-not-reached" && is_synchronous(planned, finding);
-            let (said, rest) = found.into_iter().partition(said);
-            self.told = said;
+            let about_depth = |finding: &Finding| finding.id == "depth-not-reached" && is_synchronous(planned, finding);
+            let (about_depth, rest) = found.into_iter().partition(about_depth);
+            self.reported = about_depth;
             found = rest;
         }
-        self.say(found);
+        self.report(found);
     }
 
     /// What the run showed, but for what was said before it.
     pub(super) fn after_run(&mut self, record: &RunRecord) {
-        self.say(record.findings.clone());
+        self.report(record.findings.clone());
     }
 
-    fn say(&mut self, found: Vec<Finding>) {
+    fn report(&mut self, found: Vec<Finding>) {
         if !self.wanted {
             return;
         }
         let same = |one: &Finding, other: &Finding| one.id == other.id && one.job == other.job;
-        let known =
-            |finding: &Finding| self.told.iter().any(|told| same(told, finding) && told.severity >= finding.severity);
+        let known = |finding: &Finding| {
+            self.reported.iter().any(|reported| same(reported, finding) && reported.severity >= finding.severity)
+        };
         let new: Vec<Finding> =
             found.into_iter().filter(|finding| finding.severity > Severity::Info && !known(finding)).collect();
         lines(&new).iter().for_each(|line| complain(line));
-        self.told.extend(new);
+        self.reported.extend(new);
     }
 }
 
@@ -99,15 +100,15 @@ mod tests {
     fn nothing_is_said_twice_unless_it_got_worse() {
         let mut objections = Objections::new(true);
         let caution = finding("depth-not-reached", Some("a"), "one in flight");
-        objections.say(vec![caution.clone()]);
-        objections.say(vec![caution.clone()]);
-        assert_eq!(objections.told.len(), 1);
-        objections.say(vec![Finding { severity: Severity::Invalid, ..caution.clone() }]);
-        assert_eq!(objections.told.len(), 2);
-        objections.say(vec![Finding { severity: Severity::Info, ..finding("latency-off", None, "off") }]);
-        assert_eq!(objections.told.len(), 2, "information is not said");
+        objections.report(vec![caution.clone()]);
+        objections.report(vec![caution.clone()]);
+        assert_eq!(objections.reported.len(), 1);
+        objections.report(vec![Finding { severity: Severity::Invalid, ..caution.clone() }]);
+        assert_eq!(objections.reported.len(), 2);
+        objections.report(vec![Finding { severity: Severity::Info, ..finding("latency-off", None, "off") }]);
+        assert_eq!(objections.reported.len(), 2, "information is not said");
         let mut silent = Objections::new(false);
-        silent.say(vec![caution]);
-        assert!(silent.told.is_empty());
+        silent.report(vec![caution]);
+        assert!(silent.reported.is_empty());
     }
 }

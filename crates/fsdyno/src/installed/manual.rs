@@ -16,7 +16,7 @@ use job::option::{Arity, Status};
 
 use super::{FIO, FIO_ABOUT};
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{print, tell};
+use crate::process::streams::{print, report_problem};
 
 /// Print a man page: of the program, of a command, or of the fio face.
 ///
@@ -41,7 +41,7 @@ impl Manual {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) => ExitCode::from(UNUSABLE),
             Err(problem) => {
-                tell(&problem);
+                report_problem(&problem);
                 ExitCode::from(UNUSABLE)
             }
         }

@@ -37,7 +37,7 @@ pub(crate) fn complain_in_colour(text: &str) {
 }
 
 /// The problem and its next step, on stderr.
-pub(crate) fn tell(problem: &Problem) {
+pub(crate) fn report_problem(problem: &Problem) {
     complain(&format!("fsdyno: {problem}"));
     if let Some(next) = &problem.next {
         complain(&format!("  next: {next}"));

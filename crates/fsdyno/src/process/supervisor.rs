@@ -36,7 +36,7 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
             }
             *farewell_to() = Some(writer);
             let status = work();
-            say_farewell(status);
+            report_end(status);
             status
         }
         Ok(((reader, writer), Side::Old { child, held })) => {
@@ -61,7 +61,7 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
 /// Ends the work from a thread beside it, which is stuck in the kernel: whoever waits for it gets `status`.
 #[expect(clippy::exit, clippy::disallowed_methods, reason = "the thread that would return from main is stuck")]
 pub(crate) fn abandon(status: u8) -> ! {
-    say_farewell(status);
+    report_end(status);
     std::process::exit(status.into())
 }
 
@@ -71,7 +71,7 @@ fn farewell_to() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
 
 /// The last deed of the process that does the work. Whoever reads its output sees the end of it even if the process
 /// cannot end.
-fn say_farewell(status: u8) {
+fn report_end(status: u8) {
     let Some(mut writer) = farewell_to().take() else { return };
     let _ = std::io::stdout().flush();
     let_go_of_standard_streams();

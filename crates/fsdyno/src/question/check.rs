@@ -7,12 +7,12 @@ use check::{Entry, Library, Options, Shortening, check, nominal_seconds};
 use clap::Args;
 use guide::Problem;
 use guide::study::Place;
-use present::guided::ListedProfile;
+use present::tables::ListedProfile;
 
 use super::{Shared, answer, size};
 use crate::process::VERSION;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, print, tell};
+use crate::process::streams::{columns, print, report_problem};
 
 /// Does it meet a published requirement? PASS or FAIL, with margin and source.
 ///
@@ -109,9 +109,9 @@ impl Check {
     fn listed(&self, library: &Library) -> ExitCode {
         let all: Vec<ListedProfile> = library.entries().iter().map(listed).collect();
         printed(&if self.shared.json {
-            present::guided::profiles_json(&all)
+            present::tables::profiles_json(&all)
         } else {
-            present::guided::profiles(&all, columns())
+            present::tables::profiles(&all, columns())
         })
     }
 }
@@ -133,7 +133,7 @@ fn listed(entry: &Entry) -> ListedProfile {
 }
 
 fn refused(problem: &Problem) -> ExitCode {
-    tell(problem);
+    report_problem(problem);
     ExitCode::from(UNUSABLE)
 }
 

@@ -12,7 +12,7 @@ use results::{Question, Study};
 use super::{Diff, Shared, answer, size};
 use crate::process::VERSION;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::tell;
+use crate::process::streams::report_problem;
 
 /// Which of several storages is faster: five patterns on each, in rounds that take turns.
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ impl Compare {
             return Diff::between(base, new, self.fail_if, self.force, &self.shared).run();
         }
         if self.force || !self.fail_if.is_empty() {
-            tell(
+            report_problem(
                 &Problem::new("--fail-if and --force need two saved runs, but these are paths")
                     .with_next("compare the paths first, then run `fsdyno diff BASE last --fail-if …`"),
             );

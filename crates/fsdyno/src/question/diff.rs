@@ -164,9 +164,9 @@ impl Diff {
             self.fail_if.iter().map(|text| Condition::parse(text, &found)).collect::<Result<_, _>>()?;
         let (base_name, new_name) = (called(&base), called(&new));
         let status = printed(&if self.json {
-            present::guided::changes_json(&found, &base_name, &new_name, &reasons)
+            present::tables::changes_json(&found, &base_name, &new_name, &reasons)
         } else {
-            let mut text = present::guided::changes(&found, &base_name, &new_name, columns());
+            let mut text = present::tables::changes(&found, &base_name, &new_name, columns());
             for reason in &reasons {
                 text.push_str(&format!("compared with --force although {reason}\n"));
             }
@@ -204,7 +204,7 @@ impl History {
         let run = store.find(&self.run)?;
         let (mut studies, _) = store.studies()?;
         studies.retain(|study| is_repeat(study, &run));
-        Ok(printed(&present::guided::history(&studies, columns())))
+        Ok(printed(&present::tables::history(&studies, columns())))
     }
 }
 

@@ -97,7 +97,7 @@ impl guide::Watcher for Live {
     fn end(&mut self, step: &Step, row: &Row) {
         self.clear();
         if !self.quiet && !self.terminal {
-            complain(&format!("{}: {}", heading(step), present::guided::summary(row)));
+            complain(&format!("{}: {}", heading(step), present::tables::summary(row)));
         }
     }
 }

@@ -15,7 +15,7 @@ use super::shown_as;
 use crate::process::first_look::Looks;
 use crate::process::patience;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, complain, print, tell};
+use crate::process::streams::{columns, complain, print, report_problem};
 use crate::process::supervisor::supervised;
 
 /// List saved runs.
@@ -64,7 +64,7 @@ pub(crate) struct Clean {
 /// Ends with the problem told, if there is one.
 pub(super) fn ended(result: Result<ExitCode, Problem>) -> ExitCode {
     result.unwrap_or_else(|problem| {
-        tell(&problem);
+        report_problem(&problem);
         ExitCode::from(UNUSABLE)
     })
 }
@@ -81,15 +81,15 @@ impl Runs {
     fn list(self) -> Result<ExitCode, Problem> {
         let store = Store::at(self.store.as_deref())?;
         let (studies, problems) = store.studies()?;
-        problems.iter().for_each(tell);
+        problems.iter().for_each(report_problem);
         let baselines = store.baselines()?;
         if self.json {
-            return Ok(printed(&present::guided::runs_json(&studies, &baselines)));
+            return Ok(printed(&present::tables::runs_json(&studies, &baselines)));
         }
         if studies.is_empty() {
             complain(&format!("no runs are saved in {} yet", store.directory().display()));
         }
-        Ok(printed(&present::guided::runs(&studies, &baselines, columns())))
+        Ok(printed(&present::tables::runs(&studies, &baselines, columns())))
     }
 }
 
@@ -104,7 +104,7 @@ impl Clean {
     pub(crate) fn run(self) -> ExitCode {
         ExitCode::from(supervised(|| {
             self.clean().unwrap_or_else(|problem| {
-                tell(&problem);
+                report_problem(&problem);
                 UNUSABLE
             })
         }))

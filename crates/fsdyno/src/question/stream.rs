@@ -25,9 +25,9 @@ pub(crate) struct Stream {
     /// `None`: nobody reads any more.
     sink: Option<Box<dyn Write>>,
     /// Of the step: the last line of progress, ms since it began; what has been told so far.
-    told_ms: u64,
-    told: Counted,
-    told_layout_bytes: u64,
+    reported_ms: u64,
+    reported: Counted,
+    reported_layout_bytes: u64,
 }
 
 impl Stream {
@@ -47,7 +47,7 @@ impl Stream {
     }
 
     fn into(sink: Box<dyn Write>) -> Stream {
-        Stream { sink: Some(sink), told_ms: 0, told: Counted::default(), told_layout_bytes: 0 }
+        Stream { sink: Some(sink), reported_ms: 0, reported: Counted::default(), reported_layout_bytes: 0 }
     }
 
     /// The first line.
@@ -85,23 +85,23 @@ impl Stream {
 
     /// What came on top of what has been told, as keys.
     fn difference(&mut self, now: Counted) -> Map<String, Value> {
-        let told = self.told;
+        let reported = self.reported;
         let mut keys = Map::new();
-        keys.insert("interval_ms".to_string(), json!(now.at_ms.saturating_sub(told.at_ms)));
-        let mut amount = |prefix: &str, now: Option<Amount>, told: Option<Amount>| {
-            let new = now.map(|now| now.since(told.unwrap_or_default()));
+        keys.insert("interval_ms".to_string(), json!(now.at_ms.saturating_sub(reported.at_ms)));
+        let mut amount = |prefix: &str, now: Option<Amount>, reported: Option<Amount>| {
+            let new = now.map(|now| now.since(reported.unwrap_or_default()));
             keys.insert(format!("{prefix}operations"), json!(new.map(|new| new.operations)));
             keys.insert(format!("{prefix}bytes"), json!(new.map(|new| new.bytes)));
         };
-        amount("", Some(now.all), Some(told.all));
-        amount("read_", now.read, told.read);
-        amount("write_", now.write, told.write);
+        amount("", Some(now.all), Some(reported.all));
+        amount("read_", now.read, reported.read);
+        amount("write_", now.write, reported.write);
         // A look that a stuck worker did not answer in time falls behind: what has been told stays told.
-        self.told = Counted {
-            at_ms: told.at_ms.max(now.at_ms),
-            all: larger(told.all, now.all),
-            read: now.read.map(|read| larger(told.read.unwrap_or_default(), read)),
-            write: now.write.map(|write| larger(told.write.unwrap_or_default(), write)),
+        self.reported = Counted {
+            at_ms: reported.at_ms.max(now.at_ms),
+            all: larger(reported.all, now.all),
+            read: now.read.map(|read| larger(reported.read.unwrap_or_default(), read)),
+            write: now.write.map(|write| larger(reported.write.unwrap_or_default(), write)),
             latency: None,
         };
         keys
@@ -123,7 +123,7 @@ impl Watcher for Stream {
     }
 
     fn begin(&mut self, step: &Step) {
-        (self.told_ms, self.told, self.told_layout_bytes) = (0, Counted::default(), 0);
+        (self.reported_ms, self.reported, self.reported_layout_bytes) = (0, Counted::default(), 0);
         let Step { target, title, number, of } = step;
         self.line("step_begin", json!({ "step": number, "steps": of, "target": target, "title": title }));
     }
@@ -131,22 +131,22 @@ impl Watcher for Stream {
     fn progress(&mut self, step: &Step, figures: &LiveFigures) {
         let waited_ms = |now: u64, then: u64| now.saturating_sub(then) >= LEAST_MS;
         let due = match figures.counted {
-            Some(counted) => waited_ms(counted.at_ms, self.told.at_ms),
+            Some(counted) => waited_ms(counted.at_ms, self.reported.at_ms),
             // Counts come with the first full second.
-            None => figures.phase != LivePhase::Running && waited_ms(figures.elapsed_ms, self.told_ms),
+            None => figures.phase != LivePhase::Running && waited_ms(figures.elapsed_ms, self.reported_ms),
         };
         if !due {
             return;
         }
-        self.told_ms = figures.elapsed_ms;
+        self.reported_ms = figures.elapsed_ms;
         let mut keys = Map::new();
         keys.insert("step".to_string(), json!(step.number));
         keys.insert("phase".to_string(), json!(figures.phase.word()));
         keys.insert("elapsed_ms".to_string(), json!(figures.elapsed_ms));
         keys.insert("seconds_left".to_string(), json!(figures.seconds_left));
         if let Some(bytes) = figures.layout_bytes {
-            keys.insert("layout_bytes".to_string(), json!(bytes.saturating_sub(self.told_layout_bytes)));
-            self.told_layout_bytes = bytes.max(self.told_layout_bytes);
+            keys.insert("layout_bytes".to_string(), json!(bytes.saturating_sub(self.reported_layout_bytes)));
+            self.reported_layout_bytes = bytes.max(self.reported_layout_bytes);
         }
         if let Some(counted) = figures.counted {
             keys.extend(self.difference(counted));

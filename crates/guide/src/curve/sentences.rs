@@ -25,7 +25,7 @@ struct Load {
 impl Load {
     fn of(load: &results::Load<'_>) -> Option<Load> {
         let results::Load { percent, row, offered_per_s, achieved_per_s, elapsed_s, served, .. } = *load;
-        Some(Load { percent, offered_per_s, achieved_per_s, elapsed_s, response: row.response()?, served })
+        Some(Load { percent, offered_per_s, achieved_per_s, elapsed_s, response: row.response_times()?, served })
     }
 }
 

@@ -254,7 +254,7 @@ impl Suite {
     }
 
     /// Notes which phases were cut short.
-    pub(super) fn tell_cuts(&self, study_run: &mut StudyRun<'_>) {
+    pub(super) fn note_cuts(&self, study_run: &mut StudyRun<'_>) {
         if !self.cuts.is_empty() {
             let list = self.cuts.join(", ");
             let text = format!("stopped at the time limit of {} s each (--limit): {list}", self.options.limit_s);

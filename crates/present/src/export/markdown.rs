@@ -123,16 +123,16 @@ fn trust(cell: &Cell<'_>) -> String {
 }
 
 fn findings(text: &mut String, grid: &Grid<'_>) {
-    let mut said: Vec<(&str, usize)> = Vec::new();
+    let mut listed: Vec<(&str, usize)> = Vec::new();
     for (line, target, cell) in grid.cells() {
         for finding in cell.findings().filter(|finding| finding.severity > Severity::Info) {
-            if said.contains(&(&finding.id, target)) {
+            if listed.contains(&(&finding.id, target)) {
                 continue;
             }
-            if said.is_empty() {
+            if listed.is_empty() {
                 text.push('\n');
             }
-            said.push((&finding.id, target));
+            listed.push((&finding.id, target));
             let word = if finding.severity == Severity::Invalid { "invalid" } else { "caution" };
             let next = if finding.next.is_empty() {
                 String::new()

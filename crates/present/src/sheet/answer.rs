@@ -34,7 +34,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
 fn sentences(grid: &Grid<'_>) -> Vec<String> {
     let study = grid.study;
     let several = study.question == Question::Compare && grid.targets.len() > 1;
-    let verdict = if several { crate::guided::verdict(grid).join(" ") } else { String::new() };
+    let verdict = if several { crate::tables::verdict(grid).join(" ") } else { String::new() };
     let mut sentences = vec![verdict];
     sentences.retain(|sentence| !sentence.is_empty());
     sentences.extend(study.sentences.iter().cloned());

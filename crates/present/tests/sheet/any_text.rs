@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use fio_report::{json, normal, terse};
 use jiff::tz::TimeZone;
-use present::{export, guided, inspect, sheet};
+use present::{export, inspect, sheet, tables};
 use proptest::prelude::*;
 use results::escape::is_hostile;
 use results::{Question, RunRecord, Study, changes};
@@ -83,18 +83,18 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
     let studies = std::slice::from_ref(study);
     let found = changes(study, study, &[]);
     BTreeMap::from([
-        ("text", guided::text(study, 80)),
-        ("markdown", guided::markdown(study)),
+        ("text", tables::text(study, 80)),
+        ("markdown", tables::markdown(study)),
         ("summary of a ticket", export::markdown(study)),
         ("csv", export::csv(study)),
         ("openmetrics", export::openmetrics(study)),
         ("html", sheet::html(studies, &sheet::SheetOptions::default())),
         ("study", study.to_json()),
-        ("runs", guided::runs(studies, &names, 80)),
-        ("runs as json", guided::runs_json(studies, &names)),
-        ("history", guided::history(studies, 80)),
-        ("changes", guided::changes(&found, &study.id, &study.version, 80)),
-        ("changes as json", guided::changes_json(&found, &study.id, &study.version, &study.sentences)),
+        ("runs", tables::runs(studies, &names, 80)),
+        ("runs as json", tables::runs_json(studies, &names)),
+        ("history", tables::history(studies, 80)),
+        ("changes", tables::changes(&found, &study.id, &study.version, 80)),
+        ("changes as json", tables::changes_json(&found, &study.id, &study.version, &study.sentences)),
         ("inspect", storages.clone().map(|storage| inspect::text(storage, &study.host)).collect()),
         ("inspect as json", storages.map(|storage| inspect::json(storage, &study.host, &study.version)).collect()),
         ("record", of_runs(&RunRecord::to_json)),

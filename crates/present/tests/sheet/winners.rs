@@ -1,6 +1,6 @@
 //! Who wins a pattern of a comparison.
 
-use present::guided::text;
+use present::tables::text;
 use results::{Finding, Severity, Study};
 
 use crate::fixture;

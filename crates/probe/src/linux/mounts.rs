@@ -76,9 +76,9 @@ struct Place {
 fn identify(existing: &Path) -> Fact<Place> {
     let stat = rustix::fs::statx(CWD, existing, AtFlags::empty(), StatxFlags::BASIC_STATS | StatxFlags::MNT_ID)
         .map_err(|error| NotVisible::new(format!("statx {}", existing.display()), error))?;
-    let says_id = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+    let has_id = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
     Ok(Place {
-        mount_id: says_id.then_some(stat.stx_mnt_id),
+        mount_id: has_id.then_some(stat.stx_mnt_id),
         device: DeviceNumber { major: stat.stx_dev_major, minor: stat.stx_dev_minor },
         path: existing.to_path_buf(),
     })

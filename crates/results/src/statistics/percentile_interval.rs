@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Interval, binomial};
-use crate::guided::{Bound, Verdict};
 use crate::histogram::{BUCKETS, Histogram, bucket_value};
+use crate::studies::{Bound, Verdict};
 
 /// Why a percentile has no upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Error, Serialize, Deserialize)]

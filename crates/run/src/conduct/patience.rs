@@ -22,19 +22,19 @@ impl Conductor<'_> {
             Ok(news) => news,
             Err(error) => return self.refuse_layouts(&error),
         };
-        let mut watched = StallDetector::default();
-        let (mut told, mut current) = (0u64, None);
+        let mut detector = StallDetector::default();
+        let (mut reports, mut current) = (0u64, None);
         loop {
             self.shared.control.follow();
             match news.recv_timeout(WATCH) {
                 Ok(news) => {
-                    told += 1;
-                    self.tell_of_layout(news, &mut current);
+                    reports += 1;
+                    self.report_layout(news, &mut current);
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     self.observer.idle();
                     let limits = self.shared.control.bounds().layout(self.shared.control.stopped());
-                    let found = watched.look(self.step_ns(), told, limits);
+                    let found = detector.look(self.step_ns(), reports, limits);
                     if current.is_some_and(|(index, thread)| self.layout_is_lost(found, index, thread)) {
                         return;
                     }
@@ -70,7 +70,7 @@ impl Conductor<'_> {
         }
     }
 
-    fn tell_of_layout(&mut self, news: News, current: &mut Option<(usize, u32)>) {
+    fn report_layout(&mut self, news: News, current: &mut Option<(usize, u32)>) {
         match news {
             News::Begins { worker, thread, line } => {
                 *current = Some((worker, thread));
@@ -124,7 +124,7 @@ impl Conductor<'_> {
                 continue;
             }
             let ran_ns = self.started_ns[index].map_or(0, |started_ns| now_ns.saturating_sub(started_ns));
-            match self.watched[index].look(step_ns, plan, cell, &shared.control, ran_ns) {
+            match self.detectors[index].look(step_ns, plan, cell, &shared.control, ran_ns) {
                 Found::Alive => {}
                 Found::Silent(silent_ns) => {
                     self.observer.message(&stalled::sentence_of_silence(plan, cell, silent_ns));

@@ -186,18 +186,18 @@ impl Looked {
     }
 
     fn open(&self) -> Result<OpenFile, String> {
-        self.reach.open_to_look(&self.path).map_err(|error| said(&error))
+        self.reach.open_to_look(&self.path).map_err(|error| description(&error))
     }
 
     fn unopened_state(&self) -> Result<FileState, String> {
-        let looked = self.reach.look(&self.path).map_err(|error| said(&error))?;
+        let looked = self.reach.look(&self.path).map_err(|error| description(&error))?;
         let (size_bytes, allocated_bytes) = (looked.size_bytes, looked.allocated_bytes);
         Ok(FileState { size_bytes, allocated_bytes, ..FileState::default() })
     }
 }
 
 /// Without advice: nobody has to do anything about a look that failed.
-fn said(error: &FileError) -> String {
+fn description(error: &FileError) -> String {
     format!("{}: {}", error.path.display(), std::io::Error::from_raw_os_error(error.code))
 }
 

@@ -222,8 +222,8 @@ mod tests {
             cell.set_state(state);
             let mut watched = WorkerWatch::default();
             let mut look = |cell: &WorkerCell| watched.look(STEP_NS, &plan, cell, &control, 0);
-            let told = (1..1000).find(|_| look(&cell) == Found::Silent(2_000_000_000));
-            assert_eq!(told, Some(21), "the first look counts nothing");
+            let reported = (1..1000).find(|_| look(&cell) == Found::Silent(2_000_000_000));
+            assert_eq!(reported, Some(21), "the first look counts nothing");
             assert!(sentence_of_silence(&plan, &cell, 2_000_000_000).contains(doing));
             cell.step();
             let lost = (1..1000).find(|_| matches!(look(&cell), Found::Lost(_)));
@@ -235,13 +235,13 @@ mod tests {
     fn silence_is_told_once_and_not_of_a_slow_schedule() {
         let (cell, control) = (WorkerCell::new(), Control::default());
         cell.set_state(WorkerState::Running);
-        let told = |words: &str| {
+        let reported = |words: &str| {
             let (plan, mut watched) = (plan(words), WorkerWatch::default());
             let silent = |found| matches!(found, Found::Silent(_));
             (0..1000).filter(|_| silent(watched.look(STEP_NS, &plan, &cell, &control, 0))).count()
         };
-        assert_eq!(told("--name=a --ioengine=null --size=1m"), 1);
-        assert_eq!(told("--name=a --ioengine=null --size=1m --rate_iops=1"), 0);
+        assert_eq!(reported("--name=a --ioengine=null --size=1m"), 1);
+        assert_eq!(reported("--name=a --ioengine=null --size=1m --rate_iops=1"), 0);
     }
 
     #[test]

@@ -95,9 +95,12 @@ fn the_sentences_are_fio_s() {
     let place = "at file f offset 8192, length 4096 (requested block: offset=8192, length=4096";
     let mut damaged = block.clone();
     damaged[100] ^= 1;
-    let said = words(&seal, &damaged, Expected::Anybody);
-    assert!(said.starts_with(&format!("crc32c: verify failed {place}, flags=8)\n       Expected CRC: ")), "{said}");
-    assert!(said.contains("\n       Received CRC: "), "{said}");
+    let message = words(&seal, &damaged, Expected::Anybody);
+    assert!(
+        message.starts_with(&format!("crc32c: verify failed {place}, flags=8)\n       Expected CRC: ")),
+        "{message}"
+    );
+    assert!(message.contains("\n       Received CRC: "), "{message}");
     damaged[0] = 0xcb;
     assert_eq!(
         words(&seal, &damaged, Expected::Anybody),
@@ -134,9 +137,9 @@ fn a_pattern_is_compared_from_the_first_byte_to_the_last() {
     assert_eq!(block, before, "no header");
     assert_eq!(words(&seal, &block, Expected::WriteOfThisRun(0)), "");
     block[4095] ^= 3;
-    let said = words(&seal, &block, Expected::Anybody);
+    let message = words(&seal, &block, Expected::Anybody);
     assert!(
-        said.starts_with("fio: got pattern '62', wanted '61'. Bad bits 2\nfio: bad pattern block offset 4095\n"),
-        "{said}"
+        message.starts_with("fio: got pattern '62', wanted '61'. Bad bits 2\nfio: bad pattern block offset 4095\n"),
+        "{message}"
     );
 }

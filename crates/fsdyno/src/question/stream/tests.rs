@@ -92,10 +92,10 @@ fn of<'a>(lines: &'a [Value], event: &str) -> Vec<&'a Value> {
 fn lines_are_about_a_second_apart_and_tell_differences() {
     let lines = one_step();
     let progress = of(&lines, "progress");
-    let told: Vec<(u64, &str)> =
+    let reported: Vec<(u64, &str)> =
         progress.iter().map(|line| (line["elapsed_ms"].as_u64().unwrap(), line["phase"].as_str().unwrap())).collect();
     assert_eq!(
-        told,
+        reported,
         [(950, "layout"), (2100, "layout"), (3100, "warm-up"), (4100, "running"), (5100, "running"), (6100, "running")]
     );
     assert_eq!((&progress[0]["layout_bytes"], &progress[1]["layout_bytes"]), (&json!(950_000), &json!(1_150_000)));

@@ -29,7 +29,7 @@ fn simulated() -> Study {
 }
 
 /// One sentence a line.
-fn told(study: &Study) -> String {
+fn sentences(study: &Study) -> String {
     of(study).join("\n")
 }
 
@@ -37,7 +37,7 @@ fn told(study: &Study) -> String {
 fn on_a_local_disk() {
     let mut study = simulated();
     study.targets[0].storage.class = StorageClass::Block;
-    insta::assert_snapshot!(told(&study));
+    insta::assert_snapshot!(sentences(&study));
 }
 
 #[test]

@@ -53,8 +53,8 @@ fn mount(fstype: &str) -> Mount {
 #[test]
 fn on_a_disk_and_what_the_loops_would_add() {
     let phases = [("write", 1001, 23_000), ("read", 1001, 8_000), ("fsync-file", 1001, 4_000_000)];
-    let told = of(&study(&phases, true), Some(&mount("ext4")), Some([17_000_000, 3_260_000_000]));
-    insta::assert_snapshot!(told.join("\n"));
+    let sentences = of(&study(&phases, true), Some(&mount("ext4")), Some([17_000_000, 3_260_000_000]));
+    insta::assert_snapshot!(sentences.join("\n"));
 }
 
 #[test]
@@ -65,14 +65,14 @@ fn of_the_literal_loops() {
         ("shell-write", 1001, 40_000),
         ("shell-read", 1001, 3_300_000),
     ];
-    let told = of(&study(&phases, true), Some(&mount("tmpfs")), Some([17_000_000, 3_260_000_000]));
-    insta::assert_snapshot!(told.join("\n"));
+    let sentences = of(&study(&phases, true), Some(&mount("tmpfs")), Some([17_000_000, 3_260_000_000]));
+    insta::assert_snapshot!(sentences.join("\n"));
 }
 
 #[test]
 fn of_other_files_on_object_storage() {
     let phases =
         [("write", 50, 72_900_000), ("read", 50, 4_000_000), ("create", 26, 123_000_000), ("unlink", 50, 9_000_000)];
-    let told = of(&study(&phases, false), Some(&mount("fuse.s3fs")), None);
-    insta::assert_snapshot!(told.join("\n"));
+    let sentences = of(&study(&phases, false), Some(&mount("fuse.s3fs")), None);
+    insta::assert_snapshot!(sentences.join("\n"));
 }

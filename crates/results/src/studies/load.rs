@@ -80,9 +80,9 @@ mod tests {
     fn a_lighter_load_is_served_where_a_heavier_one_is() {
         let mut study = Study::of_run(RunRecord::new("fsdyno", 0));
         study.rows = vec![row(100, 5000), row(2, 95), row(120, 4900)];
-        let said = |study: &Study| study.loads().iter().map(|load| (load.percent, load.served)).collect::<Vec<_>>();
-        assert_eq!(said(&study), [(2, Served::Yes), (100, Served::Yes), (120, Served::No)]);
+        let served = |study: &Study| study.loads().iter().map(|load| (load.percent, load.served)).collect::<Vec<_>>();
+        assert_eq!(served(&study), [(2, Served::Yes), (100, Served::Yes), (120, Served::No)]);
         study.rows = vec![row(2, 95), row(120, 0)];
-        assert_eq!(said(&study), [(2, Served::CannotTell)], "100 requests alone do not tell");
+        assert_eq!(served(&study), [(2, Served::CannotTell)], "100 requests alone do not tell");
     }
 }

@@ -81,15 +81,15 @@ fn sentences(study: &Study, form: Form) -> Option<String> {
 /// What was found against the numbers, each kind once per row that it concerns.
 fn findings(study: &Study, form: Form) -> Option<String> {
     let mut text = String::new();
-    let mut told: Vec<(&str, &str)> = Vec::new();
+    let mut listed: Vec<(&str, &str)> = Vec::new();
     for row in &study.rows {
         for finding in row.findings.iter().filter(|finding| finding.severity > Severity::Info) {
             // A kind of finding on one target is told once; the table marks each row.
             let kind = (finding.id.as_str(), study.targets.get(row.target).map_or("", |target| target.name.as_str()));
-            if told.contains(&kind) {
+            if listed.contains(&kind) {
                 continue;
             }
-            told.push(kind);
+            listed.push(kind);
             let word = if finding.severity == Severity::Invalid { "invalid" } else { "caution" };
             // With one target there is no other that it could be of.
             let of = if study.targets.len() > 1 { format!("{}, ", kind.1) } else { String::new() };
@@ -102,8 +102,8 @@ fn findings(study: &Study, form: Form) -> Option<String> {
 
 fn notes(study: &Study, form: Form) -> Option<String> {
     // Of a comparison, how it was done decides what it is worth.
-    let told = |note: &&results::Note| note.severity > Severity::Info || study.question == Question::Compare;
-    let told = study.notes.iter().filter(told);
-    let lines: Vec<String> = told.map(|note| form.paragraph(&format!("note: {}", note.text))).collect();
+    let is_shown = |note: &&results::Note| note.severity > Severity::Info || study.question == Question::Compare;
+    let shown = study.notes.iter().filter(is_shown);
+    let lines: Vec<String> = shown.map(|note| form.paragraph(&format!("note: {}", note.text))).collect();
     (!lines.is_empty()).then(|| lines.concat())
 }

@@ -55,7 +55,7 @@ fn failed(reason: &str) -> Vec<String> {
 
 fn measured(row: &Row, load: Option<&Load<'_>>) -> Option<Vec<String>> {
     let total = row.figures()?.total;
-    let response = row.response();
+    let response = row.response_times();
     let time = |pick: fn(&LatencyFigures) -> Option<u64>| {
         response.as_ref().and_then(pick).map_or("-".to_string(), |ns| latency(ns as f64))
     };
@@ -82,7 +82,7 @@ fn chart(loads: &[(u32, &Row)], form: Form) -> Option<String> {
     let mut marks = Vec::new();
     let mut ticks = Vec::new();
     for (percent, row) in loads {
-        let Some(response) = row.response().filter(|_| first_error(row).is_none()) else { continue };
+        let Some(response) = row.response_times().filter(|_| first_error(row).is_none()) else { continue };
         let x = f64::from(*percent);
         marks.push(Mark { x, y: response.p50_ns as f64, label: "o".to_string() });
         marks.extend(response.p99_ns.map(|p99_ns| Mark { x, y: p99_ns as f64, label: "x".to_string() }));

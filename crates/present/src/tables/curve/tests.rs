@@ -1,7 +1,7 @@
 use results::{Latency, Question, Row, Study};
 
-use crate::guided::sweep::tests::{latencies, row, study};
-use crate::guided::text;
+use crate::tables::sweep::tests::{latencies, row, study};
+use crate::tables::text;
 
 /// Requests at a share of 40,000 per second.
 fn load(percent: u64, achieved_per_s: u64, response: Latency) -> Row {

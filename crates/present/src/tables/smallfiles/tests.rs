@@ -5,7 +5,7 @@ use results::{
     RequirementKind, Row, Severity, Study, Target, TestOrigin, Verdict, VerdictRow,
 };
 
-use crate::guided::{markdown, summary, text};
+use crate::tables::{markdown, summary, text};
 
 /// Each value so often that a 99th percentile may be shown.
 fn latency(values_us: &[u64]) -> Latency {

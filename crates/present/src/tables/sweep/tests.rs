@@ -3,10 +3,10 @@ use results::{
     STUDY_SCHEMA_VERSION, Severity, Study, Target,
 };
 
-use crate::guided::{markdown, text};
+use crate::tables::{markdown, text};
 
 /// A study of one directory, which has said nothing yet.
-pub(in crate::guided) fn study(question: Question) -> Study {
+pub(in crate::tables) fn study(question: Question) -> Study {
     let target = Target { name: "/data".into(), path: "/data".into(), ..Target::default() };
     Study {
         study_schema: STUDY_SCHEMA_VERSION,
@@ -28,7 +28,7 @@ pub(in crate::guided) fn study(question: Question) -> Study {
 }
 
 /// Latencies around a mean, with a tail.
-pub(in crate::guided) fn latencies(mean_ns: u64) -> Latency {
+pub(in crate::tables) fn latencies(mean_ns: u64) -> Latency {
     let mut latency = Latency::with_histogram();
     for step in 0..20_000u64 {
         latency.record(mean_ns * if step % 50 == 0 { 400 } else { 50 + step % 87 } / 100);
@@ -37,7 +37,7 @@ pub(in crate::guided) fn latencies(mean_ns: u64) -> Latency {
 }
 
 /// A row of 4k reads during 5 s.
-pub(in crate::guided) fn row(pattern: &str, title: &str, ios: u64, lat: Latency) -> Row {
+pub(in crate::tables) fn row(pattern: &str, title: &str, ios: u64, lat: Latency) -> Row {
     let read = DirectionRecord { bytes: ios * 4096, ios, runtime_ms: 5000, lat, ..DirectionRecord::default() };
     let job = JobRecord {
         directions: PerDirection { read, ..PerDirection::default() },

@@ -102,7 +102,7 @@ impl Row {
 
     /// Response times of a paced row, from the intended start of each request: what waited behind a slow one counts with
     /// its wait. `None`: it was not paced, or nothing came back.
-    pub fn response(&self) -> Option<LatencyFigures> {
+    pub fn response_times(&self) -> Option<LatencyFigures> {
         let mut merged = Latency::default();
         for job in &self.run.as_ref()?.jobs {
             for direction in [&job.directions.read, &job.directions.write] {

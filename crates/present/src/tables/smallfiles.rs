@@ -34,15 +34,15 @@ fn rule(study: &Study, form: Form) -> Option<String> {
 
 /// Why some were not judged.
 fn reasons(judged: &[(Row, VerdictRow)], form: Form) -> String {
-    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for (row, verdict) in judged.iter().filter(|(_, verdict)| verdict.margin_percent.is_none()) {
-        match told.iter_mut().find(|(reason, _)| *reason == verdict.reason) {
+        match reasons.iter_mut().find(|(reason, _)| *reason == verdict.reason) {
             Some((_, titles)) => titles.push(&row.title),
-            None => told.push((verdict.reason.clone(), vec![&row.title])),
+            None => reasons.push((verdict.reason.clone(), vec![&row.title])),
         }
     }
     let lines: String =
-        told.iter().map(|(reason, titles)| form.paragraph(&format!("{}: {reason}.", titles.join(", ")))).collect();
+        reasons.iter().map(|(reason, titles)| form.paragraph(&format!("{}: {reason}.", titles.join(", ")))).collect();
     // Without an empty line Markdown would take it for a part of the table.
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }

@@ -6,10 +6,10 @@ use guide::store::Store;
 use results::{Row, RunRecord, Study};
 
 use crate::process::saver::Saver;
-use crate::process::streams::tell;
+use crate::process::streams::report_problem;
 
 /// Saves each row as it ends, and so often the one that runs.
-pub(super) struct Keeper {
+pub(super) struct StudySaver {
     saver: Saver<Study>,
     /// Between two savings while a row runs, ns; 0: only when it has ended.
     interval_ns: u64,
@@ -18,22 +18,22 @@ pub(super) struct Keeper {
     running: Option<(Study, Row)>,
 }
 
-impl Keeper {
-    pub(super) fn begin(store: Store, interval_s: u32) -> Keeper {
-        let mut told = false;
+impl StudySaver {
+    pub(super) fn begin(store: Store, interval_s: u32) -> StudySaver {
+        let mut reported = false;
         let saver = Saver::begin(move |study| {
             // That it fails is told once; the end tells it again.
-            if let (Err(problem), false) = (store.keep(study), told) {
-                told = true;
-                tell(&problem);
+            if let (Err(problem), false) = (store.keep(study), reported) {
+                reported = true;
+                report_problem(&problem);
             }
         });
         let interval_ns = u64::from(interval_s) * 1_000_000_000;
-        Keeper { saver, interval_ns, saved_ns: RealClock::shared().now_ns(), running: None }
+        StudySaver { saver, interval_ns, saved_ns: RealClock::shared().now_ns(), running: None }
     }
 }
 
-impl Watcher for Keeper {
+impl Watcher for StudySaver {
     fn planned(&mut self, study: &Study, row: &Row) {
         self.running = (self.interval_ns > 0).then(|| (study.clone(), row.clone()));
     }

@@ -1,8 +1,8 @@
 //! Earlier studies of the same thing: what their scatter tells about a change.
 
 use super::{Measure, obstacles};
-use crate::guided::{Row, Study, Trust};
 use crate::statistics::Scatter;
+use crate::studies::{Row, Study, Trust};
 
 /// Whether both ask the same of the same places on the same machine.
 pub fn is_repeat(study: &Study, other: &Study) -> bool {
