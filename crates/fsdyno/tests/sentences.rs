@@ -188,7 +188,7 @@ const SINGULAR: [&str; 10] = ["is", "was", "has", "less", "us", "ms", "ns", "s",
 fn one_of_a_kind_is_no_plural() {
     let place = Place::with(&["data", "other"]);
     let mut plural = Vec::new();
-    for words in [
+    for line in [
         "--name=a --size=4k --bs=4k --rw=write",
         "--name=a --size=4k --bs=4k --rw=read --filename=a.0.0 --verify=crc32c",
         "measure data --quick --size=1m",
@@ -204,13 +204,13 @@ fn one_of_a_kind_is_no_plural() {
         "report last --as md",
         "clean data",
     ] {
-        let ran = place.run(words);
+        let ran = place.run(line);
         let words: Vec<&str> = ran.stdout.split_whitespace().chain(ran.stderr.split_whitespace()).collect();
         for pair in words.windows(2) {
             let noun = pair[1].trim_end_matches(|letter: char| !letter.is_alphabetic());
             let is_plural = noun.len() > 2 && noun.ends_with('s') && !noun.ends_with("ss") && !SINGULAR.contains(&noun);
             if pair[0] == "1" && is_plural && noun.chars().all(|letter| letter.is_ascii_lowercase()) {
-                plural.push(format!("{words}: 1 {noun}"));
+                plural.push(format!("{line}: 1 {noun}"));
             }
         }
     }

@@ -19,20 +19,21 @@ const REPORT_PREFIX: &str = "| ";
 /// One stack at a time: the figures of two would be each other's.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// Runs `body` inside the stack (`nfs --delay-ms 2`). `test` is the full name of the calling test.
+/// Runs `body` inside the stack (`nfs --delay-ms 2`), where no other such stack stands. `test` is the full name of the
+/// calling test.
 #[track_caller]
 pub fn inside(test: &str, stack: &str, body: impl FnOnce()) {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     reports_inside(test, stack, body).iter().flatten().for_each(|line| show(line));
 }
 
-/// The same; the lines that it told there, `None` inside and where the stack cannot stand.
+/// The same beside other stacks; the lines that it told there, `None` inside and where the stack cannot stand.
 #[track_caller]
 pub fn reports_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Vec<String>> {
     if std::env::var_os(INSIDE).is_some() {
         body_in_guest(body);
         return None;
     }
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let ran = Command::new(workspace().join("lab/lab"))
         .arg("run")
         .args(stack.split_whitespace())
