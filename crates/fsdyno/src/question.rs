@@ -26,7 +26,7 @@ use run::{Control, SignalWatch};
 
 use crate::process::first_look::Looks;
 use crate::process::status::{BY_SIGNAL, FAILED, GOOD, INCONCLUSIVE, UNUSABLE};
-use crate::process::streams::{columns, complain, print, tell};
+use crate::process::streams::{columns, complain, print, print_page, tell};
 use crate::process::{patience, supervisor};
 use keeper::Keeper;
 
@@ -133,8 +133,10 @@ fn try_answer(
     let printed = if shared.streams_to_stdout() {
         complain(shown.trim_end());
         true
-    } else {
+    } else if shared.json || shared.markdown {
         print(&shown)
+    } else {
+        print_page(&shown)
     };
     match kept {
         Some(Ok(_)) if !shared.quiet && !shared.json => {
