@@ -176,10 +176,10 @@ pub(crate) fn welcome() -> ExitCode {
 const WELCOME: &str = "\
 fsdyno measures how fast a filesystem is and says whether to trust the figures.
 
-  fsdyno measure .                               how fast is it? (about a minute)
-  fsdyno check etcd .                            is it fast enough for etcd?
-  fsdyno compare local=/data nfs=/mnt/nfs        which of the two is faster?
-  fsdyno --name=test --rw=randread --size=1g     a fio command line or job file
+  fsdyno measure .                             how fast is it? (about a minute)
+  fsdyno check etcd .                          is it fast enough for etcd?
+  fsdyno compare local=/data nfs=/mnt/nfs      which of the two is faster?
+  fsdyno --name=test --rw=randread --size=1g   a fio command line or job file
 
 All commands: fsdyno help
 ";
