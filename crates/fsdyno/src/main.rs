@@ -11,6 +11,7 @@ mod installed;
 mod process;
 mod question;
 mod report_command;
+mod settings;
 
 use std::ffi::OsString;
 use std::path::Path;

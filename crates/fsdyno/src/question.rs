@@ -28,7 +28,7 @@ use run::SignalWatch;
 use crate::process::VERSION;
 use crate::process::first_look::Looks;
 use crate::process::status::{BY_SIGNAL, FAILED, GOOD, INCONCLUSIVE, UNUSABLE};
-use crate::process::streams::{columns, print, print_stderr, report_problem};
+use crate::process::streams::{columns, print, print_page, print_stderr, report_problem};
 use crate::process::{patience, supervisor};
 use study_saver::StudySaver;
 
@@ -125,8 +125,10 @@ fn try_answer(
     let printed = if shared.streams_to_stdout() {
         print_stderr(shown.trim_end());
         true
-    } else {
+    } else if shared.json || shared.markdown {
         print(&shown)
+    } else {
+        print_page(&shown)
     };
     match kept {
         Some(Ok(_)) if !shared.quiet && !shared.json => {
