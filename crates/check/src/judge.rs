@@ -27,7 +27,7 @@ pub(crate) struct Factors {
 
 /// A requirement with its limit worked out for this machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct ResolvedRequirement<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) requirement: &'a Requirement,
     /// In the requirement's unit; the error says what is not visible.
@@ -40,7 +40,7 @@ pub(crate) struct Asked<'a> {
 
 /// How the runs of a test went.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ran<'a> {
+pub(crate) struct TestRun<'a> {
     pub(crate) test: &'a Test,
     /// The words as they were run.
     pub(crate) words: &'a [String],
@@ -58,13 +58,13 @@ pub(crate) struct Ran<'a> {
     pub(crate) cap_s: f64,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ResolvedRequirement<'a> {
     pub(crate) fn new(
         profile: &'a Profile,
         requirement: &'a Requirement,
         factors: Factors,
         tier: Option<&str>,
-    ) -> Asked<'a> {
+    ) -> ResolvedRequirement<'a> {
         let Requirement { threshold, unit, per, judged_at_percent, .. } = requirement;
         let mut parts = Vec::new();
         let mut limit = Ok(*threshold);
@@ -85,7 +85,7 @@ impl<'a> Asked<'a> {
             parts.push(format!("{} % of {of}", published(*percent)));
         }
         let tier_asked = requirement.tier.is_none() || requirement.tier.as_deref() == tier;
-        Asked {
+        ResolvedRequirement {
             profile,
             requirement,
             limit,
@@ -96,7 +96,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The figure's judgement so far; `None`: there is none to be had by running on.
-    pub(crate) fn undecided(&self, ran: &Ran<'_>) -> bool {
+    pub(crate) fn undecided(&self, ran: &TestRun<'_>) -> bool {
         let Ok(limit) = self.limit else { return false };
         let rows = ran.of_test();
         let sound = ran.problem.is_none() && untrusted(&rows).is_none() && !self.asks_memory_to_last(ran.test);
@@ -124,7 +124,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The answer.
-    pub(crate) fn answer(&self, ran: &Ran<'_>) -> VerdictRow {
+    pub(crate) fn answer(&self, ran: &TestRun<'_>) -> VerdictRow {
         let mut answer = self.unanswered(ran.test, ran.words, Verdict::Inconclusive, String::new());
         answer.rows = ran.indices.to_vec();
         if !ran.shortened.is_empty() {
@@ -180,7 +180,7 @@ impl<'a> Asked<'a> {
         };
     }
 
-    fn decide(&self, answer: &mut VerdictRow, found: &Estimate, limit: f64, ran: &Ran<'_>) {
+    fn decide(&self, answer: &mut VerdictRow, found: &Estimate, limit: f64, ran: &TestRun<'_>) {
         let value = found.value / self.requirement.unit_size;
         let distance = if self.requirement.bound == Bound::AtMost { limit - value } else { value - limit };
         let margin_percent = distance * 100.0 / limit;
@@ -231,7 +231,7 @@ impl<'a> Asked<'a> {
         )
     }
 
-    fn why_inconclusive(&self, found: &Estimate, ran: &Ran<'_>) -> String {
+    fn why_inconclusive(&self, found: &Estimate, ran: &TestRun<'_>) -> String {
         let rows = ran.of_test();
         let seconds: f64 = rows.iter().map(|row| crate::estimate::measured_s(row)).sum();
         let rounds = ran.rounds();
@@ -259,7 +259,7 @@ fn by_how_much(found: &Estimate) -> String {
     if found.runs.count() < RUNS_MIN { format!(", {} times over", published(found.runs.wide())) } else { String::new() }
 }
 
-impl<'a> Ran<'a> {
+impl<'a> TestRun<'a> {
     fn of_test(&self) -> Vec<&'a Row> {
         self.indices.iter().filter_map(|index| self.rows.get(*index)).collect()
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use guide::Problem;
-use guide::workplace::reason;
+use guide::work_directory::reason;
 
 use crate::Profile;
 

@@ -78,7 +78,7 @@ impl<E: SelfContained> Slots<E> {
 impl<E: Engine> Slots<E> {
     /// Has all slots again, those that were dropped included. Only an engine that is done when `queue` returns can give
     /// them: none of its buffers is in flight.
-    pub fn recall(&mut self) {
+    pub fn reclaim(&mut self) {
         assert!(E::SYNCHRONOUS, "a slot that is gone may be with the kernel");
         *self = Slots::new(self.depth as u32);
     }
@@ -98,7 +98,7 @@ impl<E> Slots<E> {
 
     /// Gives a slot back.
     #[inline]
-    pub fn give(&mut self, slot: Slot<E>) {
+    pub fn put_back(&mut self, slot: Slot<E>) {
         debug_assert!(self.free.len() < self.depth);
         // Never reallocates: `new` made room for every slot there is.
         self.free.push(slot);

@@ -11,7 +11,7 @@ use results::{JobRecord, Node, RunRecord};
 pub(crate) use results::Transfer;
 
 pub(crate) use flow::{Flow, connected};
-pub(crate) use row::{Done, Row, Served, diskless};
+pub(crate) use row::{Done, FuseBackend, Row, diskless};
 
 /// What one node did and saw, arranged.
 pub(crate) struct Evidence<'r> {

@@ -3,7 +3,7 @@
 
 mod between;
 mod network;
-mod shown;
+mod phrase;
 
 use results::evidence::StorageClass;
 use results::{JobRecord, RunRecord, Severity};
@@ -13,9 +13,9 @@ use crate::units::counted;
 
 pub use between::{Attribution, Culprit, between};
 pub use network::NfsTimes;
-pub use shown::Shown;
+pub use phrase::Phrase;
 
-use shown::{latency, number, percent, rate};
+use phrase::{latency, number, percent, rate};
 
 /// What limited a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +63,7 @@ pub struct Limit {
     /// What.
     pub limiter: Limiter,
     /// The figures that show it, as the end of a sentence: `118 MB/s of its 125 MB/s crossed it`.
-    pub evidence: Shown,
+    pub evidence: Phrase,
 }
 
 /// A processor or all of them are the limit from this share of their time on.
@@ -107,7 +107,7 @@ pub fn of_run(record: &RunRecord) -> Result<Limit, &'static str> {
         .filter(|finding| evidence.concerns(finding.node.as_deref()))
         .find(|finding| finding.severity == Severity::Invalid && CACHES.contains(&finding.id.as_str()))
     {
-        return Ok(Limit { limiter: Limiter::Cache, evidence: Shown::new(&finding.cause, []) });
+        return Ok(Limit { limiter: Limiter::Cache, evidence: Phrase::new(&finding.cause, []) });
     }
     let flow = stage.flow.as_ref().ok_or(UNWATCHED)?;
     if !row.judgeable() {
@@ -151,13 +151,13 @@ fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit
     // Others may keep them busy while this run waits for something else.
     let wanted = ((cpu_s + waited_s) / wall_s).max(daemon_s / flow.seconds);
     if busy >= BUSY && wanted >= WANTED {
-        let evidence = Shown::new("CPUs were busy {} of the time", [percent(busy)]);
+        let evidence = Phrase::new("CPUs were busy {} of the time", [percent(busy)]);
         return Some(Limit { limiter: Limiter::ClientProcessor, evidence });
     }
     let workers = counted(stage.rows.iter().map(|row| row.workers.len()).sum::<usize>().max(1) as u64, "I/O thread");
     (cpu_s / wall_s >= BUSY).then(|| Limit {
         limiter: Limiter::ClientProcessor,
-        evidence: Shown::new(&format!("{workers} used {{}} of a CPU each"), [percent(cpu_s / wall_s)]),
+        evidence: Phrase::new(&format!("{workers} used {{}} of a CPU each"), [percent(cpu_s / wall_s)]),
     })
 }
 
@@ -170,7 +170,7 @@ pub(crate) fn machine_busy(flow: &Flow<'_>) -> Option<f64> {
 }
 
 fn memory(flow: &Flow<'_>) -> Limit {
-    Limit { limiter: Limiter::Memory, evidence: Shown::new("{} with no device below", [rate(moved_per_s(flow))]) }
+    Limit { limiter: Limiter::Memory, evidence: Phrase::new("{} with no device below", [rate(moved_per_s(flow))]) }
 }
 
 /// Bytes per second of the application during the stage.
@@ -202,7 +202,7 @@ fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     } else {
         format!("{{}} of {{}} requests were in the queue of {name}, {{}} for each")
     };
-    let evidence = Shown::new(&words, [number(depth), shown::count(asked), latency(each_ns)]);
+    let evidence = Phrase::new(&words, [number(depth), phrase::count(asked), latency(each_ns)]);
     Some(Limit { limiter: Limiter::Device, evidence })
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use findings::Explanation;
 
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, complain, print};
+use crate::process::streams::{columns, print, print_stderr};
 
 /// Longer lines are hard to read.
 const COLUMNS_MAX: usize = 100;
@@ -26,8 +26,8 @@ impl Explain {
             Some(id) => match findings::explanation(id) {
                 Some(explanation) => document(explanation, columns),
                 None => {
-                    complain(&format!("fsdyno: there is no finding {id}"));
-                    complain("  next: fsdyno explain  (lists them)");
+                    print_stderr(&format!("fsdyno: there is no finding {id}"));
+                    print_stderr("  next: fsdyno explain  (lists them)");
                     return ExitCode::from(UNUSABLE);
                 }
             },

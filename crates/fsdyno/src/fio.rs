@@ -3,10 +3,10 @@
 mod bandwidth_log;
 mod formats;
 mod notes;
-mod objections;
 mod output;
 mod progress_line;
 mod record_file;
+mod reported_findings;
 mod screen;
 
 use std::borrow::Cow;
@@ -26,13 +26,13 @@ use run::{Conditions, Line, MachineSources, SignalWatch, StopRule};
 
 use crate::process::first_look::{Face, FirstLook};
 use crate::process::status::{BY_SIGNAL, REJECTED};
-use crate::process::streams::{complain, complain_in_colour, print};
+use crate::process::streams::{print, print_stderr, print_stderr_in_colour};
 use crate::process::{VERSION, patience, supervisor};
 use bandwidth_log::BandwidthLog;
 use formats::Formats;
-use objections::Objections;
 use output::{LiveLine, Output};
 use record_file::RecordFile;
+use reported_findings::ReportedFindings;
 use screen::{GrowingRecord, ProgressRules, Screen, ScreenState};
 
 /// The last line of `--help`.
@@ -41,7 +41,7 @@ const OWN_COMMANDS: &str = "Commands beside fio's, such as doctor and report, ar
 /// Runs a fio command line; `words` are those after the program's name.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
     let Some(words) = words.iter().map(|word| word.to_str().map(str::to_owned)).collect::<Option<Vec<_>>>() else {
-        complain("fio: a word of the command line is not valid UTF-8");
+        print_stderr("fio: a word of the command line is not valid UTF-8");
         return ExitCode::from(REJECTED);
     };
     let status = match job::parse_command_line(&words, &mut MachineSources) {
@@ -79,20 +79,20 @@ fn rejected(rejection: &Rejection) -> u8 {
     for error in &rejection.errors {
         let plain = error.render(false);
         if colour && matches!(escape::terminal(&plain), Cow::Borrowed(_)) {
-            complain_in_colour(error.render(true).trim_end());
+            print_stderr_in_colour(error.render(true).trim_end());
         } else {
-            complain(plain.trim_end());
+            print_stderr(plain.trim_end());
         }
     }
     if rejection.usage {
-        complain(&job::help::usage());
+        print_stderr(&job::help::usage());
     }
     rejection.status
 }
 
 fn print_warnings(warnings: &[Warning]) {
     for warning in warnings {
-        complain(&warning.text);
+        print_stderr(&warning.text);
     }
 }
 
@@ -107,7 +107,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     let formats = formats_of(settings);
     let control = Arc::new(patience::control());
     let signals = SignalWatch::begin(Arc::clone(&control)).map_err(|error| {
-        complain(&format!("fio: cannot listen to signals: {error}"));
+        print_stderr(&format!("fio: cannot listen to signals: {error}"));
         REJECTED
     })?;
     let first_look = touches_files(&line.request).then(|| FirstLook::begin(Face::Fio, &control, Path::new(".")));
@@ -129,8 +129,8 @@ fn run_line(line: &Line) -> Result<u8, u8> {
         return Err(output_lost(error));
     }
     let ready = planned.identify_storages();
-    let mut objections = Objections::new(settings.findings);
-    objections.before_run(&ready.preflight(), &line.request.warnings);
+    let mut reported_findings = ReportedFindings::new(settings.findings);
+    reported_findings.before_run(&ready.preflight(), &line.request.warnings);
     let progress = progress_rules(settings, &formats, &output);
     let mut screen = Screen {
         output: &mut output,
@@ -153,9 +153,9 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::into_failure);
     drop(screen);
     let status = conclude(&record, &formats, &mut output, record_file.as_deref(), lost)?;
-    objections.after_run(&record);
+    reported_findings.after_run(&record);
     if let Some(sentence) = log_failed {
-        complain(&sentence);
+        print_stderr(&sentence);
         return Ok(status.max(REJECTED));
     }
     Ok(status)
@@ -170,13 +170,13 @@ fn conclude(
     lost: Option<std::io::Error>,
 ) -> Result<u8, u8> {
     // The record first: it holds everything, should the report not get through.
-    let saved = record_file.is_none_or(|file| file.save_or_complain(record));
+    let saved = record_file.is_none_or(|file| file.save_or_report(record));
     if let Some(error) = lost {
         return Err(output_lost(&error));
     }
     output.write(&formats.report(record)).map_err(|error| output_lost(&error))?;
     for line in notes::after_run(record) {
-        complain(&line);
+        print_stderr(&line);
     }
     let failed = record.jobs.iter().filter(|job| job.error.is_some()).count();
     let saved = saved && record.notes.iter().all(|note| note.id != run::LOGS_INCOMPLETE);
@@ -191,7 +191,7 @@ fn conclude(
 
 fn output_lost(error: &std::io::Error) -> u8 {
     if error.kind() != std::io::ErrorKind::BrokenPipe {
-        complain(&format!("fio: cannot write the report: {error}"));
+        print_stderr(&format!("fio: cannot write the report: {error}"));
     }
     REJECTED
 }
@@ -209,7 +209,7 @@ fn formats_of(settings: &Settings) -> Formats {
 fn open_output(settings: &Settings, formats: &Formats) -> Result<Output, u8> {
     let Some(path) = &settings.output else { return Ok(Output::stdout()) };
     Output::file(path, formats.for_people()).map_err(|error| {
-        complain(&format!("fio: output file open error: {error}\n  --output={}", path.display()));
+        print_stderr(&format!("fio: output file open error: {error}\n  --output={}", path.display()));
         REJECTED
     })
 }
@@ -217,7 +217,7 @@ fn open_output(settings: &Settings, formats: &Formats) -> Result<Output, u8> {
 fn claim_record(settings: &Settings) -> Result<Option<RecordFile>, u8> {
     let Some(path) = &settings.record else { return Ok(None) };
     RecordFile::claim(path).map(Some).map_err(|error| {
-        complain(&format!("fio: cannot write the record: {error}\n  --record={}", path.display()));
+        print_stderr(&format!("fio: cannot write the record: {error}\n  --record={}", path.display()));
         REJECTED
     })
 }
@@ -233,7 +233,7 @@ fn announce(plan: &Plan, formats: &Formats, output: &mut Output) -> std::io::Res
     let cautions = plan.notes.iter().filter(|note| note.severity > Severity::Info);
     let cautions: Vec<String> = cautions.map(|note| format!("note: {}", note.text)).collect();
     if !formats.for_people() {
-        cautions.iter().for_each(|line| complain(line));
+        cautions.iter().for_each(|line| print_stderr(line));
         return Ok(());
     }
     let mut text = String::new();

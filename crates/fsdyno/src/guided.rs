@@ -9,7 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::explain::wrapped;
 use crate::process::VERSION;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, complain, print};
+use crate::process::streams::{columns, print, print_stderr};
 use crate::question;
 
 /// How fast a filesystem is, whether that is good enough, and whether the numbers can be trusted.
@@ -157,7 +157,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Err(error) => {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {
-                complain(error.to_string().trim_end());
+                print_stderr(error.to_string().trim_end());
                 ExitCode::from(UNUSABLE)
             } else {
                 print(&error.to_string());

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use guide::Problem;
-use guide::workplace::type_matches;
+use guide::work_directory::type_matches;
 use results::evidence::{Seen, Storage};
 
 use crate::process::VERSION;

@@ -21,9 +21,9 @@ use std::process::ExitCode;
 static ALLOCATOR: engine::allocation::Allocator = engine::allocation::Allocator;
 
 fn main() -> ExitCode {
-    engine::allocation::put_by();
-    if let Err(error) = engine::signals::hear_of_limits() {
-        process::streams::complain(&format!(
+    engine::allocation::reserve();
+    if let Err(error) = engine::signals::turn_limits_into_errors() {
+        process::streams::print_stderr(&format!(
             "note: cannot handle signals: {error}; a limit of this process may end it"
         ));
     }

@@ -19,14 +19,16 @@ use std::sync::Arc;
 
 use clap::Args;
 use guide::store::Store;
+use guide::study::Caller;
 use guide::watch::Unwatched;
 use guide::{Problem, Watcher};
 use results::{Study, Verdict};
-use run::{Control, SignalWatch};
+use run::SignalWatch;
 
+use crate::process::VERSION;
 use crate::process::first_look::Looks;
 use crate::process::status::{BY_SIGNAL, INCONCLUSIVE, UNUSABLE};
-use crate::process::streams::{columns, complain, print, report_problem};
+use crate::process::streams::{columns, print, print_stderr, report_problem};
 use crate::process::{patience, supervisor};
 use study_saver::StudySaver;
 
@@ -68,16 +70,6 @@ pub(crate) struct Shared {
     pub(crate) record_interval: u32,
 }
 
-/// What a question gets from its caller.
-pub(crate) struct Caller<'a> {
-    /// Words of the command line.
-    pub(crate) command: Vec<String>,
-    /// Stops everything at a signal.
-    pub(crate) control: Arc<Control>,
-    /// Sees what happens.
-    pub(crate) watcher: &'a mut dyn Watcher,
-}
-
 /// Asks, keeps, prints; the exit status.
 pub(crate) fn answer(
     shared: &Shared,
@@ -104,7 +96,7 @@ fn try_answer(
     let mut looks = Looks::new(Arc::clone(&control));
     if let Some(store) = &store {
         looks.looks(store.directory());
-        store.claim()?;
+        store.check_writable()?;
         looks.looked();
     }
     let mut stream = open_stream(shared)?;
@@ -115,11 +107,11 @@ fn try_answer(
     let mut seen = stream::Both { one: &mut live, other: keeping };
     let mut seen = stream::Both { one: &mut seen, other: &mut looks };
     let study = match &mut stream {
-        None => ask(Caller { command, control: Arc::clone(&control), watcher: &mut seen }),
+        None => ask(Caller { version: VERSION, command, control: Arc::clone(&control), watcher: &mut seen }),
         Some(stream) => {
             stream.open(&command);
             let mut both = stream::Both { one: &mut seen, other: stream };
-            let study = ask(Caller { command, control: Arc::clone(&control), watcher: &mut both });
+            let study = ask(Caller { version: VERSION, command, control: Arc::clone(&control), watcher: &mut both });
             stream.close(&study);
             study
         }
@@ -128,17 +120,17 @@ fn try_answer(
     drop((signals, study_saver));
     let study = study?;
     // The record first: it holds everything, should the answer not get through.
-    let kept = store.map(|store| store.keep(&study));
+    let kept = store.map(|store| store.save(&study));
     let shown = shown_as(shared.json, shared.markdown, &study);
     let printed = if shared.streams_to_stdout() {
-        complain(shown.trim_end());
+        print_stderr(shown.trim_end());
         true
     } else {
         print(&shown)
     };
     match kept {
         Some(Ok(_)) if !shared.quiet && !shared.json => {
-            complain(&format!("saved as {} (see `fsdyno runs`)", study.id));
+            print_stderr(&format!("saved as {} (see `fsdyno runs`)", study.id));
         }
         Some(Err(problem)) => {
             report_problem(&problem);

@@ -15,7 +15,7 @@ use present::{export, sheet};
 use results::{RunRecord, Study};
 
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{complain, print, report_problem};
+use crate::process::streams::{print, print_stderr, report_problem};
 
 /// Show saved runs again: as the dyno sheet (HTML), a table, CSV, or fio's formats.
 #[derive(Debug, Args)]
@@ -236,6 +236,6 @@ fn into_file(path: &Path, text: &str) -> Result<(), Problem> {
     }
     write_whole(path, Readers::ByUmask, text.as_bytes())
         .map_err(|error| Problem::new(format!("cannot write {}: {error}", path.display())))?;
-    complain(&format!("wrote {} ({})", path.display(), results::quantity::bytes(text.len() as f64)));
+    print_stderr(&format!("wrote {} ({})", path.display(), results::quantity::bytes(text.len() as f64)));
     Ok(())
 }

@@ -1,8 +1,6 @@
 //! `curve`: how long do requests take when they come at a given rate, whatever the storage does? First the capacity in a
 //! closed loop, then Poisson arrivals at shares of it, timed from the moment at which each request was due.
 
-use std::sync::Arc;
-
 use results::quantity::{counted, number};
 use results::statistics::ENOUGH_REQUESTS;
 use results::{Question, Severity, Study, Trust};
@@ -10,10 +8,10 @@ use run::StopRule;
 
 use crate::fill::Filled;
 use crate::requests::{Requests, Timing, duration};
-use crate::study::{Place, StudyRun, job_path, planned_row};
+use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, closed_loop};
-use crate::workplace::{Needs, Workplace};
-use crate::{Problem, Watcher, fill};
+use crate::work_directory::{SpaceNeeds, WorkDirectory};
+use crate::{Problem, fill};
 
 mod sentences;
 
@@ -62,21 +60,14 @@ const OPEN_BYTES: u64 = 64 << 20;
 ///
 /// # Errors
 /// When the place cannot be used or the words make no job; nothing is left there then.
-pub fn curve(
-    place: &Place,
-    options: &Options,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<run::Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn curve(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     let requests = requests(options)?;
     let places = std::slice::from_ref(place);
-    let mut study_run = StudyRun::begin(Question::Curve, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Curve, places, caller);
     let size_bytes = fill::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(std::slice::from_ref(&requests), size_bytes)?;
-    let need = Needs::bytes(size_bytes);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
+    let need = SpaceNeeds::bytes(size_bytes);
+    let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(&mut study_run, 0)?;
     outline(&mut study_run, options);
     let file = job_path(&work.file("curve.dat"))?;
@@ -88,7 +79,7 @@ pub fn curve(
         let site = Filled { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
         take_loads(&mut study_run, options, &requests, site)?;
     }
-    study_run.leave(work);
+    study_run.remove_work_directory(work);
     study_run.study.sentences = sentences::of(&study_run.study, &requests);
     Ok(study_run.finish())
 }

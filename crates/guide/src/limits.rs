@@ -1,6 +1,6 @@
 //! What limits each target, in sentences: patterns with the same limit share one.
 
-use findings::limits::{Limit, Limiter, Shown, of_run};
+use findings::limits::{Limit, Limiter, Phrase, of_run};
 use results::{Question, Study};
 
 /// One sentence per target and limit, in the order of the targets.
@@ -14,7 +14,7 @@ fn of_target(study: &Study, target: usize) -> Vec<String> {
     let all = study.patterns().len();
     let everything = if study.question == Question::Measure { "all tests" } else { "all patterns" };
     let sentence = |text: String| if of.is_empty() { capitalised(&text) } else { text };
-    let mut limits: Vec<(Limiter, Vec<String>, Vec<Shown>)> = Vec::new();
+    let mut limits: Vec<(Limiter, Vec<String>, Vec<Phrase>)> = Vec::new();
     let mut unseen: Vec<(&str, Vec<String>)> = Vec::new();
     for pattern in study.patterns() {
         let called = called(study, pattern);
@@ -50,9 +50,9 @@ fn of_target(study: &Study, target: usize) -> Vec<String> {
 }
 
 /// The figures of all patterns, each from its least to its greatest; of the first one where the others need other words.
-fn figures(patterns: &[String], evidence: &[Shown]) -> String {
+fn figures(patterns: &[String], evidence: &[Phrase]) -> String {
     let of_the_first = || format!("{}: {}", patterns[0], evidence[0]);
-    Shown::together(&evidence.iter().collect::<Vec<_>>()).unwrap_or_else(of_the_first)
+    Phrase::together(&evidence.iter().collect::<Vec<_>>()).unwrap_or_else(of_the_first)
 }
 
 /// With a large letter at its beginning.

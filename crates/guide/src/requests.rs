@@ -114,7 +114,7 @@ impl Timing {
     }
 
     /// A part of it: one of so many turns.
-    pub(crate) fn turn(self, turns: u32) -> Timing {
+    pub(crate) fn split(self, turns: u32) -> Timing {
         Timing { ramp_ms: self.ramp_ms / turns, runtime_ms: self.runtime_ms / turns }
     }
 
@@ -194,8 +194,8 @@ mod tests {
         let timing = Timing::of_runtime(5);
         assert_eq!((timing.ramp_ms, timing.runtime_ms, timing.seconds(21)), (1000, 5000, 126));
         assert_eq!(Timing::of_runtime(1).ramp_ms, 250);
-        let turn = timing.turn(8);
-        assert_eq!((turn.ramp_ms, turn.runtime_ms), (125, 625));
-        assert_eq!([turn.at_least(1000), turn.at_least(10)].map(|timing| timing.runtime_ms), [1000, 625]);
+        let split = timing.split(8);
+        assert_eq!((split.ramp_ms, split.runtime_ms), (125, 625));
+        assert_eq!([split.at_least(1000), split.at_least(10)].map(|timing| timing.runtime_ms), [1000, 625]);
     }
 }

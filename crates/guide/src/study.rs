@@ -7,15 +7,25 @@ use results::{Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target
 use run::Control;
 
 use crate::watch::Step;
-use crate::workplace::Workplace;
+use crate::work_directory::WorkDirectory;
 use crate::{Problem, Watcher, bench};
+
+/// Who asks, and what a question gets from there.
+pub struct Caller<'a> {
+    /// Version line for the records.
+    pub version: &'a str,
+    /// The words of the command line.
+    pub command: Vec<String>,
+    /// Stops everything (a signal).
+    pub control: Arc<Control>,
+    /// Sees what happens.
+    pub watcher: &'a mut dyn Watcher,
+}
 
 /// One guided command while it runs.
 pub struct StudyRun<'a> {
     /// Version line for the records.
     pub version: &'a str,
-    /// The words of the command line.
-    pub command: Vec<String>,
     /// Stops everything (a signal).
     pub control: Arc<Control>,
     /// Sees what happens.
@@ -56,14 +66,8 @@ impl Place {
 
 impl<'a> StudyRun<'a> {
     /// Begins a study of these places; looks at what they are.
-    pub fn begin(
-        question: Question,
-        places: &[Place],
-        version: &'a str,
-        command: Vec<String>,
-        control: Arc<Control>,
-        watcher: &'a mut dyn Watcher,
-    ) -> StudyRun<'a> {
+    pub fn begin(question: Question, places: &[Place], caller: Caller<'a>) -> StudyRun<'a> {
+        let Caller { version, command, control, watcher } = caller;
         let started_ms = run::now_ms();
         // The look ends when the first step begins.
         let target = |place: &Place| {
@@ -77,7 +81,7 @@ impl<'a> StudyRun<'a> {
             id: crate::store::new_id(question, started_ms),
             question,
             version: version.to_string(),
-            command: command.clone(),
+            command,
             started_ms,
             ended_ms: started_ms,
             complete: false,
@@ -89,7 +93,7 @@ impl<'a> StudyRun<'a> {
             sentences: Vec::new(),
             notes: Vec::new(),
         };
-        StudyRun { version, command, control, watcher, study, steps: (0, 0) }
+        StudyRun { version, control, watcher, study, steps: (0, 0) }
     }
 
     /// Whether a signal ended the study.
@@ -121,7 +125,7 @@ impl<'a> StudyRun<'a> {
     /// # Errors
     /// When the line is refused before its first byte, or the work directory cannot be used any more; an error of a job is
     /// in the row instead.
-    pub fn run_row(&mut self, mut row: Row, stop_rule: run::StopRule, work: &Workplace) -> Result<usize, Problem> {
+    pub fn run_row(&mut self, mut row: Row, stop_rule: run::StopRule, work: &WorkDirectory) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
         self.watcher.planned(&self.study, &row);
         let record = bench::run_line(
@@ -143,10 +147,10 @@ impl<'a> StudyRun<'a> {
     }
 
     /// Removes a work directory. What cannot be removed is told and noted: the figures stand all the same.
-    pub fn leave(&mut self, work: Workplace) {
+    pub fn remove_work_directory(&mut self, work: WorkDirectory) {
         self.watcher.looked();
         let directory = work.directory().to_path_buf();
-        let left = if self.control.left_behind() {
+        let left = if self.control.abandoned() {
             work.abandon();
             let parent = directory.parent().unwrap_or(&directory).display().to_string();
             Err(Problem::new(format!("{} was not removed, because its storage does not respond", directory.display()))

@@ -66,12 +66,12 @@ pub struct LiveFigures {
     /// Bytes that the layout has written so far; `None`: it is no layout.
     pub layout_bytes: Option<u64>,
     /// What has been done so far, of what counts; renewed about once a second. `None`: nothing counts yet.
-    pub counted: Option<Counted>,
+    pub totals: Option<StepTotals>,
 }
 
 /// What a step has done by a moment, the warm-up left out: its last value is what the row says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counted {
+pub struct StepTotals {
     /// Time that counted until then, ms.
     pub at_ms: u64,
     /// All operations.
@@ -80,7 +80,7 @@ pub struct Counted {
     pub read: Option<Amount>,
     /// The writes among them, likewise.
     pub write: Option<Amount>,
-    /// Latency of the operations that ended since the `Counted` before this one; `None`: none did, or it is not kept.
+    /// Latency of the operations that ended since the totals before these; `None`: none did, or it is not kept.
     pub latency: Option<IntervalLatency>,
 }
 
@@ -112,33 +112,33 @@ impl Amount {
     }
 }
 
-impl Counted {
+impl StepTotals {
     /// What a finished row did; `None`: it never ran.
-    pub fn of_row(row: &Row) -> Option<Counted> {
+    pub fn of_row(row: &Row) -> Option<StepTotals> {
         if let Some(phase) = &row.phase {
             let all = Amount { operations: phase.operations, bytes: phase.bytes.unwrap_or(0) };
-            return Some(Counted { at_ms: phase.elapsed_ns / 1_000_000, all, ..Counted::default() });
+            return Some(StepTotals { at_ms: phase.elapsed_ns / 1_000_000, all, ..StepTotals::default() });
         }
-        Some(Counted::of_jobs(&row.run.as_ref()?.jobs))
+        Some(StepTotals::of_jobs(&row.run.as_ref()?.jobs))
     }
 
     /// What jobs did, or have done so far.
-    pub fn of_jobs(jobs: &[JobRecord]) -> Counted {
-        let mut counted =
-            Counted { read: Some(Amount::default()), write: Some(Amount::default()), ..Counted::default() };
+    pub fn of_jobs(jobs: &[JobRecord]) -> StepTotals {
+        let mut totals =
+            StepTotals { read: Some(Amount::default()), write: Some(Amount::default()), ..StepTotals::default() };
         let add = |amount: &mut Amount, direction: &DirectionRecord| {
             amount.operations += direction.ios;
             amount.bytes += direction.bytes;
         };
         for job in jobs {
             for direction in [&job.directions.read, &job.directions.write, &job.directions.trim] {
-                counted.at_ms = counted.at_ms.max(direction.runtime_ms);
-                add(&mut counted.all, direction);
+                totals.at_ms = totals.at_ms.max(direction.runtime_ms);
+                add(&mut totals.all, direction);
             }
-            counted.read.iter_mut().for_each(|amount| add(amount, &job.directions.read));
-            counted.write.iter_mut().for_each(|amount| add(amount, &job.directions.write));
+            totals.read.iter_mut().for_each(|amount| add(amount, &job.directions.read));
+            totals.write.iter_mut().for_each(|amount| add(amount, &job.directions.write));
         }
-        counted
+        totals
     }
 }
 

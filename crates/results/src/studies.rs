@@ -9,7 +9,7 @@ mod point;
 mod study;
 mod verdict;
 
-pub use change::{Change, Measure, Shown, changes, earlier, is_repeat, obstacles, scatter};
+pub use change::{Change, Measure, Significance, changes, earlier, is_repeat, obstacles, scatter};
 pub use figures::{DirectionFigures, Figures, LatencyFigures};
 pub use finding::{Finding, Number, Trust};
 pub use load::Load;

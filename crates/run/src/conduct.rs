@@ -21,7 +21,7 @@ use crate::ledger::Sampler;
 use crate::ledger::foreign::ForeignLook;
 use crate::logs::LogWriter;
 use crate::plan::{Plan, WorkerPlan};
-use crate::roll::{Gate, Roll};
+use crate::stage_workers::{StageWorkers, StartGate};
 use crate::stall::worker::WorkerWatch;
 use crate::stop_rule::{Stability, StopRule};
 use crate::worker::{self, Refused, WorkerEnd};
@@ -74,7 +74,8 @@ pub(crate) fn conduct(
         None
     });
     let logs = writer.as_ref().map(LogWriter::sender);
-    let shared = Arc::new(Shared { plan, cells, control, gate: Gate::default(), logs, events: Mutex::new(sender) });
+    let shared =
+        Arc::new(Shared { plan, cells, control, gate: StartGate::default(), logs, events: Mutex::new(sender) });
     let mut conductor = Conductor::new(shared, heading, events, observer);
     conductor.logs = writer;
     conductor.run()
@@ -224,13 +225,13 @@ impl<'run> Conductor<'run> {
     /// Starts the stage's workers together and waits until all have ended.
     fn run_stage(&mut self, stage: u32) {
         self.begin_ledger();
-        let mut roll = Roll::new(self.ended.len());
+        let mut stage_workers = StageWorkers::new(self.ended.len());
         for index in 0..self.shared.plan.workers.len() {
             if self.shared.plan.workers[index].stage == stage && self.ended[index].is_none() && self.start(index) {
-                roll.begins(index);
+                stage_workers.begins(index);
             }
         }
-        let early = self.await_readiness(stage, &mut roll);
+        let early = self.await_readiness(stage, &mut stage_workers);
         if let Some(sampler) = &mut self.sampler {
             sampler.begin_stage(stage);
             sampler.stage_runs(self.clock.now_ns());
@@ -246,13 +247,13 @@ impl<'run> Conductor<'run> {
         for (index, end) in early {
             self.end(index, end);
         }
-        while roll.is_awaited() {
+        while stage_workers.is_awaited() {
             self.shared.control.follow();
             match self.events.recv_timeout(WATCH) {
-                Ok(Event::Ended(index, end)) if roll.ends(index) => self.end(index, *end),
+                Ok(Event::Ended(index, end)) if stage_workers.ends(index) => self.end(index, *end),
                 // One that was left behind has come back, too late.
                 Ok(Event::Ended(..) | Event::Ready(_)) => {}
-                Err(RecvTimeoutError::Timeout) => self.leave_the_lost(stage, &mut roll),
+                Err(RecvTimeoutError::Timeout) => self.abandon_lost_workers(stage, &mut stage_workers),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.watch();
@@ -264,19 +265,19 @@ impl<'run> Conductor<'run> {
         }
         self.judge_clock(stage);
         // What left somebody behind would not answer the last look either.
-        if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.left_behind()) {
+        if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.abandoned()) {
             sampler.end_stage(stage);
         }
     }
 
     /// Waits until everybody is ready, or has ended before that: these ends are the result.
-    fn await_readiness(&mut self, stage: u32, roll: &mut Roll) -> Vec<(usize, WorkerEnd)> {
+    fn await_readiness(&mut self, stage: u32, stage_workers: &mut StageWorkers) -> Vec<(usize, WorkerEnd)> {
         let mut early = Vec::new();
-        while roll.is_anybody_starting() {
+        while stage_workers.is_any_starting() {
             self.shared.control.follow();
             match self.events.recv_timeout(WATCH) {
-                Ok(Event::Ready(index)) => roll.is_ready(index),
-                Ok(Event::Ended(index, end)) if roll.ends(index) => {
+                Ok(Event::Ready(index)) => stage_workers.is_ready(index),
+                Ok(Event::Ended(index, end)) if stage_workers.ends(index) => {
                     self.shared.cells[index].set_state(WorkerState::Exited);
                     early.push((index, *end));
                 }
@@ -284,7 +285,7 @@ impl<'run> Conductor<'run> {
                 Ok(Event::Ended(..)) => {}
                 Err(RecvTimeoutError::Timeout) => {
                     self.observer.idle();
-                    self.leave_the_lost(stage, roll);
+                    self.abandon_lost_workers(stage, stage_workers);
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -345,7 +346,7 @@ impl<'run> Conductor<'run> {
 
     fn end(&mut self, index: usize, end: WorkerEnd) {
         if end.lost {
-            self.shared.control.leave_behind();
+            self.shared.control.abandon();
         }
         for message in &end.messages {
             self.observer.message(message);
@@ -382,7 +383,7 @@ impl<'run> Conductor<'run> {
         // A worker that gets stuck cannot give its last word: where that can happen it gives one each second.
         if elapsed_ns >= self.next_snapshots_ns && self.sampler.as_ref().is_some_and(Sampler::may_wait) {
             self.next_snapshots_ns = elapsed_ns + SNAPSHOTS_NS;
-            self.shared.control.ask_for_snapshots();
+            self.shared.control.request_snapshots();
         }
         if self.observer.wants_interim(&view) {
             let seconds_left = crate::progress::seconds_left(&view);
@@ -408,7 +409,7 @@ impl<'run> Conductor<'run> {
 
     /// Gives the workers a moment to offer their counters; one that is stuck in the kernel is left as it was.
     fn take_snapshots(&mut self) {
-        let epoch = self.shared.control.ask_for_snapshots();
+        let epoch = self.shared.control.request_snapshots();
         let deadline_ns = self.clock.now_ns() + 200_000_000;
         let running =
             |index: &usize| matches!(self.shared.cells[*index].state(), WorkerState::Running | WorkerState::Ramp);

@@ -57,7 +57,7 @@ pub struct Control {
     stop: AtomicBool,
     signal: AtomicI32,
     /// A worker, or a layout, was left behind in the kernel.
-    left_behind: AtomicBool,
+    abandoned: AtomicBool,
     /// Grows with each request for an interim record.
     snapshot_epoch: AtomicU32,
     bounds: Bounds,
@@ -123,19 +123,19 @@ impl Control {
 
     /// Somebody is stuck in the kernel and was left behind: what is on the same storage may get stuck as well, so the
     /// run ends.
-    pub fn leave_behind(&self) {
-        self.left_behind.store(true, Ordering::Relaxed);
+    pub fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
         self.stop();
-        self.study.iter().for_each(|study| study.leave_behind());
+        self.study.iter().for_each(|study| study.abandon());
     }
 
     /// Whether somebody was left behind.
-    pub fn left_behind(&self) -> bool {
-        self.left_behind.load(Ordering::Relaxed)
+    pub fn abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
     }
 
     /// Asks the workers for interim records.
-    pub(crate) fn ask_for_snapshots(&self) -> u32 {
+    pub(crate) fn request_snapshots(&self) -> u32 {
         self.snapshot_epoch.fetch_add(1, Ordering::Relaxed) + 1
     }
 
@@ -173,7 +173,7 @@ pub struct WorkerCell {
     /// 99th percentile so far of a metadata worker, ns; 0: not known yet.
     latency_ns_p99: AtomicU64,
     /// The conductor has given it up: its end is written, and it may begin nothing any more.
-    left_behind: AtomicBool,
+    abandoned: AtomicBool,
     snapshot: Mutex<Option<(u32, Box<JobRecord>)>>,
     /// Its end, as far as it is known, while the worker is in a call that may not return.
     end: Mutex<Option<Box<WorkerEnd>>>,
@@ -191,7 +191,7 @@ impl WorkerCell {
             steps: AtomicU64::new(0),
             file: AtomicU32::new(0),
             latency_ns_p99: AtomicU64::new(0),
-            left_behind: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
             snapshot: Mutex::new(None),
             end: Mutex::new(None),
         }
@@ -237,13 +237,13 @@ impl WorkerCell {
     }
 
     /// Gives the worker up, whatever it does.
-    pub(crate) fn leave_behind(&self) {
-        self.left_behind.store(true, Ordering::Relaxed);
+    pub(crate) fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
         self.stop();
     }
 
-    pub(crate) fn left_behind(&self) -> bool {
-        self.left_behind.load(Ordering::Relaxed)
+    pub(crate) fn abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
     }
 
     /// Keeps the worker's end here while it is in a call that may not return.

@@ -22,7 +22,7 @@ pub(crate) use governor::Governor;
 use crate::control::{Control, Published, WorkerCell, WorkerState};
 use crate::ledger::latency::LatencySeries;
 use crate::logs::LogBuffer;
-use crate::phase::{Phase, Turn};
+use crate::phase::{Phase, TickResult};
 use crate::plan::{PlannedFile, Queueing};
 use crate::recorder::Recorder;
 
@@ -117,7 +117,7 @@ impl Survival {
 /// Makes the worker's record while it runs and after.
 pub(crate) trait Account {
     /// The ramp is over: times and counters of the thread start here.
-    fn measure_from_here(&mut self);
+    fn begin_measuring(&mut self);
     /// The record as of `elapsed_ms` of the phase.
     fn job_record(&self, recorder: &Recorder, elapsed_ms: u64, survived: results::SurvivedErrors) -> JobRecord;
     /// The writes took `elapsed_ms`; a phase of reads follows, whose time is that of the reads alone. Who shows no
@@ -301,12 +301,12 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             self.count_calls();
         }
         let published = self.totals();
-        let turn = self.parts.phase.turn(now_ns, &mut self.parts.recorder);
-        if turn == Turn::Measured {
+        let tick = self.parts.phase.tick(now_ns, &mut self.parts.recorder);
+        if tick == TickResult::Measured {
             self.before_measuring = published;
-            self.parts.account.measure_from_here();
+            self.parts.account.begin_measuring();
             if let Some(governor) = &mut self.parts.governor {
-                governor.measure_from_here(now_ns);
+                governor.begin_measuring(now_ns);
                 // The schedule begins anew: a backlog of the ramp is not caught up in the measured part.
                 self.parts.generator.restart_pacing(&mut self.block, self.cursor);
             }
@@ -315,7 +315,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             }
             self.parts.cell.set_state(WorkerState::Running);
         }
-        self.keep_series(turn, now_ns);
+        self.keep_series(tick, now_ns);
         if let Parts { log: Some(log), recorder, phase, .. } = &mut self.parts {
             log.look(now_ns, recorder);
             phase.next_ns = phase.next_ns.min(log.due_ns());
@@ -325,12 +325,12 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         if self.parts.control.stopped() || self.parts.cell.stopped() {
             return Err(Ended::Stopped);
         }
-        if turn == Turn::TimeUp { Err(Ended::TimeUp) } else { Ok(()) }
+        if tick == TickResult::TimeUp { Err(Ended::TimeUp) } else { Ok(()) }
     }
 
-    fn keep_series(&mut self, turn: Turn, now_ns: u64) {
+    fn keep_series(&mut self, tick: TickResult, now_ns: u64) {
         let Parts { series: Some(series), recorder, phase, .. } = &mut self.parts else { return };
-        if turn == Turn::Measured {
+        if tick == TickResult::Measured {
             series.cleared();
         } else if !phase.in_ramp() {
             series.look(now_ns, recorder);

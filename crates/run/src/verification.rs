@@ -170,7 +170,7 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
         Ok(generator) => generator,
         Err(error) => return failed(drive, EINVAL, "workload", error.to_string()),
     };
-    if let Err(error) = drive.store_and_forget() {
+    if let Err(error) = drive.sync_and_drop_caches() {
         return failed(drive, error.code, "fsync", error.to_string());
     }
     let verification = Verification::new(plan, true).filter(|_| !plan.job.submission.engine.is_diskless());

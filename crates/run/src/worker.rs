@@ -21,7 +21,7 @@ use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::logs::LogBuffer;
 use crate::phase::Phase;
 use crate::plan::{PlannedFile, WorkerPlan};
-use crate::recorder::{Kept, Recorder};
+use crate::recorder::{Recorder, RecorderOptions};
 use crate::verification::{self, Verification};
 pub(crate) use end::{Refused, WorkerEnd};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     let plan = &shared.plan.workers[index];
     let cell = &shared.cells[index];
     cell.set_thread(engine::thread::thread_id());
-    engine::allocation::can_be_left_behind();
+    engine::allocation::may_be_abandoned();
     let files = match prepare(plan, &shared.control, cell) {
         Ok(files) => files,
         Err(refused) => {
@@ -304,7 +304,7 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
     let job = &plan.job;
     let access = job.pattern.access;
     let durability = &job.durability;
-    let kept = Kept {
+    let kept = RecorderOptions {
         submission: !synchronous,
         lat_distribution: job.reporting.lat_percentiles,
         slat_distribution: job.reporting.slat_percentiles,

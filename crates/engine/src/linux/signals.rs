@@ -21,7 +21,7 @@ pub const STOPS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGXCPU];
 
 /// Limits of this process become errors and signals that a run can report: a file that would grow beyond RLIMIT_FSIZE
 /// is EFBIG of its write, and SIGXCPU comes before the end. For the start of the program.
-pub fn hear_of_limits() -> io::Result<()> {
+pub fn turn_limits_into_errors() -> io::Result<()> {
     // A handler, for what is ignored stays ignored in programs that are started from here.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     warn_before_processor_limit();

@@ -9,7 +9,7 @@ use results::evidence::{
 };
 
 use super::Transfer;
-use super::row::{Done, Row, Served};
+use super::row::{Done, FuseBackend, Row};
 
 /// Differences between the first and the last sample of a stage.
 pub(crate) struct Flow<'r> {
@@ -72,7 +72,7 @@ impl<'r> Flow<'r> {
         let has_wire = match class {
             StorageClass::Network | StorageClass::Unknown => true,
             // A daemon without a server has no wire, whatever the interfaces carry for others.
-            StorageClass::Fuse => rows.iter().all(|row| row.served_by(connected(end)) == Served::Server),
+            StorageClass::Fuse => rows.iter().all(|row| row.fuse_backend(connected(end)) == FuseBackend::Server),
             _ => false,
         };
         Some(Flow {

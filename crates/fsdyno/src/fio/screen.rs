@@ -55,7 +55,7 @@ impl GrowingRecord {
             // That it fails is told once; the end tells it again.
             let saved = file.save_interim(record);
             if !reported {
-                file.complain(&saved);
+                file.print_stderr(&saved);
             }
             reported |= saved.is_err();
         });

@@ -12,7 +12,7 @@ pub(crate) fn print(text: &str) -> bool {
         // Whoever reads a part of the output and goes away has what they wanted.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => true,
         Err(error) => {
-            complain(&format!("fsdyno: cannot write to standard output: {error}"));
+            print_stderr(&format!("fsdyno: cannot write to standard output: {error}"));
             false
         }
     }
@@ -26,21 +26,21 @@ pub(crate) fn write_stdout(text: &str) -> io::Result<()> {
 }
 
 /// A line on stderr. It may quote what people wrote: a terminal takes no orders from that.
-pub(crate) fn complain(text: &str) {
-    complain_in_colour(&escape::terminal(text));
+pub(crate) fn print_stderr(text: &str) {
+    print_stderr_in_colour(&escape::terminal(text));
 }
 
 /// A line on stderr with colours of ours, which quotes nobody's orders to a terminal.
-pub(crate) fn complain_in_colour(text: &str) {
+pub(crate) fn print_stderr_in_colour(text: &str) {
     // Nobody is left to tell if stderr is gone.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// The problem and its next step, on stderr.
 pub(crate) fn report_problem(problem: &Problem) {
-    complain(&format!("fsdyno: {problem}"));
+    print_stderr(&format!("fsdyno: {problem}"));
     if let Some(next) = &problem.next {
-        complain(&format!("  next: {next}"));
+        print_stderr(&format!("  next: {next}"));
     }
 }
 

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use guide::Problem;
 use guide::store::Store;
-use results::{Change, Measure, Shown, Study, changes, earlier, is_repeat, obstacles};
+use results::{Change, Measure, Significance, Study, changes, earlier, is_repeat, obstacles};
 
 use super::stored::{ended, printed};
-use crate::process::streams::{columns, complain};
+use crate::process::streams::{columns, print_stderr};
 
 /// What changed between two saved runs, and whether the change is larger than the noise.
 #[derive(Debug, Args)]
@@ -122,7 +122,7 @@ impl Condition {
 
     /// Why changes that it is about cannot be judged; `None`: all can be.
     fn unjudged(&self, found: &[Change]) -> Option<String> {
-        let mut open = found.iter().filter(|change| self.is_about(change) && change.shown == Shown::Unknown);
+        let mut open = found.iter().filter(|change| self.is_about(change) && change.shown == Significance::Unknown);
         let first = open.next()?;
         let others = match open.count() {
             0 => String::new(),
@@ -178,10 +178,12 @@ impl Diff {
                 failed = true;
                 let (low, high) = change.confirmed_percent().unwrap_or_default();
                 let (pattern, percent) = (&change.pattern, change.percent());
-                complain(&format!("fails `{words}`: {pattern} changed by {percent:+.1} % ({low:+.1} to {high:+.1} %)"));
+                print_stderr(&format!(
+                    "fails `{words}`: {pattern} changed by {percent:+.1} % ({low:+.1} to {high:+.1} %)"
+                ));
             }
             if let Some(reason) = condition.unjudged(&found) {
-                complain(&format!("cannot judge `{words}` for {reason}"));
+                print_stderr(&format!("cannot judge `{words}` for {reason}"));
             }
         }
         Ok(if failed { ExitCode::from(1) } else { status })
@@ -238,7 +240,7 @@ mod tests {
     use results::statistics::Scatter;
     use results::{Interval, Trust};
 
-    fn change(measure: Measure, (low, high): (f64, f64), shown: Shown) -> Change {
+    fn change(measure: Measure, (low, high): (f64, f64), shown: Significance) -> Change {
         let ratio = (low + high) / 2.0;
         Change {
             target: None,
@@ -258,21 +260,24 @@ mod tests {
 
     #[test]
     fn conditions_hold_for_what_the_rounds_confirm_beyond_the_limit() {
-        let known = [change(Measure::Iops, (0.88, 0.92), Shown::Worse)];
+        let known = [change(Measure::Iops, (0.88, 0.92), Significance::Worse)];
         let condition = Condition::parse("randread.iops < -5%", &known).unwrap();
         assert!(condition.holds(&known[0]));
-        assert!(!condition.holds(&change(Measure::Iops, (0.77, 1.15), Shown::NotShown)), "chance fails no script");
-        assert!(!condition.holds(&change(Measure::Iops, (0.88, 0.92), Shown::Unknown)), "nor do single runs");
-        assert!(!condition.holds(&change(Measure::Iops, (0.88, 0.97), Shown::Worse)), "it may be 3 % only");
-        assert!(!condition.holds(&change(Measure::P99, (0.88, 0.92), Shown::Better)));
+        assert!(
+            !condition.holds(&change(Measure::Iops, (0.77, 1.15), Significance::NotShown)),
+            "chance fails no script"
+        );
+        assert!(!condition.holds(&change(Measure::Iops, (0.88, 0.92), Significance::Unknown)), "nor do single runs");
+        assert!(!condition.holds(&change(Measure::Iops, (0.88, 0.97), Significance::Worse)), "it may be 3 % only");
+        assert!(!condition.holds(&change(Measure::P99, (0.88, 0.92), Significance::Better)));
         let any = Condition::parse("any.p99>10%", &known).unwrap();
-        assert!(any.holds(&change(Measure::P99, (1.15, 1.25), Shown::Worse)));
-        assert!(!any.holds(&change(Measure::P99, (1.05, 1.35), Shown::Worse)));
+        assert!(any.holds(&change(Measure::P99, (1.15, 1.25), Significance::Worse)));
+        assert!(!any.holds(&change(Measure::P99, (1.05, 1.35), Significance::Worse)));
     }
 
     #[test]
     fn a_condition_on_single_runs_says_that_it_cannot_be_judged() {
-        let mut single = change(Measure::Iops, (0.5, 0.5), Shown::Unknown);
+        let mut single = change(Measure::Iops, (0.5, 0.5), Significance::Unknown);
         (single.interval, single.rounds) = (None, (1, 1));
         let condition = Condition::parse("any.iops < -5%", std::slice::from_ref(&single)).unwrap();
         let reason = condition.unjudged(&[single.clone(), single]).unwrap();
@@ -281,12 +286,12 @@ mod tests {
             "randread and 1 more: one run each cannot separate a change from noise; each side needs \
                             four"
         );
-        assert_eq!(condition.unjudged(&[change(Measure::Iops, (0.9, 1.1), Shown::NotShown)]), None);
+        assert_eq!(condition.unjudged(&[change(Measure::Iops, (0.9, 1.1), Significance::NotShown)]), None);
     }
 
     #[test]
     fn a_misspelt_condition_is_an_error() {
-        let known = [change(Measure::Iops, (0.88, 0.92), Shown::Worse)];
+        let known = [change(Measure::Iops, (0.88, 0.92), Significance::Worse)];
         for (text, reason) in [
             ("randread.iosp < -5%", "`iosp` is not one of rate, iops, p50, p99, cpu"),
             ("randrad.iops < -5%", "`randrad` is not one of randread, any"),

@@ -8,7 +8,7 @@ use results::Row;
 use results::escape;
 use results::quantity::{bytes_per_s, count_per_s, latency, number};
 
-use crate::process::streams::complain;
+use crate::process::streams::print_stderr;
 
 /// The live view.
 pub(crate) struct Live {
@@ -72,7 +72,7 @@ fn write_out(text: &str) {
 impl guide::Watcher for Live {
     fn outline(&mut self, text: &str) {
         if !self.quiet {
-            complain(text);
+            print_stderr(text);
         }
     }
 
@@ -91,13 +91,13 @@ impl guide::Watcher for Live {
 
     fn message(&mut self, text: &str) {
         self.clear();
-        complain(text);
+        print_stderr(text);
     }
 
     fn end(&mut self, step: &Step, row: &Row) {
         self.clear();
         if !self.quiet && !self.terminal {
-            complain(&format!("{}: {}", heading(step), present::tables::summary(row)));
+            print_stderr(&format!("{}: {}", heading(step), present::tables::summary(row)));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use guide::Problem;
 use guide::store::Store;
-use guide::workplace::{CleanOptions, Outcome, clean};
+use guide::work_directory::{CleanOptions, Outcome, clean};
 use results::escape;
 use run::SignalWatch;
 
@@ -15,7 +15,7 @@ use super::shown_as;
 use crate::process::first_look::Looks;
 use crate::process::patience;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, complain, print, report_problem};
+use crate::process::streams::{columns, print, print_stderr, report_problem};
 use crate::process::supervisor::supervised;
 
 /// List saved runs.
@@ -87,7 +87,7 @@ impl Runs {
             return Ok(printed(&present::tables::runs_json(&studies, &baselines)));
         }
         if studies.is_empty() {
-            complain(&format!("no runs are saved in {} yet", store.directory().display()));
+            print_stderr(&format!("no runs are saved in {} yet", store.directory().display()));
         }
         Ok(printed(&present::tables::runs(&studies, &baselines, columns())))
     }

@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use engine::files::create_growing;
-use guide::watch::{Amount, Counted, LiveFigures, LivePhase, Step};
+use guide::watch::{Amount, LiveFigures, LivePhase, Step, StepTotals};
 use guide::{Problem, Watcher};
 use results::{Row, RunRecord, Study, escape};
 use serde_json::{Map, Value, json};
 
 use crate::process::VERSION;
-use crate::process::streams::complain;
+use crate::process::streams::print_stderr;
 
 /// Version of the lines; grows whenever a key is removed or changes meaning.
 const SCHEMA: u32 = 1;
@@ -26,7 +26,7 @@ pub(crate) struct Stream {
     sink: Option<Box<dyn Write>>,
     /// Of the step: the last line of progress, ms since it began; what has been told so far.
     reported_ms: u64,
-    reported: Counted,
+    reported: StepTotals,
     reported_layout_bytes: u64,
 }
 
@@ -47,7 +47,7 @@ impl Stream {
     }
 
     fn into(sink: Box<dyn Write>) -> Stream {
-        Stream { sink: Some(sink), reported_ms: 0, reported: Counted::default(), reported_layout_bytes: 0 }
+        Stream { sink: Some(sink), reported_ms: 0, reported: StepTotals::default(), reported_layout_bytes: 0 }
     }
 
     /// The first line.
@@ -79,12 +79,12 @@ impl Stream {
             writeln!(sink, "{}", escape::json(&Value::Object(object).to_string())).and_then(|()| sink.flush());
         if let Err(error) = written {
             self.sink = None;
-            complain(&format!("fsdyno: the live stream stops here: {error}"));
+            print_stderr(&format!("fsdyno: the live stream stops here: {error}"));
         }
     }
 
     /// What came on top of what has been told, as keys.
-    fn difference(&mut self, now: Counted) -> Map<String, Value> {
+    fn difference(&mut self, now: StepTotals) -> Map<String, Value> {
         let reported = self.reported;
         let mut keys = Map::new();
         keys.insert("interval_ms".to_string(), json!(now.at_ms.saturating_sub(reported.at_ms)));
@@ -97,7 +97,7 @@ impl Stream {
         amount("read_", now.read, reported.read);
         amount("write_", now.write, reported.write);
         // A look that a stuck worker did not answer in time falls behind: what has been told stays told.
-        self.reported = Counted {
+        self.reported = StepTotals {
             at_ms: reported.at_ms.max(now.at_ms),
             all: larger(reported.all, now.all),
             read: now.read.map(|read| larger(reported.read.unwrap_or_default(), read)),
@@ -123,15 +123,15 @@ impl Watcher for Stream {
     }
 
     fn begin(&mut self, step: &Step) {
-        (self.reported_ms, self.reported, self.reported_layout_bytes) = (0, Counted::default(), 0);
+        (self.reported_ms, self.reported, self.reported_layout_bytes) = (0, StepTotals::default(), 0);
         let Step { target, title, number, of } = step;
         self.line("step_begin", json!({ "step": number, "steps": of, "target": target, "title": title }));
     }
 
     fn progress(&mut self, step: &Step, figures: &LiveFigures) {
         let waited_ms = |now: u64, then: u64| now.saturating_sub(then) >= LEAST_MS;
-        let due = match figures.counted {
-            Some(counted) => waited_ms(counted.at_ms, self.reported.at_ms),
+        let due = match figures.totals {
+            Some(totals) => waited_ms(totals.at_ms, self.reported.at_ms),
             // Counts come with the first full second.
             None => figures.phase != LivePhase::Running && waited_ms(figures.elapsed_ms, self.reported_ms),
         };
@@ -148,10 +148,10 @@ impl Watcher for Stream {
             keys.insert("layout_bytes".to_string(), json!(bytes.saturating_sub(self.reported_layout_bytes)));
             self.reported_layout_bytes = bytes.max(self.reported_layout_bytes);
         }
-        if let Some(counted) = figures.counted {
-            keys.extend(self.difference(counted));
-            keys.insert("latency_ns_p50".to_string(), json!(counted.latency.map(|latency| latency.p50_ns)));
-            keys.insert("latency_ns_p99".to_string(), json!(counted.latency.map(|latency| latency.p99_ns)));
+        if let Some(totals) = figures.totals {
+            keys.extend(self.difference(totals));
+            keys.insert("latency_ns_p50".to_string(), json!(totals.latency.map(|latency| latency.p50_ns)));
+            keys.insert("latency_ns_p99".to_string(), json!(totals.latency.map(|latency| latency.p99_ns)));
         }
         self.line("progress", Value::Object(keys));
     }
@@ -169,7 +169,7 @@ impl Watcher for Stream {
         keys.insert("trust".to_string(), json!(row.trust()));
         let findings: Vec<&str> = row.findings.iter().map(|finding| finding.id.as_str()).collect();
         keys.insert("findings".to_string(), json!(findings));
-        if let Some(whole) = Counted::of_row(row) {
+        if let Some(whole) = StepTotals::of_row(row) {
             keys.extend(self.difference(whole));
             keys.insert("total_ms".to_string(), json!(whole.at_ms));
             keys.insert("total_operations".to_string(), json!(whole.all.operations));

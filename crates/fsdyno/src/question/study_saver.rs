@@ -23,7 +23,7 @@ impl StudySaver {
         let mut reported = false;
         let saver = Saver::begin(move |study| {
             // That it fails is told once; the end tells it again.
-            if let (Err(problem), false) = (store.keep(study), reported) {
+            if let (Err(problem), false) = (store.save(study), reported) {
                 reported = true;
                 report_problem(&problem);
             }

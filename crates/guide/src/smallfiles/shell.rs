@@ -7,12 +7,12 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use engine::clock::{Clock, RealClock};
 use engine::errno;
 use engine::files::{Directory, EntryKind};
-use engine::process::{begin_in, end_with_this, lead_group};
+use engine::process::{begin_in, end_with_this_thread, lead_group};
 use results::{JobError, Latency, PhaseRecord};
 use run::Control;
 
 use crate::Problem;
-use crate::workplace::reason;
+use crate::work_directory::reason;
 
 /// The page's loops.
 pub(super) const WRITE_LOOP: &str = "for i in {0..1000}; do echo 'test' > \"test${i}.txt\"; done";
@@ -77,7 +77,7 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
     // A Ctrl-C ends the loop and not one cat.
     lead_group(&mut bash);
     // Nobody would end it after a kill: it would go on writing into what `clean` removes.
-    end_with_this(&mut bash);
+    end_with_this_thread(&mut bash);
     let mut child = bash.spawn().map_err(|error| {
         Problem::new(format!("cannot run bash: {}", reason(&error)))
             .with_next("install bash: the published loops need it")

@@ -2,7 +2,7 @@
 
 use results::quantity::{latency, number};
 use results::statistics::{HISTORY_MIN, Scatter};
-use results::{Change, Measure, Shown, Study, escape};
+use results::{Change, Measure, Significance, Study, escape};
 
 use super::table::{Form, Table};
 
@@ -108,18 +108,18 @@ fn meaning(change: &Change) -> &'static str {
         return "invalid";
     }
     match change.shown {
-        Shown::Better => "better",
-        Shown::Worse => "WORSE",
-        Shown::NotShown => "not shown",
-        Shown::Unknown if change.rounds == (1, 1) => "one run each",
-        Shown::Unknown => "too few rounds",
+        Significance::Better => "better",
+        Significance::Worse => "WORSE",
+        Significance::NotShown => "not shown",
+        Significance::Unknown if change.rounds == (1, 1) => "one run each",
+        Significance::Unknown => "too few rounds",
     }
 }
 
 fn summary(found: &[Change]) -> String {
-    let count = |shown: Shown| found.iter().filter(|change| change.shown == shown).count();
-    let (worse, better) = (count(Shown::Worse), count(Shown::Better));
-    let judged = found.len() - count(Shown::Unknown);
+    let count = |shown: Significance| found.iter().filter(|change| change.shown == shown).count();
+    let (worse, better) = (count(Significance::Worse), count(Significance::Better));
+    let judged = found.len() - count(Significance::Unknown);
     let mut text = match (worse, better) {
         _ if judged == 0 => String::new(),
         (0, 0) => "No figure changed clearly.".to_string(),
@@ -135,7 +135,7 @@ fn summary(found: &[Change]) -> String {
     }
     if found.iter().any(|change| change.rounds == (1, 1)) {
         text.push_str(" One run each: no change is shown, because the noise between runs is unknown.");
-    } else if count(Shown::Unknown) > 0 {
+    } else if count(Significance::Unknown) > 0 {
         text.push_str(" Fewer than four rounds on a side cannot separate a change from noise: run more rounds.");
     }
     text.trim_start().to_string()
@@ -143,7 +143,7 @@ fn summary(found: &[Change]) -> String {
 
 /// What stands in the intervals beside the scatter of the rounds.
 fn widened(found: &[Change]) -> String {
-    let judged = || found.iter().filter(|change| change.shown != Shown::Unknown);
+    let judged = || found.iter().filter(|change| change.shown != Significance::Unknown);
     let seen = |change: &Change| match change.scatter {
         Scatter::Assumed => None,
         Scatter::Seen { studies, .. } => Some(studies - 1),

@@ -66,7 +66,7 @@ impl Measure {
 
 /// How sure a change is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum Significance {
     /// Better, and the interval says so.
     Better,
     /// Worse, and the interval says so.
@@ -102,7 +102,7 @@ pub struct Change {
     /// Rounds before and after.
     pub rounds: (usize, usize),
     /// What that means.
-    pub shown: Shown,
+    pub shown: Significance,
     /// The worse of both sides' trust.
     pub trust: Trust,
 }
@@ -115,7 +115,7 @@ impl Change {
 
     /// Both ends of the interval in percent, of a change that the rounds confirm; `None` of any other.
     pub fn confirmed_percent(&self) -> Option<(f64, f64)> {
-        let interval = self.interval.filter(|_| matches!(self.shown, Shown::Better | Shown::Worse))?;
+        let interval = self.interval.filter(|_| matches!(self.shown, Significance::Better | Significance::Worse))?;
         Some(((interval.low - 1.0) * 100.0, (interval.high - 1.0) * 100.0))
     }
 }
@@ -220,18 +220,18 @@ fn change(measure: Measure, pattern: &str, [before, after]: [&[&Row]; 2], scatte
     })
 }
 
-fn shown(measure: Measure, estimate: Option<Estimate>, trust: Trust) -> Shown {
-    let Some(estimate) = estimate else { return Shown::Unknown };
+fn shown(measure: Measure, estimate: Option<Estimate>, trust: Trust) -> Significance {
+    let Some(estimate) = estimate else { return Significance::Unknown };
     match estimate.difference(CHANGE_CONFIDENCE) {
-        Difference::TooFew => Shown::Unknown,
+        Difference::TooFew => Significance::Unknown,
         Difference::Shown if trust < Trust::Invalid => {
             if (estimate.value > 1.0) == measure.more_is_better() {
-                Shown::Better
+                Significance::Better
             } else {
-                Shown::Worse
+                Significance::Worse
             }
         }
-        Difference::NotShown | Difference::Shown => Shown::NotShown,
+        Difference::NotShown | Difference::Shown => Significance::NotShown,
     }
 }
 

@@ -8,8 +8,8 @@ use engine::errno::EAGAIN;
 use results::{Note, Severity};
 
 use super::{Conductor, WATCH};
-use crate::layout_steps::{self, News};
-use crate::roll::Roll;
+use crate::layout_steps::{self, LayoutEvent};
+use crate::stage_workers::StageWorkers;
 use crate::stall::{Found, StallDetector, worker as stalled};
 use crate::worker::{self, Refused};
 
@@ -53,8 +53,8 @@ impl Conductor<'_> {
                 false
             }
             Found::Lost(silent_ns) => {
-                let end = worker::refused_end(plan, stalled::layout_left_behind(plan, thread, silent_ns));
-                self.shared.control.leave_behind();
+                let end = worker::refused_end(plan, stalled::layout_abandoned(plan, thread, silent_ns));
+                self.shared.control.abandon();
                 self.end(index, end);
                 true
             }
@@ -70,25 +70,25 @@ impl Conductor<'_> {
         }
     }
 
-    fn report_layout(&mut self, news: News, current: &mut Option<(usize, u32)>) {
+    fn report_layout(&mut self, news: LayoutEvent, current: &mut Option<(usize, u32)>) {
         match news {
-            News::Begins { worker, thread, line } => {
+            LayoutEvent::Begins { worker, thread, line } => {
                 *current = Some((worker, thread));
                 self.observer.layout(&line);
             }
-            News::Progress(progress) => {
+            LayoutEvent::Progress(progress) => {
                 let seconds_left = progress.remaining.map(|remaining| remaining.as_secs());
                 self.observer.layout_progress(progress.bytes_done, progress.bytes_total, seconds_left);
             }
-            News::Message(text) => self.observer.message(&text),
-            News::Failed(worker, refused) => {
+            LayoutEvent::Message(text) => self.observer.message(&text),
+            LayoutEvent::Failed(worker, refused) => {
                 self.end(worker, worker::refused_end(&self.shared.plan.workers[worker], refused));
             }
         }
     }
 
     /// After an allocation that failed there is enough to report with, and no more.
-    fn notice_want_of_memory(&mut self) {
+    fn notice_failed_allocation(&mut self) {
         let Some(bytes) = engine::allocation::failed_bytes().filter(|_| !self.short_of_memory) else { return };
         self.short_of_memory = true;
         self.shared.control.stop();
@@ -114,8 +114,8 @@ impl Conductor<'_> {
 
     /// Ends those workers of the stage that were to begin or to end long ago and do not answer, and tells of those that
     /// do nothing.
-    pub(super) fn leave_the_lost(&mut self, stage: u32, roll: &mut Roll) {
-        self.notice_want_of_memory();
+    pub(super) fn abandon_lost_workers(&mut self, stage: u32, stage_workers: &mut StageWorkers) {
+        self.notice_failed_allocation();
         let step_ns = self.step_ns();
         let now_ns = self.looked_ns.saturating_sub(self.began_ns);
         let shared = Arc::clone(&self.shared);
@@ -129,9 +129,9 @@ impl Conductor<'_> {
                 Found::Silent(silent_ns) => {
                     self.observer.message(&stalled::sentence_of_silence(plan, cell, silent_ns));
                 }
-                Found::Lost(overdue_ns) if roll.ends(index) => {
-                    cell.leave_behind();
-                    self.end(index, stalled::left_behind(plan, cell, ran_ns / 1_000_000, overdue_ns));
+                Found::Lost(silent_ns) if stage_workers.ends(index) => {
+                    cell.abandon();
+                    self.end(index, stalled::abandoned(plan, cell, ran_ns / 1_000_000, silent_ns));
                 }
                 Found::Lost(_) => {}
             }

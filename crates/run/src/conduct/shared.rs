@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::control::{Control, WorkerCell};
 use crate::logs::LogSender;
 use crate::plan::Plan;
-use crate::roll::Gate;
+use crate::stage_workers::StartGate;
 use crate::worker::WorkerEnd;
 
 /// News from the workers.
@@ -22,7 +22,7 @@ pub(crate) struct Shared {
     pub(crate) plan: Plan,
     pub(crate) cells: Vec<WorkerCell>,
     pub(crate) control: Arc<Control>,
-    pub(crate) gate: Gate,
+    pub(crate) gate: StartGate,
     /// Where rows of log files go; `None`: there are no logs.
     pub(crate) logs: Option<LogSender>,
     pub(super) events: Mutex<Sender<Event>>,

@@ -71,7 +71,7 @@ impl Governor {
     }
 
     /// The ramp is over and the counters are at 0: a new window begins.
-    pub(super) fn measure_from_here(&mut self, now_ns: u64) {
+    pub(super) fn begin_measuring(&mut self, now_ns: u64) {
         self.origin_ns = now_ns;
         self.watch_minimum_rates(now_ns);
     }

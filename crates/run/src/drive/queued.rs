@@ -40,7 +40,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 let Some(completion) = self.completions.pop() else {
                     self.reap_more::<TIMED, GOVERNED>(queueing.reap_min, PATIENCE)?;
                     if self.is_due::<TIMED, GOVERNED>() {
-                        self.look_up_after_reaping::<TIMED, GOVERNED>()?;
+                        self.tick_after_reaping::<TIMED, GOVERNED>()?;
                         break;
                     }
                     continue;
@@ -57,7 +57,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                     self.issue_next::<TIMED, GOVERNED>(slot, 0)?;
                     continue;
                 }
-                self.parts.slots.give(slot);
+                self.parts.slots.put_back(slot);
                 if replace_each
                     || self.parts.slots.in_flight() <= queueing.depth_low.min(queueing.depth - 1)
                         && self.completions.is_empty()
@@ -78,7 +78,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     /// Looks up with requests reaped. What came back while the ramp lasted belongs to it, and is noted before the
     /// counters are cleared.
     #[cold]
-    fn look_up_after_reaping<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
+    fn tick_after_reaping<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
         let reaped_ns = self.reaped_ns;
         if self.parts.phase.in_ramp() {
             self.complete_all::<TIMED, GOVERNED>()?;
@@ -194,10 +194,10 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     ) -> Result<(), Ended> {
         let mut slot = refused;
         loop {
-            let room = self.submit::<TIMED, GOVERNED>().and_then(|()| self.reap::<TIMED, GOVERNED>(1, PATIENCE));
-            if let Err(ended) = room {
+            let result = self.submit::<TIMED, GOVERNED>().and_then(|()| self.reap::<TIMED, GOVERNED>(1, PATIENCE));
+            if let Err(ended) = result {
                 // The request was never queued: its slot is free, and draining must not wait for it.
-                self.parts.slots.give(slot);
+                self.parts.slots.put_back(slot);
                 return Err(ended);
             }
             let index = slot.index();
@@ -283,7 +283,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
 
     fn complete<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Result<(), Ended> {
         if let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? {
-            self.parts.slots.give(slot);
+            self.parts.slots.put_back(slot);
         }
         Ok(())
     }
@@ -316,7 +316,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             if let Err(ended) =
                 self.governed(&completion.slot, &flight.op, direction, lat_ns, flight.intended_ns, end_ns)
             {
-                self.parts.slots.give(completion.slot);
+                self.parts.slots.put_back(completion.slot);
                 return Err(ended);
             }
         }
@@ -333,7 +333,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let index = completion.slot.index();
         let flight = self.flights[index];
         if completion.result < 0 {
-            self.parts.slots.give(completion.slot);
+            self.parts.slots.put_back(completion.slot);
             if completion.result == -i64::from(ECANCELED) && self.parts.control.stopped() {
                 // Called back by `drain`: issued, but never carried out.
                 return Ok(());
@@ -341,13 +341,13 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             return self.failed(&flight.op, -completion.result as i32, "io_u error");
         }
         let Some(direction) = flight.op.kind.direction() else {
-            self.parts.slots.give(completion.slot);
+            self.parts.slots.put_back(completion.slot);
             let end_ns = if end_ns != UNTIMED { end_ns } else { self.now_ns() };
             self.parts.recorder.synced(end_ns.saturating_sub(flight.start_ns));
             return Ok(());
         };
         if completion.result == 0 {
-            self.parts.slots.give(completion.slot);
+            self.parts.slots.put_back(completion.slot);
             return self.failed(&flight.op, 5, "full resid");
         }
         self.parts.recorder.shortened(direction);

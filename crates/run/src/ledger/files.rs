@@ -31,7 +31,7 @@ enum OpenMode {
 
 /// A file of the run.
 #[derive(Debug)]
-struct Looked {
+struct WatchedFile {
     path: PathBuf,
     reach: Reach,
     /// Stages that use it.
@@ -46,7 +46,7 @@ struct Looked {
 /// The files of the run that are looked at.
 #[derive(Debug)]
 pub(super) struct Files {
-    looked: Vec<Looked>,
+    looked: Vec<WatchedFile>,
     /// How many are not.
     left_out: u64,
 }
@@ -55,15 +55,15 @@ impl Files {
     /// The first file of each worker, then the second of each, and so on.
     pub(super) fn of(plan: &Plan) -> Files {
         let workers = || plan.workers.iter().filter(|worker| uses_files(worker));
-        let mut looked: Vec<Looked> = Vec::new();
+        let mut looked: Vec<WatchedFile> = Vec::new();
         for index in 0..FILES_KEPT {
             for worker in workers() {
                 let Some(file) = worker.files.get(index) else { continue };
-                let room = looked.len() < FILES_MAX;
+                let below_limit = looked.len() < FILES_MAX;
                 match looked.iter_mut().find(|known| known.path == file.path) {
                     Some(known) if known.stages.contains(&worker.stage) => {}
                     Some(known) => known.stages.push(worker.stage),
-                    None if room => looked.push(Looked::new(worker, &file.path)),
+                    None if below_limit => looked.push(WatchedFile::new(worker, &file.path)),
                     None => {}
                 }
             }
@@ -126,7 +126,7 @@ impl Files {
 
     /// As the ledger keeps them.
     pub(super) fn evidence(&self) -> Vec<FileEvidence> {
-        let evidence = |file: &Looked| FileEvidence {
+        let evidence = |file: &WatchedFile| FileEvidence {
             path: file.path.to_string_lossy().into_owned(),
             before: file.before.clone().unwrap_or_default(),
             before_later: file.before_later.clone(),
@@ -140,7 +140,7 @@ fn uses_files(worker: &WorkerPlan) -> bool {
     worker.refused.is_none() && !worker.job.submission.engine.is_diskless()
 }
 
-fn open_mode(file: &Looked, fstype: Option<&str>) -> OpenMode {
+fn open_mode(file: &WatchedFile, fstype: Option<&str>) -> OpenMode {
     let opening_matters = |fstype: &str| probe::is_fuse(fstype) || fstype == "virtiofs";
     let is_device = file.reach.look(&file.path).is_ok_and(|looked| looked.kind == Some(FileKind::BlockDevice));
     match fstype {
@@ -150,9 +150,9 @@ fn open_mode(file: &Looked, fstype: Option<&str>) -> OpenMode {
     }
 }
 
-impl Looked {
-    fn new(worker: &WorkerPlan, path: &Path) -> Looked {
-        Looked {
+impl WatchedFile {
+    fn new(worker: &WorkerPlan, path: &Path) -> WatchedFile {
+        WatchedFile {
             path: path.to_owned(),
             reach: worker.reach.clone(),
             stages: vec![worker.stage],

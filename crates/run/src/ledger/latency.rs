@@ -139,12 +139,12 @@ mod tests {
     use job::{Direction, PerDirection};
 
     use super::*;
-    use crate::recorder::{Kept, class_of};
+    use crate::recorder::{RecorderOptions, class_of};
 
     const S: u64 = 1_000_000_000;
 
     fn recorder() -> Recorder {
-        let kept = Kept {
+        let kept = RecorderOptions {
             submission: false,
             lat_distribution: false,
             slat_distribution: false,

@@ -18,7 +18,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 const NAMES_BYTES: usize = 32 << 10;
 
 /// What all workers share and none changes.
-pub struct Ground {
+pub struct OperationContext {
     /// The directory that all names are relative to.
     pub root: Directory,
     /// Bytes of a file.
@@ -50,7 +50,7 @@ pub struct Scratch {
 }
 
 /// One operation.
-pub type Perform = fn(&Ground, &Item, &mut Scratch) -> Result<(), Failure>;
+pub type Perform = fn(&OperationContext, &Item, &mut Scratch) -> Result<(), Failure>;
 
 /// Why an operation failed.
 #[derive(Debug)]
@@ -77,10 +77,10 @@ impl Failure {
     }
 }
 
-impl Ground {
+impl OperationContext {
     /// In this directory, with files of this size.
-    pub fn new(root: Directory, size_bytes: u64) -> Ground {
-        Ground { root, size_bytes, payload: payload(size_bytes) }
+    pub fn new(root: Directory, size_bytes: u64) -> OperationContext {
+        OperationContext { root, size_bytes, payload: payload(size_bytes) }
     }
 }
 
@@ -101,10 +101,10 @@ fn payload(size_bytes: u64) -> Vec<u8> {
 }
 
 impl Scratch {
-    pub(crate) fn new(ground: &Ground) -> Scratch {
+    pub(crate) fn new(context: &OperationContext) -> Scratch {
         Scratch {
             clock: RealClock::shared(),
-            buffer: vec![0; ground.payload.len().max(256)],
+            buffer: vec![0; context.payload.len().max(256)],
             names: vec![MaybeUninit::uninit(); NAMES_BYTES],
             part_ns: 0,
         }
@@ -128,19 +128,19 @@ fn close(opened: Opened) -> Result<(), Failure> {
     call("close", opened.close())
 }
 
-fn open_new(ground: &Ground, item: &Item) -> Result<Opened, Failure> {
-    call("open", names::create(&ground.root, &item.name))
+fn open_new(context: &OperationContext, item: &Item) -> Result<Opened, Failure> {
+    call("open", names::create(&context.root, &item.name))
 }
 
-fn open_directory(ground: &Ground, name: &CStr) -> Result<Opened, Failure> {
-    call("open", names::open_directory(&ground.root, name))
+fn open_directory(context: &OperationContext, name: &CStr) -> Result<Opened, Failure> {
+    call("open", names::open_directory(&context.root, name))
 }
 
-fn write_all(ground: &Ground, file: &Opened) -> Result<(), Failure> {
-    let mut left = ground.size_bytes;
+fn write_all(context: &OperationContext, file: &Opened) -> Result<(), Failure> {
+    let mut left = context.size_bytes;
     while left > 0 {
-        let length = ground.payload.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        match call("write", file.write(&ground.payload[..length]))? {
+        let length = context.payload.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        match call("write", file.write(&context.payload[..length]))? {
             0 => return Err(Failure::Wrong("write", "the write stored 0 bytes".to_string())),
             written => left -= written as u64,
         }
@@ -149,16 +149,16 @@ fn write_all(ground: &Ground, file: &Opened) -> Result<(), Failure> {
 }
 
 /// Open, write, close.
-pub fn write(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let file = open_new(ground, item)?;
+pub fn write(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    let file = open_new(context, item)?;
     // A failed write is the news, whatever close would say after it.
-    write_all(ground, &file)?;
+    write_all(context, &file)?;
     scratch.part(|| close(file))
 }
 
 /// Open, read to the end, close.
-pub fn read(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let file = call("open", names::open(&ground.root, &item.name))?;
+pub fn read(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    let file = call("open", names::open(&context.root, &item.name))?;
     let mut found = 0u64;
     loop {
         match call("read", file.read(&mut scratch.buffer))? {
@@ -176,25 +176,25 @@ fn right_size(function: &'static str, found: u64, expected: u64) -> Result<(), F
 }
 
 /// Open, close: an empty file.
-pub fn create(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    close(open_new(ground, item)?)
+pub fn create(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    close(open_new(context, item)?)
 }
 
 /// The attributes.
-pub fn stat(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    let found = call("stat", names::size(&ground.root, &item.name))?;
+pub fn stat(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    let found = call("stat", names::size(&context.root, &item.name))?;
     right_size("stat", found, item.expected)
 }
 
 /// The attributes, past what the kernel remembers of them: asked of the server, or of the daemon.
-pub fn stat_forced(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    let found = call("statx", names::size_asked_anew(&ground.root, &item.name))?;
+pub fn stat_uncached(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    let found = call("statx", names::size_asked_anew(&context.root, &item.name))?;
     right_size("statx", found, item.expected)
 }
 
 /// All names of a directory: open, read to its end, close.
-pub fn list(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let directory = open_directory(ground, &item.name)?;
+pub fn list(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    let directory = open_directory(context, &item.name)?;
     let listed = call("readdir", directory.count_names(&mut scratch.names))?;
     close(directory)?;
     // More than expected is no fault: a file that could not be written may have left its name.
@@ -203,44 +203,44 @@ pub fn list(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), F
 }
 
 /// To the new name.
-pub fn rename(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("rename", names::rename(&ground.root, &item.name, other(item)?))
+pub fn rename(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    call("rename", names::rename(&context.root, &item.name, other(item)?))
 }
 
 /// Open, write, fsync, close: as a mail store keeps a message.
-pub fn write_synced(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let file = open_new(ground, item)?;
-    write_all(ground, &file)?;
+pub fn write_synced(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    let file = open_new(context, item)?;
+    write_all(context, &file)?;
     call("fsync", scratch.part(|| file.sync()))?;
     close(file)
 }
 
 /// An empty file, and its name made durable: open, close, fsync of the directory.
-pub fn create_synced(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    close(open_new(ground, item)?)?;
-    let directory = open_directory(ground, other(item)?)?;
+pub fn create_synced(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    close(open_new(context, item)?)?;
+    let directory = open_directory(context, other(item)?)?;
     call("fsync", scratch.part(|| directory.sync()))?;
     close(directory)
 }
 
 /// A directory.
-pub fn make_directory(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("mkdir", names::make_directory(&ground.root, &item.name))
+pub fn make_directory(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    call("mkdir", names::make_directory(&context.root, &item.name))
 }
 
 /// A directory goes.
-pub fn remove_directory(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("rmdir", names::remove_directory(&ground.root, &item.name))
+pub fn remove_directory(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    call("rmdir", names::remove_directory(&context.root, &item.name))
 }
 
 /// A symbolic link.
-pub fn link(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("symlink", names::link(&ground.root, other(item)?, &item.name))
+pub fn link(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    call("symlink", names::link(&context.root, other(item)?, &item.name))
 }
 
 /// Where a link leads.
-pub fn read_link(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let length = call("readlink", names::read_link(&ground.root, &item.name, &mut scratch.buffer))?;
+pub fn read_link(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    let length = call("readlink", names::read_link(&context.root, &item.name, &mut scratch.buffer))?;
     let expected = other(item)?.to_bytes();
     if scratch.buffer.get(..length) == Some(expected) {
         return Ok(());
@@ -250,8 +250,8 @@ pub fn read_link(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<
 }
 
 /// A name goes.
-pub fn unlink(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("unlink", names::remove(&ground.root, &item.name))
+pub fn unlink(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    call("unlink", names::remove(&context.root, &item.name))
 }
 
 fn other(item: &Item) -> Result<&CStr, Failure> {

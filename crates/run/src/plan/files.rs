@@ -36,12 +36,12 @@ pub struct LayoutStep {
     /// Name that fio prints before `Laying out IO file`.
     pub job_name: String,
     /// The files: bytes each must have, and how it gets them.
-    pub files: Vec<(PathBuf, u64, Make)>,
+    pub files: Vec<(PathBuf, u64, LayoutMethod)>,
 }
 
 /// How a missing or short file is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Make {
+pub enum LayoutMethod {
     /// Only created, its space reserved as `fallocate` says: a writer fills it.
     Reserve,
     /// Written from end to end: a reader needs real data.
@@ -54,7 +54,7 @@ pub(super) struct PlannedFiles {
     pub(super) bytes: u64,
     /// What ends a pass before the files do.
     pub(super) pass_bytes: Option<u64>,
-    pub(super) layout: Vec<(PathBuf, u64, Make)>,
+    pub(super) layout: Vec<(PathBuf, u64, LayoutMethod)>,
     /// The layout makes them, for this worker or for one before it.
     pub(super) laid_out: bool,
     pub(super) refused: Option<Refusal>,
@@ -177,7 +177,7 @@ impl<'facts> Sizes<'facts> {
         path: &Path,
         index: u64,
         shares: &mut Shares<'_>,
-    ) -> Result<(PlannedFile, Option<Make>), Refusal> {
+    ) -> Result<(PlannedFile, Option<LayoutMethod>), Refusal> {
         let without_disk = job.submission.engine.is_diskless();
         let kind = if without_disk { FileKind::Missing } else { self.kind(path) };
         let size_now = if without_disk { 0 } else { self.size(path) };
@@ -251,7 +251,7 @@ impl<'facts> Sizes<'facts> {
         }
     }
 
-    fn make(&self, job: &Job, path: &Path, needed: u64, size_now: u64, kind: FileKind) -> Option<Make> {
+    fn make(&self, job: &Job, path: &Path, needed: u64, size_now: u64, kind: FileKind) -> Option<LayoutMethod> {
         if kind == FileKind::Regular && size_now >= needed || job.files.create_on_open {
             return None;
         }
@@ -260,7 +260,7 @@ impl<'facts> Sizes<'facts> {
         }
         // A mapping cannot grow its file, and a reader needs data.
         let fill = job.pattern.access.reads || job.files.overwrite || job.submission.engine.maps_files();
-        Some(if fill { Make::Fill } else { Make::Reserve })
+        Some(if fill { LayoutMethod::Fill } else { LayoutMethod::Reserve })
     }
 }
 
@@ -307,8 +307,8 @@ impl Shares<'_> {
 }
 
 /// Whether the file has its size once the layout is done.
-fn sets_size(job: &Job, make: Make) -> bool {
-    make == Make::Fill || !matches!(job.files.fallocate, Fallocate::None | Fallocate::Keep)
+fn sets_size(job: &Job, make: LayoutMethod) -> bool {
+    make == LayoutMethod::Fill || !matches!(job.files.fallocate, Fallocate::None | Fallocate::Keep)
 }
 
 /// The smallest block of any direction, used or not: what fio aligns to.

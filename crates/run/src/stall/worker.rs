@@ -31,7 +31,7 @@ pub(crate) fn sentence_of_layout(plan: &WorkerPlan, thread: u32, silent_ns: u64)
 }
 
 /// The end of a worker whose layout is left behind.
-pub(crate) fn layout_left_behind(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> Refused {
+pub(crate) fn layout_abandoned(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> Refused {
     let waiting = probe::waiting_of(thread).ok();
     let seconds = silent_ns / SECOND_NS;
     let message = format!(
@@ -118,9 +118,9 @@ pub(crate) fn sentence_of_silence(plan: &WorkerPlan, cell: &WorkerCell, silent_n
 
 /// The end of a worker that is left behind: its last word, with an error that says where it is stuck unless it had one
 /// before.
-pub(crate) fn left_behind(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, overdue_ns: u64) -> WorkerEnd {
+pub(crate) fn abandoned(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, silent_ns: u64) -> WorkerEnd {
     let waiting = waiting(plan, cell);
-    let seconds = overdue_ns / SECOND_NS;
+    let seconds = silent_ns / SECOND_NS;
     let known = cell.take_end();
     let whole = known.is_some();
     let WorkerEnd { mut record, mut messages, .. } = known.unwrap_or_else(|| {
@@ -249,7 +249,7 @@ mod tests {
         let (plan, cell) = (plan("--name=a --ioengine=null --size=1m"), WorkerCell::new());
         let of_reads = |read| PerDirection { read, ..PerDirection::default() };
         cell.publish(Published { bytes: of_reads(8192), ios: of_reads(2), open_files: 1 });
-        let end = left_behind(&plan, &cell, 1500, 31_000_000_000);
+        let end = abandoned(&plan, &cell, 1500, 31_000_000_000);
         let read = &end.record.directions.read;
         assert_eq!((read.bytes, read.ios, read.runtime_ms, end.record.directions.write.runtime_ms), (8192, 2, 1500, 0));
         let error = end.record.error.unwrap();

@@ -29,9 +29,9 @@ impl Written {
     }
 }
 
-fn counted(at_ms: u64, operations: u64) -> Counted {
+fn totals(at_ms: u64, operations: u64) -> StepTotals {
     let amount = Amount { operations, bytes: operations * 4096 };
-    Counted {
+    StepTotals {
         at_ms,
         all: amount,
         read: Some(amount),
@@ -40,8 +40,8 @@ fn counted(at_ms: u64, operations: u64) -> Counted {
     }
 }
 
-fn running(elapsed_ms: u64, counted: Option<Counted>) -> LiveFigures {
-    LiveFigures { phase: LivePhase::Running, elapsed_ms, counted, ..LiveFigures::default() }
+fn running(elapsed_ms: u64, totals: Option<StepTotals>) -> LiveFigures {
+    LiveFigures { phase: LivePhase::Running, elapsed_ms, totals, ..LiveFigures::default() }
 }
 
 fn row(operations: u64) -> Row {
@@ -73,11 +73,10 @@ fn one_step() -> Vec<Value> {
     }
     stream.progress(&step, &LiveFigures { phase: LivePhase::Ramp, elapsed_ms: 3100, ..LiveFigures::default() });
     stream.progress(&step, &running(3500, None));
-    for (elapsed_ms, looked) in [(4100, counted(1000, 1000)), (4150, counted(1000, 1000)), (5100, counted(1990, 2100))]
-    {
+    for (elapsed_ms, looked) in [(4100, totals(1000, 1000)), (4150, totals(1000, 1000)), (5100, totals(1990, 2100))] {
         stream.progress(&step, &running(elapsed_ms, Some(looked)));
     }
-    stream.progress(&step, &running(6100, Some(counted(3000, 500))));
+    stream.progress(&step, &running(6100, Some(totals(3000, 500))));
     stream.message("something");
     stream.end(&step, &row(4321));
     stream.close(&Err(Problem::new("no").with_next("yes")));

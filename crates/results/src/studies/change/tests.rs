@@ -85,13 +85,16 @@ fn a_tenth_less_in_quiet_rounds_is_worse() {
     let found = changes(&study(&STEADY), &study(&slower), &[]);
     let iops = find(&found, Measure::Iops);
     assert!((iops.percent() + 10.0).abs() < 0.5, "{iops:?}");
-    assert_eq!(iops.shown, Shown::Worse);
+    assert_eq!(iops.shown, Significance::Worse);
     assert!(iops.p_value.unwrap() < 0.01);
     let p50 = find(&found, Measure::P50);
     // Percentiles are the upper ends of buckets, 1/64 wide here.
-    assert!((2.0..=2.04).contains(&p50.ratio) && p50.shown == Shown::Worse, "a longer latency is worse: {p50:?}");
+    assert!(
+        (2.0..=2.04).contains(&p50.ratio) && p50.shown == Significance::Worse,
+        "a longer latency is worse: {p50:?}"
+    );
     let back = changes(&study(&slower), &study(&STEADY), &[]);
-    assert_eq!(find(&back, Measure::Iops).shown, Shown::Better);
+    assert_eq!(find(&back, Measure::Iops).shown, Significance::Better);
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn the_same_again_shows_nothing() {
     let mut again = STEADY;
     again.reverse();
     let found = changes(&study(&STEADY), &study(&again), &[]);
-    assert_eq!(find(&found, Measure::Iops).shown, Shown::NotShown);
+    assert_eq!(find(&found, Measure::Iops).shown, Significance::NotShown);
     assert_eq!(find(&found, Measure::Iops).ratio, 1.0);
 }
 
@@ -107,9 +110,9 @@ fn the_same_again_shows_nothing() {
 fn noise_hides_a_change_and_one_round_shows_none() {
     let noisy = [(1000, 64), (500, 64), (2000, 64), (700, 64), (1500, 64)];
     let slower: Vec<(u64, u64)> = noisy.iter().map(|(reads, ns)| (reads * 9 / 10, *ns)).collect();
-    assert_eq!(find(&changes(&study(&noisy), &study(&slower), &[]), Measure::Iops).shown, Shown::NotShown);
+    assert_eq!(find(&changes(&study(&noisy), &study(&slower), &[]), Measure::Iops).shown, Significance::NotShown);
     let one = changes(&study(&STEADY[..1]), &study(&[(500, 64)]), &[]);
-    assert_eq!(find(&one, Measure::Iops).shown, Shown::Unknown);
+    assert_eq!(find(&one, Measure::Iops).shown, Significance::Unknown);
     assert_eq!((find(&one, Measure::Iops).interval, find(&one, Measure::Iops).rounds), (None, (1, 1)));
 }
 
@@ -123,7 +126,7 @@ fn the_course_of_a_single_run_shows_nothing() {
     };
     let found = changes(&windows(1000), &windows(900), &[]);
     let iops = find(&found, Measure::Iops);
-    assert_eq!((iops.shown, iops.confirmed_percent()), (Shown::Unknown, None), "even windows are not even runs");
+    assert_eq!((iops.shown, iops.confirmed_percent()), (Significance::Unknown, None), "even windows are not even runs");
 }
 
 #[test]
@@ -133,8 +136,8 @@ fn four_rounds_can_show_a_change_and_three_cannot() {
         let found = changes(&study(&STEADY[..rounds]), &study(&slower[..rounds]), &[]);
         (find(&found, Measure::Iops).shown, find(&found, Measure::Iops).confirmed_percent().is_some())
     };
-    assert_eq!(of(4), (Shown::Worse, true));
-    assert_eq!(of(3), (Shown::Unknown, false));
+    assert_eq!(of(4), (Significance::Worse, true));
+    assert_eq!(of(3), (Significance::Unknown, false));
 }
 
 #[test]
@@ -144,7 +147,7 @@ fn what_is_invalid_confirms_nothing() {
     after.rows[0].findings.push(invalid());
     let found = changes(&study(&STEADY), &after, &[]);
     let iops = find(&found, Measure::Iops);
-    assert_eq!((iops.shown, iops.trust, iops.confirmed_percent()), (Shown::NotShown, Trust::Invalid, None));
+    assert_eq!((iops.shown, iops.trust, iops.confirmed_percent()), (Significance::NotShown, Trust::Invalid, None));
 }
 
 #[test]
@@ -200,7 +203,7 @@ fn what_scatters_from_study_to_study_hides_a_change() {
         find(&changes(&base, &new, &earlier(&base, &new, &kept)), Measure::Iops).clone()
     };
     let (quiet, wild) = (with(&[100, 101, 99, 100]), with(&[100, 110, 92, 105]));
-    assert_eq!((quiet.shown, wild.shown), (Shown::Worse, Shown::NotShown), "{quiet:?} {wild:?}");
+    assert_eq!((quiet.shown, wild.shown), (Significance::Worse, Significance::NotShown), "{quiet:?} {wild:?}");
     assert!(matches!(quiet.scatter, Scatter::Seen { studies: 5, .. }), "four and the base: {quiet:?}");
     assert_eq!(with(&[100, 110]).scatter, Scatter::Assumed, "two are too few");
     let unknown = with(&[]);
@@ -215,7 +218,7 @@ fn without_a_history_a_small_change_is_not_shown() {
     let found = changes(&study(&STEADY), &study(&less), &[]);
     let iops = find(&found, Measure::Iops);
     assert!(iops.p_value.unwrap() < 0.05, "the rounds differ");
-    assert_eq!(iops.shown, Shown::NotShown, "and so do days");
+    assert_eq!(iops.shown, Significance::NotShown, "and so do days");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::control::{Control, WorkerCell};
 use crate::drive::{Account, Drive, Ended, Parts, Survival};
 use crate::phase::Phase;
 use crate::plan::Queueing;
-use crate::recorder::{Kept, Recorder};
+use crate::recorder::{Recorder, RecorderOptions};
 
 const CALL_NS: u64 = 1_000;
 const READING_NS: u64 = 10;
@@ -83,7 +83,7 @@ impl Engine for Slow {
 struct Nobody;
 
 impl Account for Nobody {
-    fn measure_from_here(&mut self) {}
+    fn begin_measuring(&mut self) {}
 
     fn job_record(&self, _: &Recorder, _: u64, _: results::SurvivedErrors) -> JobRecord {
         JobRecord::new("a", 1, JobSetup::default())
@@ -137,8 +137,13 @@ impl SelfContained for Slow {}
 /// The latencies' sums, and how often the clock was read.
 fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
     let clock = Costly::default();
-    let kept =
-        Kept { submission: false, lat_distribution: false, slat_distribution: false, response: false, syncs: false };
+    let kept = RecorderOptions {
+        submission: false,
+        lat_distribution: false,
+        slat_distribution: false,
+        response: false,
+        syncs: false,
+    };
     let directions = PerDirection { read: !writes, write: writes, trim: false };
     let (control, cell) = (Control::default(), WorkerCell::new());
     let job = plain();
@@ -164,7 +169,8 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
     };
     let mut drive = Drive::new(parts);
     assert!(matches!(drive.run(), Ended::Finished));
-    let shown = crate::recorder::Shown { clat: true, slat: false, lat: true, bandwidth: false, sampled: false };
+    let shown =
+        crate::recorder::ReportedFigures { clat: true, slat: false, lat: true, bandwidth: false, sampled: false };
     let PerDirection { read, write, .. } = drive.into_parts().recorder.counted(1, shown).directions;
     (if writes { write } else { read }.clat.moments, clock.readings.get())
 }

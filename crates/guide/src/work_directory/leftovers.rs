@@ -28,14 +28,14 @@ pub struct CleanOptions {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
     /// Directories.
-    pub left: Vec<Left>,
+    pub left: Vec<Leftover>,
     /// Drafts of files that were to be written whole.
     pub drafts: u64,
 }
 
 /// A directory that a run left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct Leftover {
     /// Where.
     pub directory: PathBuf,
     /// Files and directories in it, and the bytes that they take; `None`: it is not ours to look into.
@@ -86,7 +86,7 @@ fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) ->
             watcher.looks(&path.join(name));
             let (weight, outcome) = clean_one(&parent, name, options, watcher);
             watcher.looks(path);
-            left.push(Left { directory: path.join(name), weight, outcome });
+            left.push(Leftover { directory: path.join(name), weight, outcome });
         }
     }
     // Nobody misses what never had its name.
@@ -108,7 +108,7 @@ fn clean_one(
         Ok(abandoned) => abandoned,
         Err(outcome) => return (None, outcome),
     };
-    let weight = tree::weigh(&directory).ok();
+    let weight = tree::tree_size(&directory).ok();
     if options.only_look {
         return (weight, Outcome::Found);
     }

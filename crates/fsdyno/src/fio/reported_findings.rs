@@ -3,18 +3,18 @@
 use job::{Warning, WarningCode};
 use results::{Finding, RunRecord, Severity};
 
-use crate::process::streams::complain;
+use crate::process::streams::print_stderr;
 
 /// Says what was found; remembers it, so that nothing is said twice.
-pub(super) struct Objections {
+pub(super) struct ReportedFindings {
     /// `--findings=off`: nothing is said.
     wanted: bool,
     reported: Vec<Finding>,
 }
 
-impl Objections {
-    pub(super) fn new(wanted: bool) -> Objections {
-        Objections { wanted, reported: Vec::new() }
+impl ReportedFindings {
+    pub(super) fn new(wanted: bool) -> ReportedFindings {
+        ReportedFindings { wanted, reported: Vec::new() }
     }
 
     /// Conflicts in the plan, at once.
@@ -45,7 +45,7 @@ impl Objections {
         };
         let new: Vec<Finding> =
             found.into_iter().filter(|finding| finding.severity > Severity::Info && !known(finding)).collect();
-        lines(&new).iter().for_each(|line| complain(line));
+        lines(&new).iter().for_each(|line| print_stderr(line));
         self.reported.extend(new);
     }
 }
@@ -98,16 +98,16 @@ mod tests {
 
     #[test]
     fn nothing_is_said_twice_unless_it_got_worse() {
-        let mut objections = Objections::new(true);
+        let mut reported_findings = ReportedFindings::new(true);
         let caution = finding("depth-not-reached", Some("a"), "one in flight");
-        objections.report(vec![caution.clone()]);
-        objections.report(vec![caution.clone()]);
-        assert_eq!(objections.reported.len(), 1);
-        objections.report(vec![Finding { severity: Severity::Invalid, ..caution.clone() }]);
-        assert_eq!(objections.reported.len(), 2);
-        objections.report(vec![Finding { severity: Severity::Info, ..finding("latency-off", None, "off") }]);
-        assert_eq!(objections.reported.len(), 2, "information is not said");
-        let mut silent = Objections::new(false);
+        reported_findings.report(vec![caution.clone()]);
+        reported_findings.report(vec![caution.clone()]);
+        assert_eq!(reported_findings.reported.len(), 1);
+        reported_findings.report(vec![Finding { severity: Severity::Invalid, ..caution.clone() }]);
+        assert_eq!(reported_findings.reported.len(), 2);
+        reported_findings.report(vec![Finding { severity: Severity::Info, ..finding("latency-off", None, "off") }]);
+        assert_eq!(reported_findings.reported.len(), 2, "information is not said");
+        let mut silent = ReportedFindings::new(false);
         silent.report(vec![caution]);
         assert!(silent.reported.is_empty());
     }

@@ -4,7 +4,7 @@ use super::Finding;
 use crate::workspace::{Package, Workspace};
 
 /// Each crate and those of the workspace that it may import. `*`: all of them. Its tests may use any above it here.
-const ROOMS: &[(&str, &[&str])] = &[
+const LAYERS: &[(&str, &[&str])] = &[
     ("job", &[]),
     ("workload", &["job"]),
     ("results", &["job"]),
@@ -22,10 +22,10 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// The only crate with `unsafe`.
-pub(super) const UNSAFE_ROOM: &str = "engine";
+pub(super) const UNSAFE_LAYER: &str = "engine";
 
 /// The crates that call the system: one acts, one looks.
-pub(crate) const SYSTEM_ROOMS: &[&str] = &["engine", "probe"];
+pub(crate) const SYSTEM_LAYERS: &[&str] = &["engine", "probe"];
 
 /// Crates that do nothing else.
 const SYSTEM_CRATES: &[&str] = &["rustix", "libc", "signal-hook", "procfs"];
@@ -36,20 +36,23 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
 }
 
 fn imports(member: &Package, members: &[&Package]) -> Vec<Finding> {
-    let Some(place) = ROOMS.iter().position(|(name, _)| *name == member.room) else {
-        return vec![Finding::new(&member.room, "is a new crate: say in xtask/src/tidy/rooms.rs what it may import")];
+    let Some(place) = LAYERS.iter().position(|(name, _)| *name == member.library) else {
+        return vec![Finding::new(
+            &member.library,
+            "is a new crate: say in xtask/src/tidy/layers.rs what it may import",
+        )];
     };
-    let allowed = ROOMS[place].1;
-    let own = |name: &&String| members.iter().any(|member| member.room == **name);
+    let allowed = LAYERS[place].1;
+    let own = |name: &&String| members.iter().any(|member| member.library == **name);
     let forbidden = |name: &&String| !allowed.contains(&"*") && !allowed.contains(&name.as_str());
-    let lower = |name: &&String| ROOMS[..place].iter().any(|(room, _)| room == name);
+    let lower = |name: &&String| LAYERS[..place].iter().any(|(library, _)| library == name);
     let of_tests = member.test_dependencies.iter().filter(|name| !lower(name));
     let upward = member.dependencies.iter().filter(forbidden).chain(of_tests).filter(own);
     let calls =
-        |name: &&String| SYSTEM_CRATES.contains(&name.as_str()) && !SYSTEM_ROOMS.contains(&member.room.as_str());
+        |name: &&String| SYSTEM_CRATES.contains(&name.as_str()) && !SYSTEM_LAYERS.contains(&member.library.as_str());
     let calling = member.dependencies.iter().filter(calls);
     let found =
-        |name, why| Finding::new(&member.room, format!("must not import {name}: {why} (xtask/src/tidy/rooms.rs)"));
+        |name, why| Finding::new(&member.library, format!("must not import {name}: {why} (xtask/src/tidy/layers.rs)"));
     let upward = upward.map(|name| found(name, "imports go downward only"));
     upward.chain(calling.map(|name| found(name, "engine acts on the system, and probe looks at it"))).collect()
 }
@@ -60,7 +63,7 @@ mod tests {
 
     fn package(name: &str, dependencies: &[&str]) -> Package {
         let dependencies = dependencies.iter().map(|name| name.to_string()).collect();
-        Package { room: name.to_string(), own: true, dependencies, ..Package::default() }
+        Package { library: name.to_string(), own: true, dependencies, ..Package::default() }
     }
 
     fn places(packages: &[Package]) -> Vec<String> {

@@ -6,20 +6,20 @@ use crate::control::WorkerCell;
 
 /// Holds a stage's workers until all are ready.
 #[derive(Default)]
-pub(crate) struct Gate {
+pub(crate) struct StartGate {
     open_stages: Mutex<u32>,
     opened: Condvar,
 }
 
-impl Gate {
+impl StartGate {
     /// Waits until the stage begins. False: this worker was left behind before, and may not begin.
     #[must_use]
     pub(crate) fn wait(&self, stage: u32, cell: &WorkerCell) -> bool {
         let mut open = self.open_stages.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        while *open <= stage && !cell.left_behind() {
+        while *open <= stage && !cell.abandoned() {
             open = self.opened.wait(open).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
-        !cell.left_behind()
+        !cell.abandoned()
     }
 
     pub(crate) fn open(&self, stage: u32) {
@@ -40,16 +40,16 @@ enum Attendance {
 
 /// The workers of one stage.
 #[derive(Debug)]
-pub(crate) struct Roll {
+pub(crate) struct StageWorkers {
     attendance: Vec<Attendance>,
     starting: usize,
     awaited: usize,
 }
 
-impl Roll {
+impl StageWorkers {
     /// Nobody yet, of so many workers.
-    pub(crate) fn new(workers: usize) -> Roll {
-        Roll { attendance: vec![Attendance::Absent; workers], starting: 0, awaited: 0 }
+    pub(crate) fn new(workers: usize) -> StageWorkers {
+        StageWorkers { attendance: vec![Attendance::Absent; workers], starting: 0, awaited: 0 }
     }
 
     /// This worker's thread has begun.
@@ -84,7 +84,7 @@ impl Roll {
         self.attendance[index] != Attendance::Absent
     }
 
-    pub(crate) fn is_anybody_starting(&self) -> bool {
+    pub(crate) fn is_any_starting(&self) -> bool {
         self.starting > 0
     }
 
@@ -99,24 +99,24 @@ mod tests {
 
     #[test]
     fn whoever_comes_back_late_is_not_counted_twice() {
-        let mut roll = Roll::new(3);
-        (0..3).for_each(|index| roll.begins(index));
-        assert!(roll.ends(0), "left behind");
-        roll.is_ready(0);
-        assert!(!roll.ends(0), "back");
-        roll.is_ready(1);
-        roll.is_ready(1);
-        assert!(roll.is_anybody_starting(), "the third is not ready");
-        assert!(roll.ends(2));
-        assert!(!roll.is_anybody_starting() && roll.is_awaited());
-        assert!(roll.ends(1));
-        assert!(!roll.is_awaited());
+        let mut stage_workers = StageWorkers::new(3);
+        (0..3).for_each(|index| stage_workers.begins(index));
+        assert!(stage_workers.ends(0), "left behind");
+        stage_workers.is_ready(0);
+        assert!(!stage_workers.ends(0), "back");
+        stage_workers.is_ready(1);
+        stage_workers.is_ready(1);
+        assert!(stage_workers.is_any_starting(), "the third is not ready");
+        assert!(stage_workers.ends(2));
+        assert!(!stage_workers.is_any_starting() && stage_workers.is_awaited());
+        assert!(stage_workers.ends(1));
+        assert!(!stage_workers.is_awaited());
     }
 
     #[test]
     fn who_was_left_behind_does_not_pass_the_gate() {
-        let (gate, well, late) = (Gate::default(), WorkerCell::new(), WorkerCell::new());
-        late.leave_behind();
+        let (gate, well, late) = (StartGate::default(), WorkerCell::new(), WorkerCell::new());
+        late.abandon();
         assert!(!gate.wait(0, &late), "not even while it is closed");
         gate.open(0);
         assert!(gate.wait(0, &well) && !gate.wait(0, &late));

@@ -32,21 +32,21 @@ const PATIENCE: (u32, Duration) = (20, Duration::from_millis(250));
 
 /// What a run takes on a filesystem at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Needs {
+pub struct SpaceNeeds {
     /// Bytes.
     pub bytes: u64,
     /// Files and directories.
     pub inodes: u64,
 }
 
-impl Needs {
+impl SpaceNeeds {
     /// A few files of so many bytes together.
-    pub fn bytes(bytes: u64) -> Needs {
-        Needs { bytes, inodes: 0 }
+    pub fn bytes(bytes: u64) -> SpaceNeeds {
+        SpaceNeeds { bytes, inodes: 0 }
     }
 
-    fn plus(self, other: Needs) -> Needs {
-        Needs { bytes: self.bytes.saturating_add(other.bytes), inodes: self.inodes.saturating_add(other.inodes) }
+    fn plus(self, other: SpaceNeeds) -> SpaceNeeds {
+        SpaceNeeds { bytes: self.bytes.saturating_add(other.bytes), inodes: self.inodes.saturating_add(other.inodes) }
     }
 }
 
@@ -58,7 +58,7 @@ fn usable(total: u64, available: u64, share: f64) -> u64 {
 
 /// Bytes that may be written in a directory without filling its filesystem beyond 90 %, less what other runs have
 /// claimed; `None`: the filesystem does not tell.
-pub fn room_bytes(path: &Path) -> Option<u64> {
+pub fn usable_bytes(path: &Path) -> Option<u64> {
     let directory = Directory::open(path).ok()?;
     let space = directory.space()?;
     let claimed = claims_of_others(&directory, None);
@@ -70,7 +70,12 @@ pub fn room_bytes(path: &Path) -> Option<u64> {
 ///
 /// # Errors
 /// When there is not.
-pub(super) fn check(directory: &Directory, shown: &Path, need: Needs, own: Option<&Marker>) -> Result<(), Problem> {
+pub(super) fn check(
+    directory: &Directory,
+    shown: &Path,
+    need: SpaceNeeds,
+    own: Option<&Marker>,
+) -> Result<(), Problem> {
     // A filesystem that does not tell its space (some FUSE daemons) finds out by ENOSPC.
     let Some(space) = directory.space() else { return Ok(()) };
     let claimed = claims_of_others(directory, own);
@@ -78,7 +83,12 @@ pub(super) fn check(directory: &Directory, shown: &Path, need: Needs, own: Optio
 }
 
 /// The same for what is written again after something was removed, which a filesystem may give back late.
-pub(super) fn check_patiently(directory: &Directory, shown: &Path, need: Needs, own: &Marker) -> Result<(), Problem> {
+pub(super) fn check_patiently(
+    directory: &Directory,
+    shown: &Path,
+    need: SpaceNeeds,
+    own: &Marker,
+) -> Result<(), Problem> {
     let mut outcome = check(directory, shown, need, Some(own));
     let clock = RealClock::shared();
     for _ in 0..PATIENCE.0 {
@@ -91,9 +101,9 @@ pub(super) fn check_patiently(directory: &Directory, shown: &Path, need: Needs, 
     outcome
 }
 
-fn judge(space: SpaceLeft, need: Needs, claimed: Needs, shown: &Path) -> Result<(), Problem> {
+fn judge(space: SpaceLeft, need: SpaceNeeds, claimed: SpaceNeeds, shown: &Path) -> Result<(), Problem> {
     let mib = |bytes: u64| bytes >> 20;
-    let beside = |others: String| if claimed == Needs::default() { String::new() } else { others };
+    let beside = |others: String| if claimed == SpaceNeeds::default() { String::new() } else { others };
     let bytes = usable(space.total_bytes, space.available_bytes, FULLEST).saturating_sub(claimed.bytes);
     if need.bytes > bytes {
         return Err(Problem::new(format!(
@@ -120,9 +130,9 @@ fn judge(space: SpaceLeft, need: Needs, claimed: Needs, shown: &Path) -> Result<
 }
 
 /// What other runs on this filesystem have claimed and not taken yet. Only this machine's, as far as this user sees them.
-fn claims_of_others(directory: &Directory, own: Option<&Marker>) -> Needs {
-    let Ok(home) = directory.state() else { return Needs::default() };
-    let mut sum = Needs::default();
+fn claims_of_others(directory: &Directory, own: Option<&Marker>) -> SpaceNeeds {
+    let Ok(home) = directory.state() else { return SpaceNeeds::default() };
+    let mut sum = SpaceNeeds::default();
     for (_, path) in probe::open_and_locked(marker::NAME) {
         let Some(place) = path.parent().and_then(|place| Directory::open(place).ok()) else { continue };
         let here = place.state().is_ok_and(|state| state.identity.device == home.identity.device);
@@ -131,8 +141,8 @@ fn claims_of_others(directory: &Directory, own: Option<&Marker>) -> Needs {
         if own.is_some_and(|own| !marker.is_before(own)) {
             continue;
         }
-        let (entries, bytes) = tree::weigh(&place).unwrap_or_default();
-        sum = sum.plus(Needs {
+        let (entries, bytes) = tree::tree_size(&place).unwrap_or_default();
+        sum = sum.plus(SpaceNeeds {
             bytes: marker.need.bytes.saturating_sub(bytes),
             inodes: marker.need.inodes.saturating_sub(entries),
         });
@@ -212,16 +222,17 @@ mod tests {
     fn ninety_percent_of_bytes_and_of_inodes() {
         let disk = space(1000 << 20, 500 << 20, 1000, 300);
         let judge = |need, claimed| judge(disk, need, claimed, Path::new("/data")).map_err(|problem| problem.what);
-        let needs = |mib: u64, inodes| Needs { bytes: mib << 20, inodes };
-        assert_eq!(judge(needs(400, 200), Needs::default()), Ok(()));
-        let bytes = judge(needs(401, 0), Needs::default()).unwrap_err();
+        let space_needs = |mib: u64, inodes| SpaceNeeds { bytes: mib << 20, inodes };
+        assert_eq!(judge(space_needs(400, 200), SpaceNeeds::default()), Ok(()));
+        let bytes = judge(space_needs(401, 0), SpaceNeeds::default()).unwrap_err();
         assert!(bytes.contains("needs 401 MiB, but only 400 MiB"), "{bytes}");
-        let inodes = judge(needs(0, 201), Needs::default()).unwrap_err();
+        let inodes = judge(space_needs(0, 201), SpaceNeeds::default()).unwrap_err();
         assert!(inodes.contains("needs 201 inodes, but only 200"), "{inodes}");
-        let beside = judge(needs(400, 0), needs(1, 0)).unwrap_err();
+        let beside = judge(space_needs(400, 0), space_needs(1, 0)).unwrap_err();
         assert!(beside.contains("only 399 MiB") && beside.contains("other runs there have reserved 1 MiB"), "{beside}");
         assert!(
-            super::judge(space(1 << 40, 1 << 39, 0, 0), needs(1, 1 << 40), Needs::default(), Path::new("/")).is_ok()
+            super::judge(space(1 << 40, 1 << 39, 0, 0), space_needs(1, 1 << 40), SpaceNeeds::default(), Path::new("/"))
+                .is_ok()
         );
     }
 

@@ -18,10 +18,10 @@ mod marker;
 mod removal;
 mod space;
 
-pub use leftovers::{CleanOptions, Cleaned, Left, Outcome, clean};
-pub use space::{Needs, room_bytes};
+pub use leftovers::{CleanOptions, Cleaned, Leftover, Outcome, clean};
+pub use space::{SpaceNeeds, usable_bytes};
 
-use marker::{Held, Marker};
+use marker::{LockedMarker, Marker};
 use space::Guard;
 
 /// What the directories' names begin with.
@@ -29,18 +29,18 @@ const PREFIX: &str = "fsdyno-work-";
 
 /// Our directory.
 #[derive(Debug)]
-pub struct Workplace {
+pub struct WorkDirectory {
     parent: Arc<Directory>,
     name: String,
     directory: Arc<Directory>,
     /// Its marker, locked; `None` once it is given up.
-    held: Option<Held>,
+    held: Option<LockedMarker>,
     marker: Mutex<Marker>,
     guard: Guard,
     bounds: Bounds,
 }
 
-impl Workplace {
+impl WorkDirectory {
     /// Makes the directory under `path`, which must be a directory that can be written, on the filesystem type that
     /// the person expects (if any), with room for what is needed without filling it beyond 90 %. Should the filesystem be
     /// filled meanwhile, `control` stops the study.
@@ -50,9 +50,9 @@ impl Workplace {
     pub fn open(
         path: &Path,
         expected: Option<&str>,
-        need: Needs,
+        need: SpaceNeeds,
         control: &Arc<Control>,
-    ) -> Result<Workplace, Problem> {
+    ) -> Result<WorkDirectory, Problem> {
         let facts = probe::path_facts(path);
         check_place(path, &facts)?;
         if let Some(expected) = expected {
@@ -60,15 +60,15 @@ impl Workplace {
         }
         let parent = Directory::open(path).map_err(|error| cannot_write(path, error.code))?;
         space::check(&parent, path, need, None)?;
-        Workplace::make(Arc::new(parent), need, control)
+        WorkDirectory::make(Arc::new(parent), need, control)
     }
 
-    fn make(parent: Arc<Directory>, need: Needs, control: &Arc<Control>) -> Result<Workplace, Problem> {
+    fn make(parent: Arc<Directory>, need: SpaceNeeds, control: &Arc<Control>) -> Result<WorkDirectory, Problem> {
         let path = parent.path().to_owned();
         let marker = Marker::of_this_process(need);
         let name = format!("{PREFIX}{}-{:x}-{:08x}", marker.pid, marker.made_ms, unguessable() as u32);
         let directory = Arc::new(parent.make(&name).map_err(|error| cannot_write(&path, error.code))?);
-        let held = Held::make(&directory, &marker).map_err(|error| {
+        let held = LockedMarker::make(&directory, &marker).map_err(|error| {
             // It is empty, or holds an empty marker: nothing of anybody's.
             let _ = directory.remove(marker::NAME.as_ref());
             let _ = parent.remove_directory(name.as_ref());
@@ -77,7 +77,7 @@ impl Workplace {
         check_owner(&directory, &held)?;
         let guard = Guard::begin(&directory, &path, control);
         // From here on dropping it removes it.
-        let workplace = Workplace {
+        let work_directory = WorkDirectory {
             parent,
             name,
             directory,
@@ -87,15 +87,15 @@ impl Workplace {
             bounds: control.bounds(),
         };
         // Another run may have begun at the same time: whoever came first has the room.
-        space::check(&workplace.parent, &path, need, Some(&workplace.marker()))?;
-        Ok(workplace)
+        space::check(&work_directory.parent, &path, need, Some(&work_directory.marker()))?;
+        Ok(work_directory)
     }
 
     fn marker(&self) -> Marker {
         self.marker.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
-    /// The directory, for the words of a command line; files in it are opened through [`reach`](Workplace::reach).
+    /// The directory, for the words of a command line; files in it are opened through [`reach`](WorkDirectory::reach).
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
@@ -120,7 +120,7 @@ impl Workplace {
     ///
     /// # Errors
     /// When there is no room for that.
-    pub fn claim(&self, need: Needs) -> Result<(), Problem> {
+    pub fn reserve_space(&self, need: SpaceNeeds) -> Result<(), Problem> {
         let marker = Marker { need, ..self.marker() };
         space::check_patiently(&self.parent, self.parent.path(), need, &marker)?;
         if let Some(held) = &self.held {
@@ -177,7 +177,7 @@ impl Workplace {
     }
 }
 
-impl Drop for Workplace {
+impl Drop for WorkDirectory {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             // A failure was told by whoever noticed it first; `clean` finds what is left.
@@ -188,7 +188,7 @@ impl Drop for Workplace {
 
 /// The directory must be the one that was made, and not one that somebody put into its place: that one is not ours to
 /// empty, and only the marker is taken back.
-fn check_owner(directory: &Directory, held: &Held) -> Result<(), Problem> {
+fn check_owner(directory: &Directory, held: &LockedMarker) -> Result<(), Problem> {
     let owner = directory.state().ok().map(|state| state.owner);
     let ours = held.owner(directory);
     if ours.is_some() && owner == ours {

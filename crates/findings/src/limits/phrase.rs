@@ -6,7 +6,7 @@ use results::quantity;
 
 /// Words with figures in them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct Phrase {
     /// What stands before, between and behind the figures: one more than there are figures.
     words: Vec<String>,
     figures: Vec<Figure>,
@@ -64,18 +64,18 @@ impl fmt::Display for Figure {
     }
 }
 
-impl Shown {
+impl Phrase {
     /// `words` with a `{}` for each figure. Without figures they may hold anything.
-    pub(crate) fn new<const N: usize>(words: &str, figures: [Figure; N]) -> Shown {
+    pub(crate) fn new<const N: usize>(words: &str, figures: [Figure; N]) -> Phrase {
         let words: Vec<String> = words.splitn(N + 1, "{}").map(str::to_owned).collect();
         assert_eq!(words.len(), N + 1, "a place for each figure");
-        Shown { words, figures: figures.to_vec() }
+        Phrase { words, figures: figures.to_vec() }
     }
 
     /// The same words for several, each figure from its least to its greatest; `None`: the words differ.
-    pub fn together(all: &[&Shown]) -> Option<String> {
+    pub fn together(all: &[&Phrase]) -> Option<String> {
         let (first, rest) = all.split_first()?;
-        let alike = |other: &&Shown| other.words == first.words && other.figures.len() == first.figures.len();
+        let alike = |other: &&Phrase| other.words == first.words && other.figures.len() == first.figures.len();
         if !rest.iter().all(alike) {
             return None;
         }
@@ -89,9 +89,9 @@ impl Shown {
     }
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for Phrase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Shown::together(&[self]).unwrap_or_default())
+        f.write_str(&Phrase::together(&[self]).unwrap_or_default())
     }
 }
 
@@ -110,11 +110,11 @@ mod tests {
 
     #[test]
     fn figures_of_several_are_a_range() {
-        let of = |rate_mb: f64, busy: f64| Shown::new("{} while {} busy", [rate(rate_mb * 1e6), percent(busy)]);
+        let of = |rate_mb: f64, busy: f64| Phrase::new("{} while {} busy", [rate(rate_mb * 1e6), percent(busy)]);
         assert_eq!(of(169.0, 0.5).to_string(), "169 MB/s while 50 % busy");
         let all = [&of(900.0, 0.5), &of(169.0, 0.501), &of(3_724.0, 0.499)];
-        assert_eq!(Shown::together(&all).unwrap(), "169 MB/s to 3,724 MB/s while 50 % busy");
-        assert_eq!(Shown::together(&[&of(1.0, 0.5), &Shown::new("{}", [rate(1.0)])]), None);
-        assert_eq!(Shown::new("a file {}", []).to_string(), "a file {}");
+        assert_eq!(Phrase::together(&all).unwrap(), "169 MB/s to 3,724 MB/s while 50 % busy");
+        assert_eq!(Phrase::together(&[&of(1.0, 0.5), &Phrase::new("{}", [rate(1.0)])]), None);
+        assert_eq!(Phrase::new("a file {}", []).to_string(), "a file {}");
     }
 }

@@ -8,8 +8,8 @@ fn place() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-fn open(path: &Path) -> Workplace {
-    Workplace::open(path, None, Needs::default(), &Arc::default()).unwrap()
+fn open(path: &Path) -> WorkDirectory {
+    WorkDirectory::open(path, None, SpaceNeeds::default(), &Arc::default()).unwrap()
 }
 
 fn names(path: &Path) -> Vec<String> {
@@ -20,18 +20,18 @@ fn names(path: &Path) -> Vec<String> {
 }
 
 /// A directory as a killed run leaves it: with a file, and a marker that nobody locks.
-fn leave(parent: &Path, name: &str, change: impl FnOnce(&mut Marker)) -> PathBuf {
+fn leave_behind(parent: &Path, name: &str, change: impl FnOnce(&mut Marker)) -> PathBuf {
     let directory = parent.join(name);
     fs::create_dir(&directory).unwrap();
     fs::write(directory.join("data"), vec![1; 10_000]).unwrap();
-    let mut marker = Marker::of_this_process(Needs::default());
+    let mut marker = Marker::of_this_process(SpaceNeeds::default());
     change(&mut marker);
     fs::write(directory.join(marker::NAME), marker.to_bytes()).unwrap();
     directory
 }
 
 fn cleaned(path: &Path, options: CleanOptions) -> Vec<(String, Outcome)> {
-    let name = |left: &Left| left.directory.file_name().unwrap().to_str().unwrap().to_owned();
+    let name = |left: &Leftover| left.directory.file_name().unwrap().to_str().unwrap().to_owned();
     let left = clean(path, options, &mut Unwatched).unwrap().left;
     left.into_iter().map(|left| (name(&left), left.outcome)).collect()
 }
@@ -106,7 +106,7 @@ fn a_directory_that_somebody_removed_is_told() {
     // With a marker of its own in it, it is another directory.
     let work = open(parent.path());
     fs::remove_file(work.file(marker::NAME)).unwrap();
-    fs::write(work.file(marker::NAME), Marker::of_this_process(Needs::default()).to_bytes()).unwrap();
+    fs::write(work.file(marker::NAME), Marker::of_this_process(SpaceNeeds::default()).to_bytes()).unwrap();
     assert!(work.check().is_err());
 }
 
@@ -114,15 +114,15 @@ fn a_directory_that_somebody_removed_is_told() {
 fn a_killed_run_is_cleaned_up_and_others_are_not() {
     let parent = place();
     let path = parent.path();
-    leave(path, "fsdyno-work-1-killed", |_| ());
-    leave(path, "fsdyno-work-2-elsewhere", |marker| {
+    leave_behind(path, "fsdyno-work-1-killed", |_| ());
+    leave_behind(path, "fsdyno-work-2-elsewhere", |marker| {
         (marker.host, marker.machine, marker.boot) = ("another".into(), Some("m".into()), Some("b".into()));
     });
     // The same name, another machine: only their boots and installations tell them apart.
-    leave(path, "fsdyno-work-3-twin", |marker| {
+    leave_behind(path, "fsdyno-work-3-twin", |marker| {
         (marker.machine, marker.boot) = (Some("m".into()), Some("b".into()));
     });
-    leave(path, "fsdyno-work-4-nameless", |marker| (marker.machine, marker.boot) = (None, Some("b".into())));
+    leave_behind(path, "fsdyno-work-4-nameless", |marker| (marker.machine, marker.boot) = (None, Some("b".into())));
     fs::create_dir(path.join("fsdyno-work-5-photos")).unwrap();
     fs::write(path.join("fsdyno-work-5-photos/cat.jpg"), "miaow").unwrap();
     fs::create_dir(path.join("fsdyno-work-6-unmarked")).unwrap();
@@ -132,7 +132,11 @@ fn a_killed_run_is_cleaned_up_and_others_are_not() {
     let look = CleanOptions { only_look: true, ..CleanOptions::default() };
     let found = clean(path, look, &mut Unwatched).unwrap().left;
     assert_eq!((found.len(), names(path).len()), (7, 7), "looking removes nothing");
-    assert!(matches!(found[0], Left { weight: Some((2, 10_000..)), outcome: Outcome::Found, .. }), "{:?}", found[0]);
+    assert!(
+        matches!(found[0], Leftover { weight: Some((2, 10_000..)), outcome: Outcome::Found, .. }),
+        "{:?}",
+        found[0]
+    );
 
     let all: Vec<Outcome> = cleaned(path, CleanOptions::default()).into_iter().map(|(_, outcome)| outcome).collect();
     let host = probe::host_name().unwrap_or_default();
@@ -162,7 +166,7 @@ fn a_run_before_the_machine_was_started_again_is_over() {
         println!("skipped: this machine has no /etc/machine-id");
         return;
     }
-    leave(parent.path(), "fsdyno-work-1-0", |marker| marker.boot = Some("before".into()));
+    leave_behind(parent.path(), "fsdyno-work-1-0", |marker| marker.boot = Some("before".into()));
     assert_eq!(outcome(parent.path(), CleanOptions::default()), Outcome::Removed);
 }
 
@@ -192,7 +196,7 @@ fn what_only_looks_like_a_marker_is_none() {
         fs::write(directory.join("data"), "x").unwrap();
         directory.join(marker::NAME)
     };
-    let marker = Marker::of_this_process(Needs::default()).to_bytes();
+    let marker = Marker::of_this_process(SpaceNeeds::default()).to_bytes();
     fs::write(path.join("a marker elsewhere"), &marker).unwrap();
     symlink(path.join("a marker elsewhere"), forged("fsdyno-work-link")).unwrap();
     symlink("/dev/zero", forged("fsdyno-work-zero")).unwrap();
@@ -257,7 +261,7 @@ fn an_exchange_while_it_is_cleaned_leads_nowhere() {
         });
         let _ends = Ends(&stop);
         for round in 0..200 {
-            let directory = leave(path, &format!("fsdyno-work-{round}"), |_| ());
+            let directory = leave_behind(path, &format!("fsdyno-work-{round}"), |_| ());
             // The other may have moved it already.
             let _ = fs::create_dir(directory.join("sub"));
             for file in 0..5 {
@@ -278,7 +282,7 @@ fn a_directory_of_another_user_is_not_taken_for_ours() {
     }
     let parent = place();
     let directory = Directory::open(parent.path()).unwrap();
-    let held = Held::make(&directory, &Marker::of_this_process(Needs::default())).unwrap();
+    let held = LockedMarker::make(&directory, &Marker::of_this_process(SpaceNeeds::default())).unwrap();
     check_owner(&directory, &held).unwrap();
     std::os::unix::fs::chown(parent.path(), Some(54_321), None).unwrap();
     fs::write(parent.path().join("theirs"), "precious").unwrap();
@@ -302,17 +306,17 @@ fn drafts_are_told() {
 fn claims_of_runs_on_one_filesystem_add_up() {
     let parent = place();
     let space = Directory::open(parent.path()).unwrap().space().unwrap();
-    let room = room_bytes(parent.path()).unwrap();
-    let most = Needs::bytes(room / 3 * 2);
+    let usable = usable_bytes(parent.path()).unwrap();
+    let most = SpaceNeeds::bytes(usable / 3 * 2);
     let control = Arc::default();
-    let first = Workplace::open(parent.path(), None, most, &control).unwrap();
-    let second = Workplace::open(parent.path(), None, most, &control).unwrap_err();
+    let first = WorkDirectory::open(parent.path(), None, most, &control).unwrap();
+    let second = WorkDirectory::open(parent.path(), None, most, &control).unwrap_err();
     assert!(second.what.contains("other runs there have reserved"), "{second}");
     assert_eq!(names(parent.path()).len(), 1, "a refusal leaves nothing");
-    assert!(first.claim(most).is_ok(), "its own claim is not in its way");
-    assert!(first.claim(Needs::bytes(space.total_bytes)).is_err());
-    first.claim(Needs::default()).unwrap();
-    let again = Workplace::open(parent.path(), None, most, &control).unwrap();
+    assert!(first.reserve_space(most).is_ok(), "its own claim is not in its way");
+    assert!(first.reserve_space(SpaceNeeds::bytes(space.total_bytes)).is_err());
+    first.reserve_space(SpaceNeeds::default()).unwrap();
+    let again = WorkDirectory::open(parent.path(), None, most, &control).unwrap();
     drop((first, again));
     assert!(names(parent.path()).is_empty());
 }
@@ -321,7 +325,7 @@ fn claims_of_runs_on_one_filesystem_add_up() {
 fn a_place_that_cannot_be_used_is_refused_in_words() {
     let parent = place();
     let open = |path: &Path, expected: Option<&str>, bytes: u64| {
-        Workplace::open(path, expected, Needs::bytes(bytes), &Arc::default()).unwrap_err()
+        WorkDirectory::open(path, expected, SpaceNeeds::bytes(bytes), &Arc::default()).unwrap_err()
     };
     let missing = open(&parent.path().join("no"), None, 0);
     assert!(missing.what.ends_with("does not exist"), "{}", missing.what);

@@ -6,7 +6,7 @@ use std::io::Read;
 use engine::files::{Directory, identity_of, try_lock, write_all_at};
 use serde::{Deserialize, Serialize};
 
-use super::space::Needs;
+use super::space::SpaceNeeds;
 
 /// Its name.
 pub(super) const NAME: &str = ".fsdyno-work";
@@ -38,11 +38,11 @@ pub(super) struct Marker {
     /// When, ms since the epoch.
     pub(super) made_ms: u64,
     /// Space that the run takes at most.
-    pub(super) need: Needs,
+    pub(super) need: SpaceNeeds,
 }
 
 impl Marker {
-    pub(super) fn of_this_process(need: Needs) -> Marker {
+    pub(super) fn of_this_process(need: SpaceNeeds) -> Marker {
         let kernel = probe::kernel();
         Marker {
             what: WHAT.to_string(),
@@ -81,17 +81,17 @@ impl Marker {
 
 /// A marker of this process, open and locked.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct LockedMarker {
     file: File,
 }
 
-impl Held {
+impl LockedMarker {
     /// Marks a directory as ours.
-    pub(super) fn make(directory: &Directory, marker: &Marker) -> std::io::Result<Held> {
+    pub(super) fn make(directory: &Directory, marker: &Marker) -> std::io::Result<LockedMarker> {
         let file = directory.create_new(NAME).map_err(|error| std::io::Error::from_raw_os_error(error.code))?;
         // A filesystem without locks has the marker's words only; then unknown means in use.
         let _ = try_lock(&file);
-        let held = Held { file };
+        let held = LockedMarker { file };
         held.write(marker)?;
         // For `clean` after a crash; without it the marker still serves all but that.
         let _ = held.file.sync_all();

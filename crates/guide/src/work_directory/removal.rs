@@ -11,7 +11,7 @@ use engine::files::tree::TreeError;
 use engine::files::{Directory, FileCause, FileError, tree};
 use run::{Bounds, Found, StallDetector};
 
-use super::space::Needs;
+use super::space::SpaceNeeds;
 use super::{marker, reason};
 use crate::Problem;
 
@@ -103,7 +103,7 @@ fn remove_all<L>(
     let removed = remove_empty(parent, name, directory);
     if removed.is_err() {
         // Something has appeared in it: NFS and FUSE keep open files under other names. It is still ours.
-        let _ = marker::Held::make(directory, &marker::Marker::of_this_process(Needs::default()));
+        let _ = marker::LockedMarker::make(directory, &marker::Marker::of_this_process(SpaceNeeds::default()));
     }
     removed
 }
