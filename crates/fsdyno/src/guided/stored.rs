@@ -11,7 +11,7 @@ use guide::work_directory::{CleanOptions, Outcome, clean};
 use results::escape;
 use run::SignalWatch;
 
-use super::shown_as;
+use super::answer::shown_as;
 use crate::process::first_look::Looks;
 use crate::process::patience;
 use crate::process::status::UNUSABLE;
