@@ -1,5 +1,19 @@
 //! Subcommands: questions asked by people, not option lists.
 
+mod answer;
+mod attribute;
+mod check;
+mod compare;
+mod curve;
+mod diff;
+mod live;
+mod measure;
+mod smallfiles;
+mod stored;
+mod stream;
+mod study_saver;
+mod sweep;
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,7 +28,6 @@ use crate::installed::FIO;
 use crate::process::VERSION;
 use crate::process::status::{TABLES, UNUSABLE};
 use crate::process::streams::{columns, print, print_stderr, report_problem};
-use crate::question;
 use crate::settings::{Config, Display, Settings};
 
 /// How fast a filesystem is, whether that is good enough, and whether the numbers can be trusted.
@@ -29,20 +42,20 @@ struct Guided {
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    Measure(question::Measure),
-    Check(question::Check),
-    Compare(question::Compare),
-    Sweep(question::Sweep),
-    Curve(question::Curve),
-    Diff(question::Diff),
-    Attribute(question::Attribute),
-    History(question::History),
-    Baseline(question::Baseline),
+    Measure(measure::Measure),
+    Check(check::Check),
+    Compare(compare::Compare),
+    Sweep(sweep::Sweep),
+    Curve(curve::Curve),
+    Diff(diff::Diff),
+    Attribute(attribute::Attribute),
+    History(diff::History),
+    Baseline(diff::Baseline),
     #[command(name = "smallfiles")]
-    SmallFiles(question::SmallFiles),
-    Runs(question::Runs),
-    Show(question::Show),
-    Clean(question::Clean),
+    SmallFiles(smallfiles::SmallFiles),
+    Runs(stored::Runs),
+    Show(stored::Show),
+    Clean(stored::Clean),
     Explain(crate::explain::Explain),
     Report(crate::report_command::Report),
     /// What this machine allows: fsdyno's own CPU cost, clock, engines, limits.

@@ -9,7 +9,6 @@ mod guided;
 mod inspect;
 mod installed;
 mod process;
-mod question;
 mod report_command;
 mod settings;
 

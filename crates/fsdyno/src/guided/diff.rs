@@ -146,7 +146,13 @@ impl Condition {
 
 impl Diff {
     /// The same for `compare RUN RUN`.
-    pub(super) fn between(base: &str, new: &str, fail_if: Vec<String>, force: bool, shared: &super::Shared) -> Diff {
+    pub(super) fn between(
+        base: &str,
+        new: &str,
+        fail_if: Vec<String>,
+        force: bool,
+        shared: &super::answer::Shared,
+    ) -> Diff {
         let (base, new) = (base.to_string(), new.to_string());
         Diff { base, new, fail_if, force, json: shared.json, store: shared.store.clone() }
     }

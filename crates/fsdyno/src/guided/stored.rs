@@ -12,7 +12,7 @@ use results::escape;
 use run::SignalWatch;
 use serde_json::{Value, json};
 
-use super::shown_as;
+use super::answer::shown_as;
 use crate::process::first_look::Looks;
 use crate::process::patience;
 use crate::process::status::UNUSABLE;

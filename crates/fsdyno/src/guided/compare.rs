@@ -10,7 +10,8 @@ use guide::store::Store;
 use guide::study::Place;
 use results::{Question, Study};
 
-use super::{Diff, Shared, answer, size};
+use super::answer::{Shared, answer, size};
+use super::diff::Diff;
 use crate::process::status::UNUSABLE;
 use crate::process::streams::report_problem;
 
