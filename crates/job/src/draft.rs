@@ -24,7 +24,7 @@ pub struct Draft {
 }
 
 /// Values as written, before the rules across options.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Written {
     /// `bs`.
     pub block_size: PerDirection<u32>,
@@ -64,52 +64,27 @@ pub struct Written {
 
 impl Default for Draft {
     fn default() -> Self {
-        Draft { job: default_job(), written: Written::default() }
+        Draft { job: default_job(), written: default_written() }
     }
 }
 
-impl Default for Written {
-    fn default() -> Self {
-        Written {
-            block_size: PerDirection::all(4096),
-            block_range: PerDirection::default(),
-            block_split: PerDirection::default(),
-            block_align: PerDirection::default(),
-            repeat_random: true,
-            seed: None,
-            named_in_directory: false,
-            named_without_directory: false,
-            priority: (None, None),
-            verify_kind: None,
-            verify: Verify {
-                kind: VerifyKind::Null,
-                read_back: true,
-                interval: None,
-                header_offset: 0,
-                pattern: None,
-                fatal: false,
-                dump: false,
-                backlog: 0,
-                backlog_batch: 0,
-                only: false,
-                fresh: true,
-                state_save: true,
-            },
-            latency_target: LatencyTarget { target_ns: 0, window_ns: 0, percentile: 100.0, run: false },
-            steady_state: SteadyState {
-                iops: true,
-                slope: true,
-                limit: 0.01,
-                percent: true,
-                duration_ns: 0,
-                ramp_ns: 0,
-                interval_ns: 1_000_000_000,
-            },
-            bandwidth_window_ms: None,
-            iops_window_ms: None,
-            compress_percent: None,
-            compress_chunk: 512,
-        }
+fn default_written() -> Written {
+    Written {
+        block_size: PerDirection::all(4096),
+        repeat_random: true,
+        verify: Verify { read_back: true, fresh: true, state_save: true, ..Verify::default() },
+        latency_target: LatencyTarget { percentile: 100.0, ..LatencyTarget::default() },
+        steady_state: SteadyState {
+            iops: true,
+            slope: true,
+            limit: 0.01,
+            percent: true,
+            duration_ns: 0,
+            ramp_ns: 0,
+            interval_ns: 1_000_000_000,
+        },
+        compress_chunk: 512,
+        ..Written::default()
     }
 }
 
@@ -211,25 +186,18 @@ fn default_submission() -> Submission {
 
 fn default_reporting() -> Reporting {
     Reporting {
-        group: false,
-        sampled_clock: false,
         completion_latency: true,
         submission_latency: true,
         total_latency: true,
         bandwidth: true,
         clat_percentiles: true,
-        lat_percentiles: false,
-        slat_percentiles: false,
         percentiles: DEFAULT_PERCENTILES.to_vec(),
         bandwidth_window_ms: Reporting::WINDOW_MS,
         iops_window_ms: Reporting::WINDOW_MS,
-        unified: Unified::None,
         shown: true,
         disk_util: true,
         significant_figures: 4,
         kb_base: 1024,
-        unit_base: 0,
-        logs: Logs::default(),
-        steady_state: None,
+        ..Reporting::default()
     }
 }

@@ -18,7 +18,7 @@ pub struct Content {
 }
 
 /// `verify=` and its companions.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verify {
     /// The checksum or pattern.
     pub kind: VerifyKind,
@@ -47,7 +47,7 @@ pub struct Verify {
 }
 
 /// Checksums of `verify=`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the published algorithm of its name")]
 pub enum VerifyKind {
     Crc7,
@@ -67,6 +67,7 @@ pub enum VerifyKind {
     Pattern,
     PatternHeader,
     Meta,
+    #[default]
     Null,
 }
 

@@ -1,7 +1,7 @@
 //! What is measured and how it is shown.
 
 /// What is measured and how it is shown.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reporting {
     /// One block for the group.
     pub group: bool,
@@ -46,7 +46,7 @@ pub struct Reporting {
 }
 
 /// `steadystate` and its companions.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SteadyState {
     /// IOPS (true) or bandwidth (false).
     pub iops: bool,
@@ -128,9 +128,10 @@ pub enum WindowValue {
 }
 
 /// `unified_rw_reporting`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unified {
     /// Each direction by itself.
+    #[default]
     None,
     /// Only the sum.
     Mixed,
