@@ -16,7 +16,7 @@ use crate::studies::Finding;
 pub const SCHEMA_VERSION: u32 = 5;
 
 /// One run of one or more jobs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// [`SCHEMA_VERSION`] of the writer.
     pub schema: u32,
@@ -93,7 +93,7 @@ pub struct Note {
 }
 
 /// One worker's results.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
     /// The job's name.
     pub name: String,

@@ -134,14 +134,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn recorder() -> Recorder {
-        let kept = RecorderOptions {
-            submission: false,
-            lat_distribution: false,
-            slat_distribution: false,
-            response: false,
-            syncs: false,
-        };
-        Recorder::new(PerDirection { read: true, write: false, trim: false }, kept, 1)
+        Recorder::new(PerDirection { read: true, write: false, trim: false }, RecorderOptions::default(), 1)
     }
 
     #[test]

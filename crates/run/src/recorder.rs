@@ -122,7 +122,7 @@ impl Window {
 }
 
 /// What a worker keeps of each I/O.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RecorderOptions {
     /// Submission latency exists (asynchronous engines).
     pub(crate) submission: bool,

@@ -79,7 +79,7 @@ impl LatencySeries {
         }
         let Some(rest) = self.grown(at_ms, recorder) else { return };
         match self.slices.last_mut() {
-            Some(last) if joins => add(&mut last.classes, &rest.classes),
+            Some(last) if joins => last.add(&rest.classes),
             _ => self.slices.push(rest),
         }
     }
@@ -115,22 +115,13 @@ impl LatencySeries {
         for mut slice in self.slices.drain(..) {
             slice.at_ms = slice.at_ms.next_multiple_of(interval_ms);
             match halved.last_mut() {
-                Some(last) if last.at_ms == slice.at_ms => add(&mut last.classes, &slice.classes),
+                Some(last) if last.at_ms == slice.at_ms => last.add(&slice.classes),
                 _ => halved.push(slice),
             }
         }
         self.slices = halved;
         let passed = (self.next_ns - self.origin_ns).next_multiple_of(self.interval_ns);
         self.next_ns = self.origin_ns.saturating_add(passed);
-    }
-}
-
-fn add(classes: &mut Vec<(u16, u64)>, more: &[(u16, u64)]) {
-    for (class, count) in more {
-        match classes.binary_search_by_key(class, |(class, _)| *class) {
-            Ok(found) => classes[found].1 += count,
-            Err(gap) => classes.insert(gap, (*class, *count)),
-        }
     }
 }
 
@@ -144,14 +135,7 @@ mod tests {
     const S: u64 = 1_000_000_000;
 
     fn recorder() -> Recorder {
-        let kept = RecorderOptions {
-            submission: false,
-            lat_distribution: false,
-            slat_distribution: false,
-            response: false,
-            syncs: false,
-        };
-        Recorder::new(PerDirection { read: true, write: true, trim: true }, kept, 1)
+        Recorder::new(PerDirection::all(true), RecorderOptions::default(), 1)
     }
 
     fn count(series: &LatencySeries) -> Vec<(u64, u64)> {
