@@ -1,4 +1,4 @@
-//! The record as the traps look at it: stages with their rows, and what flowed through each layer meanwhile.
+//! The record prepared for the traps: stages with their rows, and the traffic of each layer during each stage.
 
 mod flow;
 mod row;

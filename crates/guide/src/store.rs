@@ -1,4 +1,4 @@
-//! Studies on disk: one file each, written whole or not at all, in a directory that people can read and grep.
+//! Saved studies: one JSON file each, written whole or not at all, in one directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What every guided command needs: its caller, its watcher, and the study that grows.
+//! The state of a guided command: its caller, its watcher, and the study so far.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -118,9 +118,8 @@ impl<'a> StudyRun<'a> {
 
     /// Runs one fio command line as a row of the study and keeps it.
     ///
-    /// # Errors
-    /// When the line is refused before its first byte, or the work directory cannot be used any more; an error of a job is
-    /// in the row instead.
+    /// # Errors When the line is refused before its first byte, or the work directory cannot be used any more; an error
+    /// of a job is in the row instead.
     pub fn run_row(&mut self, mut row: Row, stop_rule: run::StopRule, work: &WorkDirectory) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
         self.watcher.planned(&self.study, &row);

@@ -1,4 +1,4 @@
-//! What flowed through each layer during a stage: differences of the ledger's samples.
+//! The traffic of each layer during a stage: differences of the ledger's samples.
 
 use std::collections::BTreeSet;
 

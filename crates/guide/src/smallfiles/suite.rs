@@ -1,4 +1,4 @@
-//! One phase after the other in one directory: which names there are by now, and what each phase's row says.
+//! Runs the phases one after the other in one directory, keeps track of the names in it, and makes a row of each.
 
 use std::path::Path;
 use std::sync::Arc;
