@@ -1,4 +1,4 @@
-//! The machines of a run, and records of several machines made into one.
+//! The nodes of a run, and the merging of records of several nodes.
 
 use std::cmp::Reverse;
 

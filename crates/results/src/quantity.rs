@@ -1,4 +1,4 @@
-//! Numbers as people read them: three significant digits, decimal units, thousands apart.
+//! Formatting of numbers: three significant digits, decimal units, separated thousands.
 
 /// Three significant digits, or all digits before the point, thousands apart: `12,345`, `123`, `12.3`, `0.123`.
 pub fn number(value: f64) -> String {
