@@ -23,8 +23,9 @@ const AS_FAST: f64 = 0.7;
 
 /// Each pattern that both runs have, in the client's order.
 ///
-/// # Errors When a run is of several storages, the client's of a storage of its own machine, or the two have no pattern
-/// in common.
+/// # Errors
+/// When a run is of several storages, the client's of a storage of its own machine, or the two have no pattern in
+/// common.
 pub fn attribute(server: &Study, client: &Study) -> Result<Vec<Attributed>, Problem> {
     for study in [server, client] {
         if study.targets.len() > 1 {
