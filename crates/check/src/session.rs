@@ -64,7 +64,7 @@ impl<'s, 'a> Session<'s, 'a> {
         open
     }
 
-    /// Answers the rest of a profile that does not apply to this storage.
+    /// Answers all requirements of a profile with NOT APPLICABLE, for this reason.
     fn leave_out(&mut self, profile: &Profile, reason: &str) {
         for requirement in profile.requirements_of(self.tier()) {
             let Some(test) = profile.test(&requirement.test) else { continue };

@@ -28,7 +28,7 @@ pub fn turn_limits_into_errors() -> io::Result<()> {
     Ok(())
 }
 
-/// Signals that come to this thread wait until this is dropped: for the time in which nobody listens yet.
+/// Blocks signals of this thread until it is dropped: for the time before a listener exists.
 #[derive(Debug)]
 pub struct HeldSignals {
     before: libc::sigset_t,
@@ -68,8 +68,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Hears each signal on a thread of this name. A second SIGINT, a second later or more, ends the process at once: for
-    /// a run that is stuck in the kernel.
+    /// Hears each signal on a thread of this name. A second SIGINT, a second later or more, ends the process at once:
+    /// for a run that is stuck in the kernel.
     pub fn begin(name: &str, mut hear: impl FnMut(i32) + Send + 'static) -> io::Result<Listener> {
         let armed = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register_conditional_shutdown(SIGINT, 128, Arc::clone(&armed))?;
