@@ -22,7 +22,7 @@ const ABORT: u8 = 6;
 const ORPHANED: u8 = 1;
 
 /// The pipe through which the working process reports its exit status; `None`: no process waits for it.
-static FAREWELL_TO: Mutex<Option<PipeWriter>> = Mutex::new(None);
+static STATUS_WRITER: Mutex<Option<PipeWriter>> = Mutex::new(None);
 
 /// Does the work in a process of its own; its exit status. `work` must begin before any thread does.
 pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
@@ -66,7 +66,7 @@ pub(crate) fn abandon(status: u8) -> ! {
 }
 
 fn status_writer() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
-    FAREWELL_TO.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    STATUS_WRITER.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Reports the exit status and closes the standard streams, so that readers of the output see its end even if the
