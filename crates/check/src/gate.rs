@@ -130,18 +130,10 @@ mod tests {
     use super::*;
     use guide::work_directory::SpaceNeeds;
     use probe::NotVisible;
-    use results::evidence::{DeviceNumber, Mount, Space};
+    use results::evidence::{Mount, Space};
 
     fn facts(fstype: &str) -> PathFacts {
-        let mount = Mount {
-            id: Some(1),
-            device: DeviceNumber { major: 0, minor: 1 },
-            root: Some("/".into()),
-            mount_point: "/mnt".into(),
-            fstype: fstype.into(),
-            source: "somewhere".into(),
-            options: ["rw"].map(str::to_owned).to_vec(),
-        };
+        let mount = Mount { fstype: fstype.into(), ..Mount::default() };
         let space = Space { total_bytes: 10_000_000_000, available_bytes: 4_900_000_000 };
         PathFacts { mount: Ok(mount), space: Ok(space), ..PathFacts::default() }
     }

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use guide::study::{Place, StudyRun};
+use guide::Problem;
+use guide::study::{Caller, Place, StudyRun};
 use guide::work_directory::{SpaceNeeds, WorkDirectory};
-use guide::{Problem, Watcher};
 use results::evidence::{Space, StorageClass};
 use results::{Question, Severity, Study};
 
@@ -53,25 +53,17 @@ pub struct Options {
 ///
 /// # Errors
 /// When a profile is not known, or the place cannot be used; nothing is left there then.
-pub fn check(
-    place: &Place,
-    options: &Options,
-    library: &Library,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<run::Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn check(place: &Place, options: &Options, library: &Library, caller: Caller<'_>) -> Result<Study, Problem> {
     let profiles: Vec<&Profile> =
         options.profiles.iter().map(|name| Ok(&library.find(name)?.profile)).collect::<Result<_, Problem>>()?;
     check_tier(&profiles, options.tier.as_deref())?;
     if let Some(expected) = &options.expected {
         // Gates answer without a work directory, which would see it.
-        watcher.looks(&place.path);
+        caller.watcher.looks(&place.path);
         guide::work_directory::expect_type(&place.path, expected)?;
     }
     let places = std::slice::from_ref(place);
-    let mut study_run = StudyRun::begin(Question::Check, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Check, places, caller);
     let (factors, control) = (factors(&study_run.study), Arc::clone(&study_run.control));
     let mut session = Session::new(&mut study_run, options, factors);
     let open = session.look(&profiles, &place.path);

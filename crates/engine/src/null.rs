@@ -38,25 +38,11 @@ impl<'a> NullSync<'a> {
 impl Engine for NullSync<'_> {
     const SYNCHRONOUS: bool = true;
 
-    type Clock = RealClock;
-
-    #[inline(always)]
-    fn clock(&self) -> &RealClock {
-        &self.clock
-    }
+    crate::contract::belongings!(RealClock);
 
     #[inline(always)]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         Queued::Done(Completion { slot, result: full_result(op, done) })
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
     }
 }
 
@@ -102,12 +88,7 @@ impl<'a> NullQueued<'a> {
 impl Engine for NullQueued<'_> {
     const SYNCHRONOUS: bool = false;
 
-    type Clock = RealClock;
-
-    #[inline(always)]
-    fn clock(&self) -> &RealClock {
-        &self.clock
-    }
+    crate::contract::belongings!(RealClock);
 
     #[inline(always)]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
@@ -142,15 +123,6 @@ impl Engine for NullQueued<'_> {
             Completion { slot: Slot::returned(slot), result: i64::from(bytes) }
         });
         Ok(count)
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
     }
 
     fn cancel(&mut self) -> Result<(), EngineError> {

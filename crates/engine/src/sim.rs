@@ -137,12 +137,7 @@ impl<'a> Sim<'a> {
 impl Engine for Sim<'_> {
     const SYNCHRONOUS: bool = false;
 
-    type Clock = VirtualClock;
-
-    #[inline]
-    fn clock(&self) -> &VirtualClock {
-        &self.clock
-    }
+    crate::contract::belongings!(VirtualClock);
 
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         if self.staged.len() + self.in_service.len() >= self.spare_capacity {
@@ -191,15 +186,6 @@ impl Engine for Sim<'_> {
             self.advance(u64::MAX);
         }
         Ok(count)
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
     }
 
     /// What a channel works on runs to its end; what still waits for one comes back at once with ECANCELED.

@@ -32,7 +32,7 @@ impl Explain {
                 }
             },
         };
-        if print(&text) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        if print(&text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
     }
 }
 

@@ -16,7 +16,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use fio_report::Details;
 use fio_report::terse::Version;
+use jiff::tz::TimeZone;
 use job::{Action, Eta, Outcome, Rejection, Request, Settings, Warning};
 use results::{RunRecord, Severity, escape};
 use run::plan::Plan;
@@ -27,7 +29,7 @@ use crate::process::status::{BY_SIGNAL, REJECTED};
 use crate::process::streams::{print, print_stderr, print_stderr_in_colour};
 use crate::process::{VERSION, patience, supervisor};
 use bandwidth_log::BandwidthLog;
-pub(crate) use formats::Formats;
+use formats::Formats;
 use output::{LiveLine, Output};
 use record_file::RecordFile;
 use reported_findings::ReportedFindings;
@@ -111,7 +113,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     let first_look = touches_files(&line.request).then(|| FirstLook::begin(Face::Fio, &control, Path::new(".")));
     let look_at = |path: &Path| first_look.iter().for_each(|look| look.at(path));
     settings.output.iter().for_each(|path| look_at(path));
-    let mut output = open_output(settings)?;
+    let mut output = open_output(settings, &formats)?;
     settings.record.iter().for_each(|path| look_at(path));
     let record_file = claim_record(settings)?.map(Arc::new);
     let planned = line.look(look_at).plan(system_seed()).map_err(|sentences| {
@@ -122,17 +124,17 @@ fn run_line(line: &Line) -> Result<u8, u8> {
         output.error(&sentence);
         REJECTED
     })?;
-    let announced = announce(&planned.plan, formats, &mut output);
+    let announced = announce(&planned.plan, &formats, &mut output);
     if let (Err(error), None) = (&announced, &record_file) {
         return Err(output_lost(error));
     }
     let ready = planned.identify_storages();
     let mut reported_findings = ReportedFindings::new(settings.findings);
     reported_findings.before_run(&ready.preflight(), &line.request.warnings);
-    let progress = progress_rules(settings, formats, &output);
+    let progress = progress_rules(settings, &formats, &output);
     let mut screen = Screen {
         output: &mut output,
-        formats,
+        formats: &formats,
         progress,
         status_interval_ns: settings.status_interval_ms.map(|ms| ms * 1_000_000),
         control: Arc::clone(&control),
@@ -150,7 +152,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     let lost = screen.state.output_failure.take();
     let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::into_failure);
     drop(screen);
-    let status = conclude(&record, formats, &mut output, record_file.as_deref(), lost)?;
+    let status = conclude(&record, &formats, &mut output, record_file.as_deref(), lost)?;
     reported_findings.after_run(&record);
     if let Some(sentence) = log_failed {
         print_stderr(&sentence);
@@ -162,7 +164,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
 /// The report, the notes, the saved record, the exit status.
 fn conclude(
     record: &RunRecord,
-    formats: Formats,
+    formats: &Formats,
     output: &mut Output,
     record_file: Option<&RecordFile>,
     lost: Option<std::io::Error>,
@@ -195,19 +197,18 @@ fn output_lost(error: &std::io::Error) -> u8 {
 }
 
 fn formats_of(settings: &Settings) -> Formats {
-    let asked = settings.formats;
-    Formats {
-        normal: asked.normal,
-        json: asked.json,
-        json_plus: asked.json_plus,
-        terse: asked.terse.then(|| Version::numbered(settings.terse_version)),
+    let details = Details {
+        terse: Version::numbered(settings.terse_version),
         evidence: settings.fsdyno_json,
-    }
+        announced: true,
+        zone: TimeZone::system(),
+    };
+    Formats::of(&settings.formats, details)
 }
 
-fn open_output(settings: &Settings) -> Result<Output, u8> {
+fn open_output(settings: &Settings, formats: &Formats) -> Result<Output, u8> {
     let Some(path) = &settings.output else { return Ok(Output::stdout()) };
-    Output::file(path, settings.formats.normal).map_err(|error| {
+    Output::file(path, formats.for_people()).map_err(|error| {
         print_stderr(&format!("fio: output file open error: {error}\n  --output={}", path.display()));
         REJECTED
     })
@@ -228,10 +229,10 @@ fn claim_logs(plan: &Plan, settings: &Settings) -> Result<Option<BandwidthLog>, 
 }
 
 /// fio's lines before the run: one per job, the version, how many start.
-fn announce(plan: &Plan, formats: Formats, output: &mut Output) -> std::io::Result<()> {
+fn announce(plan: &Plan, formats: &Formats, output: &mut Output) -> std::io::Result<()> {
     let cautions = plan.notes.iter().filter(|note| note.severity > Severity::Info);
     let cautions: Vec<String> = cautions.map(|note| format!("note: {}", note.text)).collect();
-    if !formats.normal {
+    if !formats.for_people() {
         cautions.iter().for_each(|line| print_stderr(line));
         return Ok(());
     }
@@ -249,10 +250,10 @@ fn announce(plan: &Plan, formats: Formats, output: &mut Output) -> std::io::Resu
 }
 
 /// Whether and how the progress line is shown: never into a machine format on stdout.
-fn progress_rules(settings: &Settings, formats: Formats, output: &Output) -> Option<ProgressRules> {
+fn progress_rules(settings: &Settings, formats: &Formats, output: &Output) -> Option<ProgressRules> {
     let shown = match settings.eta {
         Eta::Never => false,
-        _ if !formats.normal && output.is_stdout() => false,
+        _ if !formats.for_people() && output.is_stdout() => false,
         Eta::Always => true,
         Eta::Auto => LiveLine::on_terminal(),
     };

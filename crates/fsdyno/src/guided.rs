@@ -1,20 +1,24 @@
 //! Subcommands: questions asked by people, not option lists.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::error::ContextKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use guide::Problem;
+use job::lookup::{distance, nearest};
 
 use crate::explain::wrapped;
+use crate::installed::FIO;
 use crate::process::VERSION;
-use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, print, print_stderr};
+use crate::process::status::{TABLES, UNUSABLE};
+use crate::process::streams::{columns, print, print_stderr, report_problem};
 use crate::question;
 
 /// How fast a filesystem is, whether that is good enough, and whether the numbers can be trusted.
 #[derive(Debug, Parser)]
-#[command(name = "fsdyno", version = VERSION)]
+#[command(name = "fsdyno", version = VERSION, disable_help_subcommand = true)]
 struct Guided {
     #[command(subcommand)]
     question: Question,
@@ -45,8 +49,26 @@ enum Question {
         json: bool,
     },
     Inspect(crate::inspect::Inspect),
+    Help(Help),
     Completions(crate::installed::Completions),
     Man(crate::installed::Manual),
+}
+
+/// The help of a command; `fsdyno help exit-status`: what each exit status means.
+#[derive(Debug, Args)]
+struct Help {
+    /// A command, fio, or exit-status [default: the list of commands].
+    #[arg(value_parser = PossibleValuesParser::new(topics()), hide_possible_values = true)]
+    topic: Option<String>,
+    /// A part of the command, such as `set` of `baseline`.
+    part: Option<String>,
+}
+
+/// The page of what the exit statuses mean.
+const EXIT_STATUS: &str = "exit-status";
+
+fn topics() -> impl Iterator<Item = &'static str> {
+    names().chain([FIO, EXIT_STATUS])
 }
 
 /// The commands as a person meets them: heading, and those below it. Each stands in one of them.
@@ -57,7 +79,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     ("Compare storages and loads", &["compare", "sweep", "curve", "attribute"]),
     ("Show saved runs", &["runs", "show", "report", "diff", "history", "baseline"]),
-    ("Explain and clean up", &["explain", "doctor", "clean"]),
+    ("Explain and clean up", &["explain", "doctor", "clean", "help"]),
     ("Install beside the program", &["completions", "man"]),
 ];
 
@@ -90,8 +112,8 @@ fn overview(command: &clap::Command, columns: usize) -> String {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut page = wrapped(&format!("{}.", about(command)), columns).join("\n");
     page.push_str(
-        "\n\nUsage: fsdyno COMMAND ...     a guided test; `fsdyno COMMAND --help` shows its options\n       fsdyno \
-         OPTIONS | FILE  a fio command line; `fsdyno fio --help` shows its options\n",
+        "\n\nUsage: fsdyno COMMAND ...     a guided test; options: `fsdyno help COMMAND`\n       fsdyno \
+         OPTIONS | FILE  a fio command line; options: `fsdyno fio --help`\n",
     );
     for (heading, names) in GROUPS {
         page.push_str(&format!("\n{heading}\n"));
@@ -109,24 +131,87 @@ fn overview(command: &clap::Command, columns: usize) -> String {
 
 /// Whether the first word asks one of the questions. A job file of that name needs `./` before it.
 pub(crate) fn knows(word: &str) -> bool {
-    // Options are never subcommands: a fio line need not pay for the tree of all questions.
-    let may_be = !word.starts_with('-');
-    may_be && (word == "help" || Guided::command().get_subcommands().any(|question| question.get_name() == word))
+    names().any(|name| name == word)
 }
 
-/// Whether the word looks like the name of a question that was mistyped, and is no job file.
-pub(crate) fn resembles(word: &str) -> bool {
-    let plain = word.len() > 2 && word.bytes().all(|letter| letter.is_ascii_lowercase());
-    let suggested = || {
-        let error = Guided::try_parse_from(["fsdyno", word]).err();
-        error.is_some_and(|error| error.get(ContextKind::SuggestedSubcommand).is_some())
-    };
-    plain && !std::path::Path::new(word).exists() && suggested()
+/// Whether the word can only be a mistyped command: it is a plain name, and nothing of that name is here. With options
+/// of fio behind a word that resembles no command, it is the job file that is missing.
+pub(crate) fn is_mistyped(word: &str, others: &[OsString]) -> bool {
+    let is_plain = word.len() > 2 && word.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'-');
+    let is_option = |word: &OsString| word.to_string_lossy().starts_with('-');
+    let may_be = is_plain && !word.starts_with('-') && !Path::new(word).exists();
+    may_be && (resembled(word).is_some() || !others.iter().any(is_option))
 }
+
+/// The command that the word is at most two letters from.
+fn resembled(word: &str) -> Option<&'static str> {
+    nearest(word, names()).filter(|name| distance(word, name) < 3)
+}
+
+/// Says which command was meant.
+pub(crate) fn mistyped(word: &str) -> ExitCode {
+    let meant = resembled(word).map_or(String::new(), |name| format!("fsdyno {name}; "));
+    report_problem(
+        &Problem::new(format!("`{word}` is not a command, and no job file of that name is here"))
+            .with_next(format!("{meant}fsdyno help  (lists the commands)")),
+    );
+    ExitCode::from(UNUSABLE)
+}
+
+/// The program by its own name: the line of fio's form is for tools that call fio.
+pub(crate) fn version() -> ExitCode {
+    shown(concat!("fsdyno ", env!("CARGO_PKG_VERSION"), " (runs command lines and job files of fio 3.42)\n"))
+}
+
+/// What a newcomer needs, who wrote the name of the program alone.
+pub(crate) fn welcome() -> ExitCode {
+    print_stderr(WELCOME.trim_end());
+    ExitCode::from(UNUSABLE)
+}
+
+const WELCOME: &str = "\
+fsdyno measures how fast a filesystem is and says whether to trust the figures.
+
+  fsdyno measure .                    how fast is it here? (about a minute)
+  fsdyno check etcd .                 is it fast enough for etcd?
+  fsdyno compare a=/mnt/a b=/mnt/b    which of the two is faster?
+  fsdyno --name=a --rw=read --size=1g a fio command line or job file
+
+All commands: fsdyno help
+";
 
 /// The page of all commands.
 pub(crate) fn help() -> ExitCode {
-    if print(&tree().render_help().to_string()) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+    shown(&tree().render_help().to_string())
+}
+
+/// A page on standard output.
+fn shown(page: &str) -> ExitCode {
+    if print(page) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+}
+
+impl Help {
+    fn run(self) -> ExitCode {
+        match self.topic {
+            None => help(),
+            Some(topic) if topic == FIO => crate::fio::run(&["--help".into()]),
+            Some(topic) if topic == EXIT_STATUS => shown(&exit_statuses(columns().min(COLUMNS_MAX))),
+            Some(topic) => {
+                let words = [Some(topic), self.part, Some("--help".to_owned())];
+                run(&words.into_iter().flatten().map(OsString::from).collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+/// What each exit status means, by face.
+fn exit_statuses(columns: usize) -> String {
+    let mut page = present::Page::new("Exit statuses", 10, columns);
+    for (heading, meanings) in TABLES {
+        page.heading(heading);
+        meanings.iter().for_each(|meaning| page.line(&meaning.number(), meaning.text));
+    }
+    page.into_text()
 }
 
 /// Answers the question.
@@ -152,6 +237,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Ok(Question::Report(report)) => report.run(),
         Ok(Question::Doctor { json }) => crate::doctor::answer(json),
         Ok(Question::Inspect(inspect)) => inspect.run(),
+        Ok(Question::Help(help)) => help.run(),
         Ok(Question::Completions(completions)) => completions.run(),
         Ok(Question::Man(manual)) => manual.run(),
         Err(error) => {
@@ -190,7 +276,7 @@ mod tests {
     fn the_help_of_each_command() {
         let mut command = Guided::command().term_width(80);
         command.build();
-        for command in command.get_subcommands_mut().filter(|command| command.get_name() != "help") {
+        for command in command.get_subcommands_mut() {
             let page = command.render_long_help().to_string();
             assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
             insta::assert_snapshot!(format!("help_of_{}", command.get_name()), page);
@@ -198,8 +284,20 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_question_is_recognised() {
-        assert!(resembles("mesure") && resembles("smalfiles") && resembles("inspekt"));
-        assert!(!resembles("randread") && !resembles("jobs.fio") && !resembles("x") && !resembles("--measure"));
+    fn a_mistyped_command_is_recognised() {
+        let options = ["--size=1m".into()];
+        for word in ["mesure", "smalfiles", "inspekt"] {
+            assert!(is_mistyped(word, &options), "{word}");
+        }
+        assert!(is_mistyped("nonsense", &[]) && !is_mistyped("nonsense", &options));
+        for word in ["jobs.fio", "x", "--measure", "/tmp", "src"] {
+            assert!(!is_mistyped(word, &[]), "{word}");
+        }
+    }
+
+    #[test]
+    fn what_a_newcomer_and_a_script_see_fits_the_terminal() {
+        let fits = |page: &str, columns| page.lines().all(|line| line.chars().count() <= columns);
+        assert!(fits(WELCOME, 80) && fits(&exit_statuses(80), 80) && fits(&exit_statuses(60), 60));
     }
 }

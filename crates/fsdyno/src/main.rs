@@ -32,10 +32,15 @@ fn main() -> ExitCode {
     let words: Vec<OsString> = words.collect();
     let called_fio = Path::new(&program).file_stem().is_some_and(|stem| stem == "fio");
     match words.first().and_then(|word| word.to_str()) {
-        Some("fio") if !called_fio => fio::run(&words[1..]),
-        Some(word) if !called_fio && (guided::knows(word) || guided::resembles(word)) => guided::run(&words),
-        // Whoever asks for help has not said yet which face is meant.
-        Some("--help" | "-h") if !called_fio && words.len() == 1 => guided::help(),
+        // Tools that call fio parse what it prints.
+        _ if called_fio => fio::run(&words),
+        None => guided::welcome(),
+        Some("fio") => fio::run(&words[1..]),
+        // Without an option of fio beside them, nobody has said yet which face is meant.
+        Some("--help" | "-h") if words.len() == 1 => guided::help(),
+        Some("--version" | "-V") if words.len() == 1 => guided::version(),
+        Some(word) if guided::knows(word) => guided::run(&words),
+        Some(word) if guided::is_mistyped(word, &words[1..]) => guided::mistyped(word),
         _ => fio::run(&words),
     }
 }

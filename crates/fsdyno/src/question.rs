@@ -19,13 +19,15 @@ use std::sync::Arc;
 
 use clap::Args;
 use guide::store::Store;
+use guide::study::Caller;
 use guide::watch::Unwatched;
 use guide::{Problem, Watcher};
 use results::{Study, Verdict};
-use run::{Control, SignalWatch};
+use run::SignalWatch;
 
+use crate::process::VERSION;
 use crate::process::first_look::Looks;
-use crate::process::status::{BY_SIGNAL, INCONCLUSIVE, UNUSABLE};
+use crate::process::status::{BY_SIGNAL, FAILED, GOOD, INCONCLUSIVE, UNUSABLE};
 use crate::process::streams::{columns, print, print_stderr, report_problem};
 use crate::process::{patience, supervisor};
 use study_saver::StudySaver;
@@ -68,16 +70,6 @@ pub(crate) struct Shared {
     pub(crate) record_interval: u32,
 }
 
-/// What a question gets from its caller.
-pub(crate) struct Caller<'a> {
-    /// Words of the command line.
-    pub(crate) command: Vec<String>,
-    /// Stops everything at a signal.
-    pub(crate) control: Arc<Control>,
-    /// Sees what happens.
-    pub(crate) watcher: &'a mut dyn Watcher,
-}
-
 /// Asks, keeps, prints; the exit status.
 pub(crate) fn answer(
     shared: &Shared,
@@ -115,11 +107,11 @@ fn try_answer(
     let mut seen = stream::Both { one: &mut live, other: keeping };
     let mut seen = stream::Both { one: &mut seen, other: &mut looks };
     let study = match &mut stream {
-        None => ask(Caller { command, control: Arc::clone(&control), watcher: &mut seen }),
+        None => ask(Caller { version: VERSION, command, control: Arc::clone(&control), watcher: &mut seen }),
         Some(stream) => {
             stream.open(&command);
             let mut both = stream::Both { one: &mut seen, other: stream };
-            let study = ask(Caller { command, control: Arc::clone(&control), watcher: &mut both });
+            let study = ask(Caller { version: VERSION, command, control: Arc::clone(&control), watcher: &mut both });
             stream.close(&study);
             study
         }
@@ -210,8 +202,8 @@ fn status(study: &Study, signal: Option<i32>) -> u8 {
     };
     let given = |verdict| study.verdicts.iter().any(|row| row.verdict == verdict);
     match () {
-        () if study.rows.iter().any(run_failed) || given(Verdict::Fail) => 1,
+        () if study.rows.iter().any(run_failed) || given(Verdict::Fail) => FAILED,
         () if given(Verdict::Inconclusive) => INCONCLUSIVE,
-        () => 0,
+        () => GOOD,
     }
 }

@@ -2,18 +2,16 @@
 //! slows the machine for a while slows all of them. Each second round has the order of the one before backwards, so that
 //! neither going first nor a steady drift favours a place.
 
-use std::sync::Arc;
-
 use results::statistics::{
     Difference, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio,
 };
 use results::{Figures, Question, Severity, Study};
 use run::StopRule;
 
+use crate::Problem;
 use crate::io_mode::{IoMode, memory_for_files};
-use crate::study::{Place, StudyRun, job_path, planned_row};
+use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory, usable_bytes};
-use crate::{Problem, Watcher};
 
 mod patterns;
 
@@ -79,16 +77,9 @@ struct Site {
 ///
 /// # Errors
 /// When a place cannot be used or the options make no job; nothing is left anywhere then.
-pub fn compare(
-    places: &[Place],
-    options: &Options,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<run::Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn compare(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     check(places)?;
-    let mut study_run = StudyRun::begin(Question::Compare, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Compare, places, caller);
     let need = if options.literal { LITERAL_BYTES } else { options.size_bytes.unwrap_or(FIRST_FILE_BYTES) };
     let need = need.saturating_mul(if options.literal { 1 } else { u64::from(options.numjobs) });
     // Before anything is made on one of them: another that never answers would leave it there.

@@ -1,8 +1,6 @@
 //! `curve`: response time at given loads. First the capacity is measured in a closed loop, then Poisson arrivals at
 //! shares of it (an open loop), timed from the moment at which each request was due.
 
-use std::sync::Arc;
-
 use results::quantity::{counted, number};
 use results::statistics::ENOUGH_REQUESTS;
 use results::{Question, Severity, Study, Trust};
@@ -10,10 +8,10 @@ use run::StopRule;
 
 use crate::fill::Filled;
 use crate::requests::{Requests, Timing, duration};
-use crate::study::{Place, StudyRun, job_path, planned_row};
+use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, closed_loop};
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
-use crate::{Problem, Watcher, fill};
+use crate::{Problem, fill};
 
 mod sentences;
 
@@ -62,17 +60,10 @@ const OPEN_BYTES: u64 = 64 << 20;
 ///
 /// # Errors
 /// When the place cannot be used or the words make no job; nothing is left there then.
-pub fn curve(
-    place: &Place,
-    options: &Options,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<run::Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn curve(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     let requests = requests(options)?;
     let places = std::slice::from_ref(place);
-    let mut study_run = StudyRun::begin(Question::Curve, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Curve, places, caller);
     let size_bytes = fill::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(std::slice::from_ref(&requests), size_bytes)?;
     let need = SpaceNeeds::bytes(size_bytes);

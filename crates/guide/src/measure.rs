@@ -1,15 +1,13 @@
 //! `measure`: latency, IOPS and throughput of a storage, and how the three are related.
 
-use std::sync::Arc;
-
 use engine::clock::{Clock, RealClock};
 use results::evidence::StorageClass;
 use results::{Question, Severity, Study};
 use run::StopRule;
 
-use crate::study::{Place, StudyRun, job_path, planned_row};
+use crate::Problem;
+use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
-use crate::{Problem, Watcher};
 
 mod lines;
 mod sentences;
@@ -43,16 +41,9 @@ pub struct Options {
 ///
 /// # Errors
 /// When the place cannot be used; nothing is left there then.
-pub fn measure(
-    place: &Place,
-    options: &Options,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<run::Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn measure(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     let places = std::slice::from_ref(place);
-    let mut study_run = StudyRun::begin(Question::Measure, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Measure, places, caller);
     let done = match options.effort {
         Effort::Full => measure_in_full(&mut study_run, place, options)?,
         Effort::Quick => measure_adapted(&mut study_run, place, options, Timing::QUICK)?,

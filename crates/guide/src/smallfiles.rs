@@ -1,15 +1,12 @@
 //! `smallfiles`: metadata operations and small files. The published 10 s rule first (1,001 files of 5 bytes
 //! written and read), then the operations that decide how a git server, a mail store or a build feels.
 
-use std::sync::Arc;
-
 use engine::caches::{SWITCH, may_be_dropped};
 use results::{PhaseRecord, Question, Row, Severity, Study};
-use run::Control;
 
-use crate::study::{Place, StudyRun, planned_row};
+use crate::Problem;
+use crate::study::{Caller, Place, StudyRun, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory, reason};
-use crate::{Problem, Watcher};
 
 mod phases;
 mod relay;
@@ -93,19 +90,12 @@ impl Options {
 ///
 /// # Errors
 /// When the place cannot be used, or an option asks for what this machine does not allow; nothing is left there then.
-pub fn smallfiles(
-    place: &Place,
-    options: &Options,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn smallfiles(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     if options.drop_caches {
         check_drop()?;
     }
     let places = std::slice::from_ref(place);
-    let mut study_run = StudyRun::begin(Question::SmallFiles, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::SmallFiles, places, caller);
     let work =
         WorkDirectory::open(&place.path, options.expected.as_deref(), options.space_needs(), &study_run.control)?;
     let mut suite = Suite::new(work.held(), 0, &mut study_run, options.clone())?;

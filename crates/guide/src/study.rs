@@ -10,12 +10,22 @@ use crate::watch::Step;
 use crate::work_directory::WorkDirectory;
 use crate::{Problem, Watcher, bench};
 
-/// One guided command while it runs.
-pub struct StudyRun<'a> {
+/// Who asks, and what a question gets from there.
+pub struct Caller<'a> {
     /// Version line for the records.
     pub version: &'a str,
     /// The words of the command line.
     pub command: Vec<String>,
+    /// Stops everything (a signal).
+    pub control: Arc<Control>,
+    /// Follows the progress.
+    pub watcher: &'a mut dyn Watcher,
+}
+
+/// One guided command while it runs.
+pub struct StudyRun<'a> {
+    /// Version line for the records.
+    pub version: &'a str,
     /// Stops everything (a signal).
     pub control: Arc<Control>,
     /// Follows the progress.
@@ -56,14 +66,8 @@ impl Place {
 
 impl<'a> StudyRun<'a> {
     /// Begins a study of these places; looks at what they are.
-    pub fn begin(
-        question: Question,
-        places: &[Place],
-        version: &'a str,
-        command: Vec<String>,
-        control: Arc<Control>,
-        watcher: &'a mut dyn Watcher,
-    ) -> StudyRun<'a> {
+    pub fn begin(question: Question, places: &[Place], caller: Caller<'a>) -> StudyRun<'a> {
+        let Caller { version, command, control, watcher } = caller;
         let started_ms = run::now_ms();
         // The look ends when the first step begins.
         let target = |place: &Place| {
@@ -77,7 +81,7 @@ impl<'a> StudyRun<'a> {
             id: crate::store::new_id(question, started_ms),
             question,
             version: version.to_string(),
-            command: command.clone(),
+            command,
             started_ms,
             ended_ms: started_ms,
             complete: false,
@@ -89,7 +93,7 @@ impl<'a> StudyRun<'a> {
             sentences: Vec::new(),
             notes: Vec::new(),
         };
-        StudyRun { version, command, control, watcher, study, steps: (0, 0) }
+        StudyRun { version, control, watcher, study, steps: (0, 0) }
     }
 
     /// Whether a signal ended the study.

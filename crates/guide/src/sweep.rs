@@ -1,8 +1,6 @@
 //! `sweep`: throughput and latency by depth and block size. Points are repeated in turns, so that variation between
 //! runs shows, and the knee is the depth after which only latency grows.
 
-use std::sync::Arc;
-
 use results::quantity::{counted, number};
 use results::statistics::order_of_round;
 use results::{Question, Row, Severity, Study};
@@ -10,9 +8,9 @@ use run::StopRule;
 
 use crate::fill::Filled;
 use crate::requests::{Requests, Timing, duration};
-use crate::study::{Place, StudyRun, job_path, planned_row};
+use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
-use crate::{Problem, Watcher, fill};
+use crate::{Problem, fill};
 
 mod depths;
 mod knee;
@@ -44,17 +42,10 @@ pub(crate) const FILL_S: u32 = 8;
 ///
 /// # Errors
 /// When the place cannot be used or the words make no job; nothing is left there then.
-pub fn sweep(
-    place: &Place,
-    options: &Options,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<run::Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn sweep(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     let groups = groups(options)?;
     let places = std::slice::from_ref(place);
-    let mut study_run = StudyRun::begin(Question::Sweep, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Sweep, places, caller);
     let size_bytes = fill::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(&groups, size_bytes)?;
     let need = SpaceNeeds::bytes(size_bytes);

@@ -78,3 +78,14 @@ pub fn word(path: &Path) -> &str {
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
+
+/// Compares a document of the workspace with what the code says; `FSDYNO_DOCS=write` writes it instead.
+#[track_caller]
+pub fn assert_document(path: &str, text: &str) {
+    let file = workspace().join(path);
+    if std::env::var_os("FSDYNO_DOCS").is_some_and(|word| word == "write") {
+        std::fs::write(&file, text).expect("the document can be written");
+    }
+    let found = std::fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(found, text, "{path} is stale: FSDYNO_DOCS=write cargo test -p fsdyno --bins");
+}

@@ -218,12 +218,7 @@ fn completion<E>(event: Event) -> Completion<E> {
 impl Engine for Aio<'_> {
     const SYNCHRONOUS: bool = false;
 
-    type Clock = RealClock;
-
-    #[inline(always)]
-    fn clock(&self) -> &RealClock {
-        &self.clock
-    }
+    crate::contract::belongings!(RealClock);
 
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
@@ -277,15 +272,6 @@ impl Engine for Aio<'_> {
             count += self.wait(min.saturating_sub(count), max - count, timeout, completions)?;
         }
         Ok(count)
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
     }
 
     /// Asks for each request. Regular files and disks do not support it, so mostly nothing happens.

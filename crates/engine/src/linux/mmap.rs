@@ -222,25 +222,11 @@ impl<'a> Mmap<'a> {
 impl Engine for Mmap<'_> {
     const SYNCHRONOUS: bool = true;
 
-    type Clock = RealClock;
-
-    #[inline(always)]
-    fn clock(&self) -> &RealClock {
-        &self.clock
-    }
+    crate::contract::belongings!(RealClock);
 
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         let result = self.perform(&slot, op, done);
         Queued::Done(Completion { slot, result })
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
     }
 }

@@ -309,12 +309,7 @@ impl<'a> Uring<'a> {
 impl Engine for Uring<'_> {
     const SYNCHRONOUS: bool = false;
 
-    type Clock = RealClock;
-
-    #[inline(always)]
-    fn clock(&self) -> &RealClock {
-        &self.clock
-    }
+    crate::contract::belongings!(RealClock);
 
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
@@ -369,15 +364,6 @@ impl Engine for Uring<'_> {
             return self.reap_by_call(count, min, max, timeout, completions);
         }
         Ok(count)
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
     }
 
     /// Asks for all requests (Linux 6.0). What the device works on runs to its end.

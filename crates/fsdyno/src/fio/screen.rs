@@ -26,7 +26,7 @@ pub(super) struct ProgressRules {
 /// The watcher of a run on the fio face.
 pub(super) struct Screen<'run> {
     pub(super) output: &'run mut Output,
-    pub(super) formats: Formats,
+    pub(super) formats: &'run Formats,
     /// `None`: no progress line.
     pub(super) progress: Option<ProgressRules>,
     /// `--status-interval`, ns.
@@ -104,7 +104,7 @@ impl Screen<'_> {
         if let (Some(signal), false) = (self.control.signal(), self.state.signal_reported) {
             self.state.signal_reported = true;
             let text = format!("\nfio: terminating on signal {signal}");
-            if self.formats.normal { self.print(&format!("{text}\n")) } else { self.output.error(&text) }
+            if self.formats.for_people() { self.print(&format!("{text}\n")) } else { self.output.error(&text) }
         }
     }
 }
@@ -113,7 +113,7 @@ impl Observer for Screen<'_> {
     fn layout(&mut self, line: &str) {
         self.state.last_layout_percent = None;
         self.state.layout_announced = false;
-        if self.formats.normal {
+        if self.formats.for_people() {
             self.print(&escape::terminal(&format!("{line}\n")));
         }
     }
@@ -154,7 +154,7 @@ impl Observer for Screen<'_> {
             text = error.text
         );
         // On stdout as fio does, but only where that leaves the output's format whole.
-        if self.formats.normal && self.formats.count() == 1 && record.pid != 0 {
+        if self.formats.for_people() && self.formats.count() == 1 && record.pid != 0 {
             self.print(&escape::terminal(&format!("{text}\n")));
         } else {
             self.output.error(&text);

@@ -15,7 +15,7 @@ use job::offered::{Offered, sections};
 use job::option::{Arity, Status};
 
 use super::{FIO, FIO_ABOUT};
-use crate::process::status::UNUSABLE;
+use crate::process::status::{TABLES, UNUSABLE};
 use crate::process::streams::{print, report_problem};
 
 /// Print a man page: of the program, of a command, or of the fio face.
@@ -125,15 +125,10 @@ fn program_page(man: &Man, page: &mut Vec<u8>) -> io::Result<()> {
     man.render_subcommands_section(page)?;
     let mut roff = Roff::new();
     roff.control("SH", ["EXIT STATUS"]);
-    let statuses = [
-        ("0", "Nothing failed."),
-        ("1", "A job, a check or a condition failed. On the fio face: the number of failed jobs."),
-        ("2", "The command or a path cannot be used."),
-        ("3", "No requirement failed, but one has no result."),
-        ("128+N", "A signal of number N ended the run."),
-    ];
-    for (status, meaning) in statuses {
-        item(&mut roff, [bold(status)], meaning);
+    for (heading, meanings) in TABLES {
+        roff.control("PP", []);
+        roff.text([roman(heading)]);
+        meanings.iter().for_each(|meaning| item(&mut roff, [bold(meaning.number())], meaning.text));
     }
     roff.control("SH", ["ENVIRONMENT"]);
     item(&mut roff, [bold("XDG_DATA_HOME")], "Runs are saved in the directory fsdyno below it (~/.local/share).");

@@ -10,7 +10,6 @@ use guide::study::Place;
 use present::tables::ListedProfile;
 
 use super::{Shared, answer, size};
-use crate::process::VERSION;
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print, report_problem};
 
@@ -101,9 +100,7 @@ impl Check {
             expected: self.expect.clone(),
         };
         let place = Place::at(Path::new(path));
-        answer(&self.shared, command, |caller| {
-            check(&place, &options, &library, VERSION, caller.command, caller.control, caller.watcher)
-        })
+        answer(&self.shared, command, |caller| check(&place, &options, &library, caller))
     }
 
     fn listed(&self, library: &Library) -> ExitCode {

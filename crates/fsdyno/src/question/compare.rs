@@ -10,7 +10,6 @@ use guide::study::Place;
 use results::{Question, Study};
 
 use super::{Diff, Shared, answer, size};
-use crate::process::VERSION;
 use crate::process::status::UNUSABLE;
 use crate::process::streams::report_problem;
 
@@ -99,8 +98,6 @@ impl Compare {
             literal: self.literal,
             expected: self.expect,
         };
-        answer(&self.shared, command, |caller| {
-            compare(&places, &options, VERSION, caller.command, caller.control, caller.watcher)
-        })
+        answer(&self.shared, command, |caller| compare(&places, &options, caller))
     }
 }

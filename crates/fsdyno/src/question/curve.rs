@@ -9,7 +9,6 @@ use guide::requests::{access, block_size};
 use guide::study::Place;
 
 use super::{Shared, answer, size};
-use crate::process::VERSION;
 
 /// Response time under load: requests arrive at a share of the capacity, whether the storage keeps up or not.
 #[derive(Debug, Args)]
@@ -58,8 +57,6 @@ impl Curve {
             expected: self.expect,
         };
         let place = Place { name: self.path.display().to_string(), path: self.path };
-        answer(&self.shared, command, |caller| {
-            curve(&place, &options, VERSION, caller.command, caller.control, caller.watcher)
-        })
+        answer(&self.shared, command, |caller| curve(&place, &options, caller))
     }
 }

@@ -9,6 +9,7 @@ use guide::store::Store;
 use results::{Change, Measure, Significance, Study, changes, earlier, is_repeat, obstacles};
 
 use super::stored::{ended, printed};
+use crate::process::status::FAILED;
 use crate::process::streams::{columns, print_stderr};
 
 /// What changed between two saved runs, and whether the change is larger than the noise.
@@ -186,7 +187,7 @@ impl Diff {
                 print_stderr(&format!("cannot judge `{words}` for {reason}"));
             }
         }
-        Ok(if failed { ExitCode::from(1) } else { status })
+        Ok(if failed { ExitCode::from(FAILED) } else { status })
     }
 }
 

@@ -8,7 +8,6 @@ use guide::measure::{Effort, Options, measure};
 use guide::study::Place;
 
 use super::{Shared, answer, size};
-use crate::process::VERSION;
 
 /// How fast is the storage: latency, IOPS, throughput.
 ///
@@ -44,8 +43,6 @@ impl Measure {
         };
         let options = Options { effort, size_bytes: self.size, expected: self.expect };
         let place = Place::at(&self.path);
-        answer(&self.shared, command, |caller| {
-            measure(&place, &options, VERSION, caller.command, caller.control, caller.watcher)
-        })
+        answer(&self.shared, command, |caller| measure(&place, &options, caller))
     }
 }

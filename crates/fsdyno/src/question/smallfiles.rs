@@ -8,7 +8,6 @@ use guide::smallfiles::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_M
 use guide::study::Place;
 
 use super::{Shared, answer, size};
-use crate::process::VERSION;
 
 /// How fast are metadata and small files: the 10 s rule, create, stat, rename, fsync.
 ///
@@ -68,8 +67,6 @@ impl SmallFiles {
             expected: self.expect,
         };
         let place = Place::at(&self.path);
-        answer(&self.shared, command, |caller| {
-            smallfiles(&place, &options, VERSION, caller.command, caller.control, caller.watcher)
-        })
+        answer(&self.shared, command, |caller| smallfiles(&place, &options, caller))
     }
 }

@@ -9,7 +9,6 @@ use guide::study::Place;
 use guide::sweep::{Depths, Options, sweep};
 
 use super::{Shared, answer, size};
-use crate::process::VERSION;
 
 /// Best queue depth and block size: one point per depth, and the knee beyond which only latency grows.
 #[derive(Debug, Args)]
@@ -50,8 +49,6 @@ impl Sweep {
             expected: self.expect,
         };
         let place = Place { name: self.path.display().to_string(), path: self.path };
-        answer(&self.shared, command, |caller| {
-            sweep(&place, &options, VERSION, caller.command, caller.control, caller.watcher)
-        })
+        answer(&self.shared, command, |caller| sweep(&place, &options, caller))
     }
 }

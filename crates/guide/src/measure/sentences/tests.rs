@@ -7,7 +7,7 @@ use results::evidence::Seen;
 
 use super::super::lines::{TESTS, Timing};
 use super::*;
-use crate::study::{Place, StudyRun, planned_row};
+use crate::study::{Caller, Place, StudyRun, planned_row};
 use crate::watch::Unwatched;
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
 
@@ -16,7 +16,8 @@ fn simulated() -> Study {
     let place = Place { name: "/data".into(), path: "/".into() };
     let mut unwatched = Unwatched;
     let control = Arc::new(run::Control::default());
-    let mut study_run = StudyRun::begin(Question::Measure, &[place], "test", Vec::new(), control, &mut unwatched);
+    let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut unwatched };
+    let mut study_run = StudyRun::begin(Question::Measure, &[place], caller);
     let folder = tempfile::tempdir().unwrap();
     let work = WorkDirectory::open(folder.path(), None, SpaceNeeds::default(), &study_run.control).unwrap();
     for test in TESTS.iter().filter(|test| test.pattern.ends_with("-read")) {

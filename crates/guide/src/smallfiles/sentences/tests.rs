@@ -1,13 +1,12 @@
 //! The sentences with figures in them.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use results::{Histogram, Latency, Moments, Question};
 
 use super::super::rule;
 use super::*;
-use crate::study::{StudyRun, planned_row};
+use crate::study::{Caller, StudyRun, planned_row};
 use crate::watch::Unwatched;
 
 /// A phase in which each operation took so long.
@@ -30,24 +29,16 @@ fn study(phases: &[(&str, u64, u64)], published: bool) -> Study {
         phase: Some(phase(name, *operations, *each_ns)),
         ..planned_row(0, name, name, 0, Vec::new())
     };
-    let mut unwatched = Unwatched;
     let control = Arc::new(run::Control::default());
-    let mut study = StudyRun::begin(Question::SmallFiles, &[], "test", Vec::new(), control, &mut unwatched).finish();
+    let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut Unwatched };
+    let mut study = StudyRun::begin(Question::SmallFiles, &[], caller).finish();
     study.rows = phases.iter().map(row).collect();
     rule::judge(&mut study, &[0, 1], published);
     study
 }
 
 fn mount(fstype: &str) -> Mount {
-    Mount {
-        id: Some(1),
-        device: results::evidence::DeviceNumber { major: 0, minor: 1 },
-        root: Some(PathBuf::from("/")),
-        mount_point: PathBuf::from("/mnt"),
-        fstype: fstype.into(),
-        source: "somewhere".into(),
-        options: "rw".split(',').map(str::to_owned).collect(),
-    }
+    Mount { fstype: fstype.into(), ..Mount::default() }
 }
 
 #[test]

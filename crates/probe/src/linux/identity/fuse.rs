@@ -92,18 +92,10 @@ pub(super) fn value_of(words: &[String], name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::evidence::DeviceNumber;
+    use crate::linux::block::fixture;
 
     fn mount(fstype: &str, mount_point: &str) -> Mount {
-        Mount {
-            id: Some(7),
-            device: DeviceNumber { major: 0, minor: 41 },
-            root: Some("/".into()),
-            mount_point: mount_point.into(),
-            fstype: fstype.into(),
-            source: "s3fs".into(),
-            options: ["rw", "user_id=0"].map(str::to_owned).to_vec(),
-        }
+        fixture::mount(fstype, mount_point, "s3fs", "")
     }
 
     fn words(line: &str) -> Vec<String> {

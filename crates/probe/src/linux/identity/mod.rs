@@ -155,16 +155,8 @@ mod tests {
 
     #[test]
     fn secrets_of_a_mount_are_blanked() {
-        let mount = Mount {
-            id: Some(1),
-            device: results::evidence::DeviceNumber { major: 0, minor: 1 },
-            root: Some("/".into()),
-            mount_point: "/mnt".into(),
-            fstype: "fuse.x".into(),
-            source: "ftp://me:word@host/x".into(),
-            options: ["rw", "relatime", "password=word"].map(str::to_owned).to_vec(),
-        };
-        let identity = fit_to_be_kept(&mount);
+        let mount = super::super::block::fixture::mount;
+        let identity = fit_to_be_kept(&mount("fuse.x", "/mnt", "ftp://me:word@host/x", "relatime,password=word"));
         assert_eq!(identity.source, "ftp://***@host/x");
         assert_eq!(identity.options, ["rw", "relatime", "password=***"], "rw once");
     }

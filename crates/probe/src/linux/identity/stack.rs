@@ -176,20 +176,13 @@ pub(super) fn compression(look: &Look, mount: Option<&Mount>, attributes: StatxA
 mod tests {
     use super::*;
     use crate::linux::block;
-    use crate::linux::block::fixture::tree;
+    use crate::linux::block::fixture::{self, tree};
     use results::evidence::DeviceNumber;
     use std::fs;
 
     fn mount(fstype: &str, root: &str, options: &str) -> Mount {
-        Mount {
-            id: Some(1_000_000),
-            device: DeviceNumber { major: 0, minor: 50 },
-            root: Some(root.into()),
-            mount_point: "/mnt".into(),
-            fstype: fstype.into(),
-            source: "source".into(),
-            options: "rw".split(',').chain(options.split(',')).map(str::to_owned).collect(),
-        }
+        let id = Some(1_000_000);
+        Mount { id, root: Some(root.into()), ..fixture::mount(fstype, "/mnt", "source", options) }
     }
 
     #[test]
