@@ -1,4 +1,4 @@
-//! From workers to the rows of a report: `group_reporting` and `unified_rw_reporting`.
+//! Merges the records of workers into the rows of a report: `group_reporting` and `unified_rw_reporting`.
 
 use job::PerDirection;
 

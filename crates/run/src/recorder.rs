@@ -1,4 +1,4 @@
-//! What one worker counts. Owned by its thread; nobody else touches it.
+//! The counters of one worker. Its thread owns them; no other accesses them.
 
 mod cells;
 mod classes;
