@@ -8,6 +8,7 @@ pub(crate) mod clock;
 pub(crate) mod control;
 pub(crate) mod extents;
 pub(crate) mod files;
+pub(crate) mod held_signals;
 pub(crate) mod mapper;
 pub(crate) mod memory;
 pub(crate) mod mmap;

@@ -6,7 +6,7 @@ pub use crate::system::process::{
     release_code_pages, signal, wait_for, warn_before_processor_limit,
 };
 
-use crate::signals::HeldSignals;
+use crate::system::held_signals::HeldSignals;
 
 /// Which of the two processes goes on here.
 #[derive(Debug)]

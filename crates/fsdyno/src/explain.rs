@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use findings::Explanation;
+use serde_json::{Value, json};
 
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print, print_stderr};
@@ -16,14 +17,22 @@ const COLUMNS_MAX: usize = 100;
 pub(crate) struct Explain {
     /// The finding's id, such as page-cache, or its trap number, such as T2.
     id: Option<String>,
+    /// One JSON document.
+    #[arg(long)]
+    json: bool,
 }
 
 impl Explain {
     pub(crate) fn run(&self) -> ExitCode {
         let columns = columns().min(COLUMNS_MAX);
         let text = match &self.id {
+            None if self.json => {
+                let all: Vec<Value> = findings::catalogue().map(as_json).collect();
+                format!("{}\n", json!({"findings": all}))
+            }
             None => list(columns),
             Some(id) => match findings::explanation(id) {
+                Some(explanation) if self.json => format!("{}\n", as_json(explanation)),
                 Some(explanation) => document(explanation, columns),
                 None => {
                     print_stderr(&format!("fsdyno: there is no finding {id}"));
@@ -34,6 +43,19 @@ impl Explain {
         };
         if print(&text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
     }
+}
+
+fn as_json(explanation: &Explanation) -> Value {
+    let Explanation { id, trap, title, happens, seen, advice, documented } = explanation;
+    json!({
+        "id": id,
+        "trap": trap,
+        "title": title,
+        "happens": happens,
+        "detected": seen,
+        "advice": advice,
+        "documented": documented,
+    })
 }
 
 fn list(columns: usize) -> String {

@@ -11,7 +11,6 @@ mod screen;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -27,7 +26,7 @@ use run::{Conditions, Line, MachineSources, SignalWatch, StopRule};
 use crate::process::first_look::{Face, FirstLook};
 use crate::process::status::{BY_SIGNAL, REJECTED};
 use crate::process::streams::{print, print_stderr, print_stderr_in_colour};
-use crate::process::{VERSION, patience, supervisor};
+use crate::process::{VERSION, colour, patience, supervisor};
 use bandwidth_log::BandwidthLog;
 use formats::Formats;
 use output::{LiveLine, Output};
@@ -75,7 +74,7 @@ fn immediate(action: Action) -> u8 {
 
 fn rejected(rejection: &Rejection) -> u8 {
     print_warnings(&rejection.warnings);
-    let colour = std::io::stderr().is_terminal();
+    let colour = colour::is_wanted(&std::io::stderr());
     for error in &rejection.errors {
         let plain = error.render(false);
         if colour && matches!(escape::terminal(&plain), Cow::Borrowed(_)) {

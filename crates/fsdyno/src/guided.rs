@@ -1,11 +1,25 @@
 //! Subcommands: questions asked by people, not option lists.
 
+mod answer;
+mod attribute;
+mod check;
+mod compare;
+mod curve;
+mod diff;
+mod live;
+mod measure;
+mod smallfiles;
+mod stored;
+mod stream;
+mod study_saver;
+mod sweep;
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use guide::Problem;
 use job::lookup::{distance, nearest};
 
@@ -14,7 +28,7 @@ use crate::installed::FIO;
 use crate::process::VERSION;
 use crate::process::status::{TABLES, UNUSABLE};
 use crate::process::streams::{columns, print, print_stderr, report_problem};
-use crate::question;
+use crate::settings::{Config, Display, Settings};
 
 /// How fast a filesystem is, whether that is good enough, and whether the numbers can be trusted.
 #[derive(Debug, Parser)]
@@ -22,24 +36,26 @@ use crate::question;
 struct Guided {
     #[command(subcommand)]
     question: Question,
+    #[command(flatten)]
+    display: Display,
 }
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    Measure(question::Measure),
-    Check(question::Check),
-    Compare(question::Compare),
-    Sweep(question::Sweep),
-    Curve(question::Curve),
-    Diff(question::Diff),
-    Attribute(question::Attribute),
-    History(question::History),
-    Baseline(question::Baseline),
+    Measure(measure::Measure),
+    Check(check::Check),
+    Compare(compare::Compare),
+    Sweep(sweep::Sweep),
+    Curve(curve::Curve),
+    Diff(diff::Diff),
+    Attribute(attribute::Attribute),
+    History(diff::History),
+    Baseline(diff::Baseline),
     #[command(name = "smallfiles")]
-    SmallFiles(question::SmallFiles),
-    Runs(question::Runs),
-    Show(question::Show),
-    Clean(question::Clean),
+    SmallFiles(smallfiles::SmallFiles),
+    Runs(stored::Runs),
+    Show(stored::Show),
+    Clean(stored::Clean),
     Explain(crate::explain::Explain),
     Report(crate::report_command::Report),
     /// What this machine allows: fsdyno's own CPU cost, clock, engines, limits.
@@ -49,6 +65,7 @@ enum Question {
         json: bool,
     },
     Inspect(crate::inspect::Inspect),
+    Config(Config),
     Help(Help),
     Completions(crate::installed::Completions),
     Man(crate::installed::Manual),
@@ -79,7 +96,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     ("Compare storages and loads", &["compare", "sweep", "curve", "attribute"]),
     ("Show saved runs", &["runs", "show", "report", "diff", "history", "baseline"]),
-    ("Explain and clean up", &["explain", "doctor", "clean", "help"]),
+    ("Explain, clean up, set up", &["explain", "doctor", "clean", "config", "help"]),
     ("Install beside the program", &["completions", "man"]),
 ];
 
@@ -172,10 +189,10 @@ pub(crate) fn welcome() -> ExitCode {
 const WELCOME: &str = "\
 fsdyno measures how fast a filesystem is and says whether to trust the figures.
 
-  fsdyno measure .                    how fast is it here? (about a minute)
-  fsdyno check etcd .                 is it fast enough for etcd?
-  fsdyno compare a=/mnt/a b=/mnt/b    which of the two is faster?
-  fsdyno --name=a --rw=read --size=1g a fio command line or job file
+  fsdyno measure .                             how fast is it? (about a minute)
+  fsdyno check etcd .                          is it fast enough for etcd?
+  fsdyno compare local=/data nfs=/mnt/nfs      which of the two is faster?
+  fsdyno --name=test --rw=randread --size=1g   a fio command line or job file
 
 All commands: fsdyno help
 ";
@@ -216,40 +233,69 @@ fn exit_statuses(columns: usize) -> String {
 
 /// Answers the question.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
+    let settings = match settings_for(words) {
+        Ok(settings) => settings,
+        Err(problem) => {
+            report_problem(&problem);
+            return ExitCode::from(UNUSABLE);
+        }
+    };
     let all_words = std::iter::once(OsString::from("fsdyno")).chain(words.iter().cloned());
-    let parsed = tree().try_get_matches_from(all_words).and_then(|matches| Guided::from_arg_matches(&matches));
+    let matches = settings.applied_to(tree()).try_get_matches_from(all_words);
+    let parsed = matches.and_then(|matches| Ok((Guided::from_arg_matches(&matches)?, matches)));
     let command = || words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    match parsed.map(|guided| guided.question) {
-        Ok(Question::Measure(measure)) => measure.run(command()),
-        Ok(Question::SmallFiles(smallfiles)) => smallfiles.run(command()),
-        Ok(Question::Check(check)) => check.run(command()),
-        Ok(Question::Compare(compare)) => compare.run(command()),
-        Ok(Question::Sweep(sweep)) => sweep.run(command()),
-        Ok(Question::Curve(curve)) => curve.run(command()),
-        Ok(Question::Diff(diff)) => diff.run(),
-        Ok(Question::Attribute(attribute)) => attribute.run(),
-        Ok(Question::History(history)) => history.run(),
-        Ok(Question::Baseline(baseline)) => baseline.run(),
-        Ok(Question::Runs(runs)) => runs.run(),
-        Ok(Question::Show(show)) => show.run(),
-        Ok(Question::Clean(clean)) => clean.run(),
-        Ok(Question::Explain(explain)) => explain.run(),
-        Ok(Question::Report(report)) => report.run(),
-        Ok(Question::Doctor { json }) => crate::doctor::answer(json),
-        Ok(Question::Inspect(inspect)) => inspect.run(),
-        Ok(Question::Help(help)) => help.run(),
-        Ok(Question::Completions(completions)) => completions.run(),
-        Ok(Question::Man(manual)) => manual.run(),
+    if let Ok((guided, _)) = &parsed {
+        guided.display.apply();
+    }
+    match parsed {
+        Ok((guided, matches)) => answered(guided.question, command, &settings, &matches),
         Err(error) => {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {
                 print_stderr(error.to_string().trim_end());
                 ExitCode::from(UNUSABLE)
             } else {
-                print(&error.to_string());
-                ExitCode::SUCCESS
+                shown(&error.to_string())
             }
         }
+    }
+}
+
+/// What is set for all questions. Help can be had whatever the configuration holds.
+fn settings_for(words: &[OsString]) -> Result<Settings, Problem> {
+    let asks_for_help = words.iter().any(|word| word == "--help" || word == "-h");
+    let needs_none = words.first().is_some_and(|word| word == "help" || word == "completions" || word == "man");
+    if asks_for_help || needs_none { Ok(Settings::default()) } else { Settings::load(&Guided::command()) }
+}
+
+fn answered(
+    question: Question,
+    command: impl FnOnce() -> Vec<String>,
+    settings: &Settings,
+    matches: &ArgMatches,
+) -> ExitCode {
+    match question {
+        Question::Measure(measure) => measure.run(command()),
+        Question::SmallFiles(smallfiles) => smallfiles.run(command()),
+        Question::Check(check) => check.run(command()),
+        Question::Compare(compare) => compare.run(command()),
+        Question::Sweep(sweep) => sweep.run(command()),
+        Question::Curve(curve) => curve.run(command()),
+        Question::Diff(diff) => diff.run(),
+        Question::Attribute(attribute) => attribute.run(),
+        Question::History(history) => history.run(),
+        Question::Baseline(baseline) => baseline.run(),
+        Question::Runs(runs) => runs.run(),
+        Question::Show(show) => show.run(),
+        Question::Clean(clean) => clean.run(),
+        Question::Explain(explain) => explain.run(),
+        Question::Report(report) => report.run(),
+        Question::Doctor { json } => crate::doctor::answer(json),
+        Question::Inspect(inspect) => inspect.run(),
+        Question::Config(config) => config.run(settings, matches),
+        Question::Help(help) => help.run(),
+        Question::Completions(completions) => completions.run(),
+        Question::Man(manual) => manual.run(),
     }
 }
 

@@ -9,8 +9,8 @@ mod guided;
 mod inspect;
 mod installed;
 mod process;
-mod question;
 mod report_command;
+mod settings;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -139,6 +139,8 @@ impl Report {
     fn text(&self, form: Form, studies: &[Study]) -> Result<String, Problem> {
         match form {
             Form::Html => {
+                // Its charts have one scale for all readers.
+                results::quantity::Units::Decimal.show();
                 let options = sheet::SheetOptions { title: self.title.clone(), zone: TimeZone::system() };
                 Ok(sheet::html(studies, &options))
             }

@@ -205,8 +205,8 @@ fn one_of_a_kind_is_no_plural() {
         "clean data",
     ] {
         let ran = place.run(line);
-        let words: Vec<&str> = ran.stdout.split_whitespace().chain(ran.stderr.split_whitespace()).collect();
-        for pair in words.windows(2) {
+        let printed: Vec<&str> = ran.stdout.split_whitespace().chain(ran.stderr.split_whitespace()).collect();
+        for pair in printed.windows(2) {
             let noun = pair[1].trim_end_matches(|letter: char| !letter.is_alphabetic());
             let is_plural = noun.len() > 2 && noun.ends_with('s') && !noun.ends_with("ss") && !SINGULAR.contains(&noun);
             if pair[0] == "1" && is_plural && noun.chars().all(|letter| letter.is_ascii_lowercase()) {

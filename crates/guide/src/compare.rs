@@ -15,6 +15,7 @@ use crate::work_directory::{SpaceNeeds, WorkDirectory, usable_bytes};
 
 mod patterns;
 
+pub use patterns::names;
 use patterns::{PATTERNS, Passes, Pattern};
 
 /// What was asked.
@@ -38,6 +39,8 @@ pub struct Options {
     pub runtime_s: u32,
     /// The page's lines as they stand: one file, eight jobs, 30 s by the clock.
     pub literal: bool,
+    /// The names of the patterns to run; none: all.
+    pub only: Vec<String>,
     /// The filesystem type that each target must be: `(name, type)`.
     pub expected: Vec<(String, String)>,
 }
@@ -53,6 +56,7 @@ impl Default for Options {
             numjobs: 1,
             runtime_s: 3,
             literal: false,
+            only: Vec::new(),
             expected: Vec::new(),
         }
     }
@@ -138,10 +142,11 @@ fn run_rounds(
         if study_run.stopped() {
             return Ok(format!("stopped by a signal in round {round}"));
         }
-        let turns = PATTERNS.len() * sites.len();
+        let chosen = || PATTERNS.iter().filter(|pattern| pattern.is_chosen(options));
+        let turns = chosen().count() * sites.len();
         study_run.steps.1 =
             study_run.steps.0 + turns * (cap.min(WINNER_ROUNDS.0).max(even(round + 1)) - round) as usize;
-        for pattern in &PATTERNS {
+        for pattern in chosen() {
             for target in order_of_round(round, sites.len()) {
                 if study_run.stopped() {
                     break;

@@ -5,6 +5,7 @@
 pub mod attribution;
 pub mod bench;
 pub mod compare;
+pub mod configuration;
 pub mod curve;
 mod fill;
 pub mod io_mode;

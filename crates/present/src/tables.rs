@@ -14,7 +14,7 @@ mod table;
 
 pub(crate) use compare::verdict;
 
-pub use changes::{changes, changes_json, history};
+pub use changes::{changes, changes_json, history, history_json};
 pub use check::{ListedProfile, profiles, profiles_json};
 pub use runs::{runs, runs_json};
 pub use sentence::summary;
@@ -37,11 +37,12 @@ fn shown(study: &Study, form: Form) -> String {
     let mut parts = vec![heading(study, form)];
     parts.push(match study.question {
         Question::Compare => compare::table(study, form),
-        Question::Measure | Question::Fio => measure::table(study, form),
         Question::Sweep => sweep::tables(study, form),
         Question::Curve => curve::tables(study, form),
         Question::Check => check::answers(study, form),
         Question::SmallFiles => smallfiles::tables(study, form),
+        // A line for each row, as any runs can be shown.
+        _ => measure::table(study, form),
     });
     parts.extend(sentences(study, form));
     parts.extend(findings(study, form));

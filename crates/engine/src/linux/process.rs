@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mm::Advice;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, setrlimit};
 
-use super::signals::HeldSignals;
+use super::held_signals::HeldSignals;
 use crate::files::Directory;
 use crate::process::{Ended, Side};
 

@@ -1,7 +1,6 @@
 //! Signals, heard on threads.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,39 +25,6 @@ pub fn turn_limits_into_errors() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     warn_before_processor_limit();
     Ok(())
-}
-
-/// Signals that come to this thread wait until this is dropped: for the time in which nobody listens yet.
-#[derive(Debug)]
-pub struct HeldSignals {
-    before: libc::sigset_t,
-}
-
-impl HeldSignals {
-    /// Holds all that can be held. Threads that begin meanwhile hold them for ever.
-    pub fn begin() -> HeldSignals {
-        let mut all = MaybeUninit::uninit();
-        // SAFETY: it writes the whole set, and only that; it cannot fail for a set of its own.
-        let all = unsafe {
-            libc::sigfillset(all.as_mut_ptr());
-            all.assume_init()
-        };
-        HeldSignals { before: exchange_mask(&all) }
-    }
-}
-
-impl Drop for HeldSignals {
-    fn drop(&mut self) {
-        exchange_mask(&self.before);
-    }
-}
-
-/// Sets which signals this thread holds; those that it held before.
-fn exchange_mask(mask: &libc::sigset_t) -> libc::sigset_t {
-    let mut before = *mask;
-    // SAFETY: both sets are whole and live through the call. It only fails for an order that is not one of its three.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, &mut before) };
-    before
 }
 
 /// Listens to [`STOPS`] and SIGUSR1 until dropped.

@@ -132,7 +132,19 @@ fn program_page(man: &Man, page: &mut Vec<u8>) -> io::Result<()> {
     }
     roff.control("SH", ["ENVIRONMENT"]);
     item(&mut roff, [bold("XDG_DATA_HOME")], "Runs are saved in the directory fsdyno below it (~/.local/share).");
-    item(&mut roff, [bold("XDG_CONFIG_HOME")], "Profiles of your own are read from fsdyno/profiles below it.");
+    item(
+        &mut roff,
+        [bold("XDG_CONFIG_HOME")],
+        "The configuration is fsdyno/config.toml below it (~/.config), profiles of your own are in fsdyno/profiles.",
+    );
+    let ours = "Set --store, --units and --only for all commands, over the configuration.";
+    item(
+        &mut roff,
+        [bold("FSDYNO_STORE"), roman(", "), bold("FSDYNO_UNITS"), roman(", "), bold("FSDYNO_PATTERNS")],
+        ours,
+    );
+    let colours = "NO_COLOR turns the colours of verdicts off, CLICOLOR_FORCE on.";
+    item(&mut roff, [bold("NO_COLOR"), roman(", "), bold("CLICOLOR_FORCE")], colours);
     roff.control("SH", ["SEE ALSO"]);
     roff.text([bold("fsdyno-fio"), roman("(1), "), bold("fsdyno-measure"), roman("(1), "), bold("fio"), roman("(1)")]);
     roff.to_writer(page)

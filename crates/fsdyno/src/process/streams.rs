@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind, Write};
 use guide::Problem;
 use results::escape;
 
+use super::colour;
+
 /// A text on stdout; false if it could not be written.
 pub(crate) fn print(text: &str) -> bool {
     match write_stdout(text) {
@@ -16,6 +18,12 @@ pub(crate) fn print(text: &str) -> bool {
             false
         }
     }
+}
+
+/// A page for people on stdout: what is hostile made visible, verdicts in colour on a terminal.
+pub(crate) fn print_page(page: &str) -> bool {
+    let page = escape::terminal(page);
+    if colour::is_wanted(&io::stdout()) { print(&colour::painted(&page)) } else { print(&page) }
 }
 
 /// A text on stdout, now.

@@ -23,7 +23,7 @@ fn version_names_the_program_first_unless_a_tool_asks() {
 #[test]
 fn the_bare_name_says_what_a_newcomer_needs() {
     let told = Place::new().run("").refused("fsdyno measure . ");
-    for words in ["fsdyno check etcd .", "fsdyno compare a=", "fsdyno help"] {
+    for words in ["fsdyno check etcd .", "fsdyno compare local=", "fsdyno help"] {
         assert!(told.contains(words), "{told}");
     }
 }

@@ -182,7 +182,8 @@ fn set_formats(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
 
 /// `json+` is `json` and more: both are one document.
 fn add_format(formats: &mut Vec<&'static str>, word: &'static str) {
-    if !formats.contains(&word) && !(word == "json" && formats.contains(&"json+")) {
+    let is_covered = formats.contains(&word) || word == "json" && formats.contains(&"json+");
+    if !is_covered {
         formats.retain(|other| !(word == "json+" && *other == "json"));
         formats.push(word);
     }

@@ -17,6 +17,12 @@ pub struct Content {
     pub dedupe_percent: u32,
 }
 
+impl Default for Content {
+    fn default() -> Content {
+        Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe_percent: 0 }
+    }
+}
+
 /// `verify=` and its companions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verify {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use results::escape::{markdown as inline, markdown_code, markdown_sentence};
+use results::quantity::{Units, rate_number};
 use results::{Severity, Study, Trust};
 
 use crate::quantity::{duration, megabytes_per_s, number, percent, ratio, shortened, times_between};
@@ -90,7 +91,9 @@ fn in_words(cell: &Cell<'_>, line: &Line<'_>, target: usize) -> String {
     words.extend(figure(Metric::Iops, &|value| format!("{} IOPS", number(value))));
     words.extend(Lane::ALL.into_iter().filter_map(latency));
     words.extend(figure(Metric::Cpu, &|value| format!("CPU {}", percent(value))));
-    words.extend(figure(Metric::BytesPerCpuSecond, &|value| format!("{} MB per CPU-s", number(value / 1e6))));
+    words.extend(figure(Metric::BytesPerCpuSecond, &|value| {
+        format!("{} {} per CPU-s", rate_number(value), Units::shown().megabyte())
+    }));
     if target > 0 {
         words.extend(multiple(cell, &line.cells[0], line.headline()));
     }

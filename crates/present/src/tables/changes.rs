@@ -1,6 +1,6 @@
 //! From one study to a later one, as a table; and the history of one figure.
 
-use results::quantity::{latency, number};
+use results::quantity::{latency, number, rate_number, rate_unit};
 use results::statistics::{HISTORY_MIN, Scatter};
 use results::{Change, Measure, Significance, Study, escape};
 
@@ -86,7 +86,7 @@ pub fn changes_json(found: &[Change], base: &str, new: &str, obstacles: &[String
 
 fn title(measure: Measure) -> &'static str {
     match measure {
-        Measure::Rate => "MB/s",
+        Measure::Rate => rate_unit(),
         Measure::Iops => "IOPS",
         Measure::P50 => "p50",
         Measure::P99 => "p99",
@@ -97,7 +97,7 @@ fn title(measure: Measure) -> &'static str {
 /// A figure in the unit of its title.
 fn figure(measure: Measure, value: f64) -> String {
     match measure {
-        Measure::Rate => number(value / 1e6),
+        Measure::Rate => rate_number(value),
         Measure::P50 | Measure::P99 => latency(value),
         Measure::Iops | Measure::Cpu => number(value),
     }
@@ -181,6 +181,40 @@ pub fn history(studies: &[Study], columns: usize) -> String {
         text.push_str(&course(studies, target).shown(form));
     }
     escape::terminal(&text).into_owned()
+}
+
+/// The same as one JSON document, with all figures: bytes per second, ns, percent of a CPU.
+pub fn history_json(studies: &[Study]) -> String {
+    let tests = |study: &Study| -> Vec<serde_json::Value> {
+        let each_target = study.targets.iter().enumerate();
+        let tests = each_target.flat_map(|(target, place)| {
+            study.patterns().into_iter().map(move |pattern| {
+                let median = |measure: Measure| {
+                    let values = study.repeats(target, pattern).filter_map(|row| measure.of(&row.figures()?));
+                    results::statistics::median(&values.collect::<Vec<f64>>())
+                };
+                let figures = Measure::ALL.into_iter().map(|measure| (measure.word().to_string(), median(measure)));
+                serde_json::json!({
+                    "target": place.path,
+                    "pattern": pattern,
+                    "figures": figures.map(|(word, value)| (word, value.into())).collect::<serde_json::Map<_, _>>(),
+                    "rounds": study.repeats(target, pattern).count(),
+                    "trust": study.repeats(target, pattern).map(results::Row::trust).max().unwrap_or_default().word(),
+                })
+            })
+        });
+        tests.collect()
+    };
+    let runs = studies.iter().map(|study| {
+        serde_json::json!({
+            "id": study.id,
+            "started_ms": study.started_ms,
+            "complete": study.complete,
+            "tests": tests(study),
+        })
+    });
+    let document = serde_json::json!({ "runs": runs.collect::<Vec<_>>() });
+    format!("{}\n", escape::json(&document.to_string()))
 }
 
 /// The course of one target.

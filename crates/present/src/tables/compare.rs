@@ -1,7 +1,7 @@
 //! The table of `compare`: patterns down, targets across, the first target the baseline; then who is ahead where, as
 //! far as the rounds can tell.
 
-use results::quantity::{latency, number};
+use results::quantity::{Units, latency, number, rate_number, rate_unit};
 use results::statistics::{Difference, WINNER_ROUNDS};
 use results::{Study, Trust};
 
@@ -49,7 +49,7 @@ fn how_to_read(grid: &Grid<'_>) -> String {
         rounds => format!(
             "Medians of {rounds} alternating rounds; × {baseline}: the median of the rounds' ratios, {interval}. \
              Percentiles are over the requests of all rounds; CPU % is of one CPU; scatter is the deviation of the \
-             rounds' MB/s over their mean."
+             rounds' rates over their mean."
         ),
     }
 }
@@ -62,7 +62,7 @@ fn add(table: &mut Table, line: &Line<'_>, baseline: &str, form: Form) {
     let mut row = |name: String, cells: Vec<String>| table.row(std::iter::once(name).chain(cells).collect());
     row(line.pattern.clone(), line.cells.iter().map(trust).collect());
     let mut row = |figure: &str, cells: Vec<String>| row(format!("  {figure}"), cells);
-    row("MB/s", each(&|cell| Some(number(cell.value(metric)? / 1e6))));
+    row(rate_unit(), each(&|cell| Some(rate_number(cell.value(metric)?))));
     let against = |(index, cell): (usize, &Cell<'_>)| match cell.ratio(&line.cells[0], metric) {
         _ if index == 0 => String::new(),
         Some(_) if cell.trust().max(line.cells[0].trust()) == Trust::Invalid => "not compared".to_string(),
@@ -84,7 +84,8 @@ fn add(table: &mut Table, line: &Line<'_>, baseline: &str, form: Form) {
         }
     }
     row("CPU %", each(&|cell| cell.value(Metric::Cpu).map(number)));
-    row("MB per CPU-s", each(&|cell| Some(number(cell.value(Metric::BytesPerCpuSecond)? / 1e6))));
+    let per_cpu = format!("{} per CPU-s", Units::shown().megabyte());
+    row(&per_cpu, each(&|cell| Some(rate_number(cell.value(Metric::BytesPerCpuSecond)?))));
     let scatter = each(&|cell| cell.scatter_percent(metric).map(|percent| format!("{percent:.1}")));
     if scatter.iter().any(|cell| cell != "-") {
         row("scatter %", scatter);

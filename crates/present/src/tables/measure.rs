@@ -4,10 +4,10 @@ use results::{Figures, LatencyFigures, Row, Study};
 
 use super::sentence::first_error;
 use super::table::{Form, Table};
-use results::quantity::{latency, number};
+use results::quantity::{latency, number, rate_number, rate_unit};
 
 pub(super) fn table(study: &Study, form: Form) -> String {
-    let mut table = Table::new(&["test", "depth", "MB/s", "IOPS", "mean", "p50", "p99", "CPU %", "<trust"]);
+    let mut table = Table::new(&["test", "depth", rate_unit(), "IOPS", "mean", "p50", "p99", "CPU %", "<trust"]);
     for row in &study.rows {
         table.row(match (first_error(row), row.figures()) {
             (Some(error), _) => failed(row, &error),
@@ -50,7 +50,7 @@ fn measured(row: &Row, figures: &Figures) -> Vec<String> {
     vec![
         name(row),
         depth(row),
-        number(rate / 1e6),
+        rate_number(rate),
         number(total.iops),
         time(|found| Some(found.mean_ns)),
         time(|found| Some(found.p50_ns as f64)),

@@ -1,6 +1,6 @@
 //! `sweep`: for each kind of request a table, one line per depth, and latency against throughput.
 
-use results::quantity::{latency, number};
+use results::quantity::{latency, number, rate_number, rate_unit};
 use results::{LatencyFigures, Row, Study, SweepPoint, Trust};
 
 use super::plot::{Mark, Tick, plot};
@@ -44,7 +44,8 @@ pub(super) fn failed_filling(study: &Study, form: Form) -> Option<String> {
 
 /// One line per depth.
 pub(super) fn points(points: &[(u32, Vec<&Row>)], form: Form) -> String {
-    let mut table = Table::new(&["depth", "runs", "IOPS", "95 %", "MB/s", "mean", "p50", "p99", "in flight", "<trust"]);
+    let mut table =
+        Table::new(&["depth", "runs", "IOPS", "95 %", rate_unit(), "mean", "p50", "p99", "in flight", "<trust"]);
     for (depth, rows) in points {
         let cells = match (SweepPoint::of(rows), rows.iter().find_map(|row| first_error(row))) {
             (Some(point), _) => measured(rows, &point),
@@ -80,7 +81,7 @@ fn measured(rows: &[&Row], point: &SweepPoint) -> Vec<String> {
         },
         number(point.iops),
         interval,
-        number(point.bytes_per_s / 1e6),
+        rate_number(point.bytes_per_s),
         time(|found| Some(found.mean_ns)),
         time(|found| Some(found.p50_ns as f64)),
         time(|found| found.p99_ns.map(|ns| ns as f64)),

@@ -66,17 +66,27 @@ pub enum Question {
 }
 
 impl Question {
+    /// The subcommand's name, and the question in words; `{}` stands for what it is asked of.
+    fn row(self) -> (&'static str, &'static str) {
+        match self {
+            Question::Measure => ("measure", "How fast is {}?"),
+            Question::SmallFiles => ("smallfiles", "Names and small files on {}"),
+            Question::Check => ("check", "Is {} good enough?"),
+            Question::Compare => ("compare", "{}, compared"),
+            Question::Sweep => ("sweep", "Which depth suits {}?"),
+            Question::Curve => ("curve", "Response time of {} under load"),
+            Question::Fio => ("fio", "{}"),
+        }
+    }
+
     /// The subcommand's name.
     pub fn word(self) -> &'static str {
-        match self {
-            Question::Measure => "measure",
-            Question::SmallFiles => "smallfiles",
-            Question::Check => "check",
-            Question::Compare => "compare",
-            Question::Sweep => "sweep",
-            Question::Curve => "curve",
-            Question::Fio => "fio",
-        }
+        self.row().0
+    }
+
+    /// The question, asked of these targets.
+    pub fn title(self, targets: &str) -> String {
+        self.row().1.replace("{}", targets)
     }
 }
 

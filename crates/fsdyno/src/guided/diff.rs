@@ -8,7 +8,7 @@ use guide::Problem;
 use guide::store::Store;
 use results::{Change, Measure, Significance, Study, changes, earlier, is_repeat, obstacles};
 
-use super::stored::{ended, printed};
+use super::stored::{ended, printed, printed_page};
 use crate::process::status::FAILED;
 use crate::process::streams::{columns, print_stderr};
 
@@ -42,6 +42,9 @@ pub(crate) struct History {
     /// A run of the plan: a name, the beginning of one, a file, or `last`.
     #[arg(default_value = "last")]
     run: String,
+    /// One JSON document: the medians of each figure, run by run.
+    #[arg(long)]
+    json: bool,
     /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
@@ -67,7 +70,11 @@ enum BaselineWhat {
         run: String,
     },
     /// List the names.
-    List,
+    List {
+        /// One JSON document.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// A condition on a change.
@@ -139,7 +146,13 @@ impl Condition {
 
 impl Diff {
     /// The same for `compare RUN RUN`.
-    pub(super) fn between(base: &str, new: &str, fail_if: Vec<String>, force: bool, shared: &super::Shared) -> Diff {
+    pub(super) fn between(
+        base: &str,
+        new: &str,
+        fail_if: Vec<String>,
+        force: bool,
+        shared: &super::answer::Shared,
+    ) -> Diff {
         let (base, new) = (base.to_string(), new.to_string());
         Diff { base, new, fail_if, force, json: shared.json, store: shared.store.clone() }
     }
@@ -164,15 +177,15 @@ impl Diff {
         let conditions: Vec<Condition> =
             self.fail_if.iter().map(|text| Condition::parse(text, &found)).collect::<Result<_, _>>()?;
         let (base_name, new_name) = (called(&base), called(&new));
-        let status = printed(&if self.json {
-            present::tables::changes_json(&found, &base_name, &new_name, &reasons)
+        let status = if self.json {
+            printed(&present::tables::changes_json(&found, &base_name, &new_name, &reasons))
         } else {
             let mut text = present::tables::changes(&found, &base_name, &new_name, columns());
             for reason in &reasons {
                 text.push_str(&format!("compared with --force although {reason}\n"));
             }
-            text
-        });
+            printed_page(&text)
+        };
         let mut failed = false;
         for (condition, words) in conditions.iter().zip(&self.fail_if) {
             for change in found.iter().filter(|change| condition.holds(change)) {
@@ -207,7 +220,11 @@ impl History {
         let run = store.find(&self.run)?;
         let (mut studies, _) = store.studies()?;
         studies.retain(|study| is_repeat(study, &run));
-        Ok(printed(&present::tables::history(&studies, columns())))
+        Ok(if self.json {
+            printed(&present::tables::history_json(&studies))
+        } else {
+            printed_page(&present::tables::history(&studies, columns()))
+        })
     }
 }
 
@@ -227,7 +244,10 @@ impl Baseline {
                 store.set_baseline(&name, &study.id)?;
                 Ok(printed(&format!("{name} = {}\n", study.id)))
             }
-            BaselineWhat::List => {
+            BaselineWhat::List { json: true } => {
+                Ok(printed(&format!("{}\n", serde_json::json!({"baselines": store.baselines()?}))))
+            }
+            BaselineWhat::List { json: false } => {
                 let lines = store.baselines()?.into_iter().map(|(name, id)| format!("{name} = {id}\n"));
                 Ok(printed(&lines.collect::<String>()))
             }

@@ -7,15 +7,16 @@ use std::sync::Arc;
 use clap::Args;
 use guide::Problem;
 use guide::store::Store;
-use guide::work_directory::{CleanOptions, Outcome, clean};
+use guide::work_directory::{CleanOptions, Cleaned, Outcome, clean};
 use results::escape;
 use run::SignalWatch;
+use serde_json::{Value, json};
 
-use super::shown_as;
+use super::answer::shown_as;
 use crate::process::first_look::Looks;
 use crate::process::patience;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, print, print_stderr, report_problem};
+use crate::process::streams::{columns, print, print_page, print_stderr, report_problem};
 use crate::process::supervisor::supervised;
 
 /// List saved runs.
@@ -59,6 +60,9 @@ pub(crate) struct Clean {
     /// Also remove what belongs to other users.
     #[arg(long)]
     any_owner: bool,
+    /// One JSON document.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Ends with the problem told, if there is one.
@@ -69,6 +73,12 @@ pub(super) fn ended(result: Result<ExitCode, Problem>) -> ExitCode {
     })
 }
 
+/// For people.
+pub(super) fn printed_page(page: &str) -> ExitCode {
+    if print_page(page) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+}
+
+/// For programs, and what has no verdicts.
 pub(super) fn printed(text: &str) -> ExitCode {
     if print(&escape::terminal(text)) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
 }
@@ -89,14 +99,17 @@ impl Runs {
         if studies.is_empty() {
             print_stderr(&format!("no runs are saved in {} yet", store.directory().display()));
         }
-        Ok(printed(&present::tables::runs(&studies, &baselines, columns())))
+        Ok(printed_page(&present::tables::runs(&studies, &baselines, columns())))
     }
 }
 
 impl Show {
     pub(crate) fn run(self) -> ExitCode {
         let found = Store::at(self.store.as_deref()).and_then(|store| store.find(&self.run));
-        ended(found.map(|study| printed(&shown_as(self.json, self.markdown, &study))))
+        ended(found.map(|study| {
+            let shown = shown_as(self.json, self.markdown, &study);
+            if self.json || self.markdown { printed(&shown) } else { printed_page(&shown) }
+        }))
     }
 }
 
@@ -119,32 +132,19 @@ impl Clean {
         let options = CleanOptions { only_look: self.dry_run, others: self.others, any_owner: self.any_owner, bounds };
         let found = clean(&self.path, options, &mut looks)?;
         drop((looks, signals));
-        let mut failed = false;
+        let failed = found.left.iter().any(|left| matches!(left.outcome, Outcome::Failed(_)));
+        let text = if self.json { cleaned_json(&found, self.dry_run) } else { self.cleaned(&found) };
+        let written = print(&escape::terminal(&text));
+        Ok(if failed || !written { UNUSABLE } else { 0 })
+    }
+
+    fn cleaned(&self, found: &Cleaned) -> String {
         let mut text = String::new();
         for left in &found.left {
-            let what = match &left.outcome {
-                Outcome::Removed => "removed".to_string(),
-                Outcome::Found => "would be removed".to_string(),
-                Outcome::InUse(pid) => format!(
-                    "not removed: process {pid} still uses it, or cannot be checked from \
-                                                here"
-                ),
-                Outcome::OtherHost(host) => {
-                    format!(
-                        "not removed: made by another machine, {host}, which may still use it (--others removes \
-                             it)"
-                    )
-                }
-                Outcome::OtherOwner(user) => format!("not removed: belongs to user {user} (--any-owner removes it)"),
-                Outcome::NotOurs => "not removed: it has no fsdyno marker".to_string(),
-                Outcome::Failed(reason) => {
-                    failed = true;
-                    format!("FAILED: {reason}")
-                }
-            };
             let weight = left
                 .weight
                 .map(|(entries, bytes)| format!(" ({entries} entries, {})", results::quantity::bytes(bytes as f64)));
+            let what = outcome(&left.outcome);
             text.push_str(&format!("{}{}: {what}\n", left.directory.display(), weight.unwrap_or_default()));
         }
         if found.drafts > 0 {
@@ -156,7 +156,37 @@ impl Clean {
         if text.is_empty() {
             text = format!("no fsdyno files are left in {}\n", self.path.display());
         }
-        let written = print(&escape::terminal(&text));
-        Ok(if failed || !written { UNUSABLE } else { 0 })
+        text
     }
+}
+
+/// What became of a directory, in words.
+fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Removed => "removed".to_string(),
+        Outcome::Found => "would be removed".to_string(),
+        Outcome::InUse(pid) => {
+            format!("not removed: process {pid} still uses it, or cannot be checked from here")
+        }
+        Outcome::OtherHost(host) => {
+            format!("not removed: made by another machine, {host}, which may still use it (--others removes it)")
+        }
+        Outcome::OtherOwner(user) => format!("not removed: belongs to user {user} (--any-owner removes it)"),
+        Outcome::NotOurs => "not removed: it has no fsdyno marker".to_string(),
+        Outcome::Failed(reason) => format!("FAILED: {reason}"),
+    }
+}
+
+fn cleaned_json(found: &Cleaned, dry_run: bool) -> String {
+    let directories = found.left.iter().map(|left| {
+        json!({
+            "path": left.directory.display().to_string(),
+            "removed": left.outcome == Outcome::Removed,
+            "outcome": outcome(&left.outcome),
+            "entries": left.weight.map(|(entries, _)| entries),
+            "bytes": left.weight.map(|(_, bytes)| bytes),
+        })
+    });
+    let directories: Vec<Value> = directories.collect();
+    format!("{}\n", json!({"dry_run": dry_run, "directories": directories, "drafts": found.drafts}))
 }

@@ -8,7 +8,7 @@ use guide::curve::{LOADS, Options, curve};
 use guide::requests::{access, block_size};
 use guide::study::Place;
 
-use super::{Shared, answer, size};
+use super::answer::{Shared, answer, size};
 
 /// Response time under load: requests arrive at a share of the capacity, whether the storage keeps up or not.
 #[derive(Debug, Args)]

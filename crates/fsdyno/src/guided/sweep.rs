@@ -8,7 +8,7 @@ use guide::requests::{access, block_size};
 use guide::study::Place;
 use guide::sweep::{Depths, Options, sweep};
 
-use super::{Shared, answer, size};
+use super::answer::{Shared, answer, size};
 
 /// Best queue depth and block size: one point per depth, and the knee beyond which only latency grows.
 #[derive(Debug, Args)]

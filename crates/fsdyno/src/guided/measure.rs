@@ -7,7 +7,7 @@ use clap::Args;
 use guide::measure::{Effort, Options, measure};
 use guide::study::Place;
 
-use super::{Shared, answer, size};
+use super::answer::{Shared, answer, size};
 
 /// How fast is the storage: latency, IOPS, throughput.
 ///

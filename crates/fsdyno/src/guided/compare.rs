@@ -3,13 +3,15 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use guide::Problem;
-use guide::compare::{Options, compare, expectation};
+use guide::compare::{Options, compare, expectation, names};
 use guide::store::Store;
 use guide::study::Place;
 use results::{Question, Study};
 
-use super::{Diff, Shared, answer, size};
+use super::answer::{Shared, answer, size};
+use super::diff::Diff;
 use crate::process::status::UNUSABLE;
 use crate::process::streams::report_problem;
 
@@ -40,6 +42,9 @@ pub(crate) struct Compare {
     /// The published command lines unchanged: one file, 8 jobs, 4k, 30 s; one round by default.
     #[arg(long, conflicts_with_all = ["size", "bs", "iodepth", "numjobs", "runtime"])]
     literal: bool,
+    /// Only these patterns, commas between them [default: all five].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = PossibleValuesParser::new(names()))]
+    only: Vec<String>,
     /// Refuse a path that is not on this type of filesystem: NAME=FSTYPE, such as nfs=nfs.
     #[arg(long, value_name = "NAME=FSTYPE", value_parser = expectation)]
     expect: Vec<(String, String)>,
@@ -96,6 +101,7 @@ impl Compare {
             numjobs: self.numjobs,
             runtime_s: self.runtime,
             literal: self.literal,
+            only: self.only,
             expected: self.expect,
         };
         answer(&self.shared, command, |caller| compare(&places, &options, caller))

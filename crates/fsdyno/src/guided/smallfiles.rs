@@ -7,7 +7,7 @@ use clap::{Args, value_parser};
 use guide::smallfiles::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX, smallfiles};
 use guide::study::Place;
 
-use super::{Shared, answer, size};
+use super::answer::{Shared, answer, size};
 
 /// How fast are metadata and small files: the 10 s rule, create, stat, rename, fsync.
 ///

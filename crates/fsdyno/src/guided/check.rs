@@ -9,7 +9,7 @@ use guide::Problem;
 use guide::study::Place;
 use present::tables::ListedProfile;
 
-use super::{Shared, answer, size};
+use super::answer::{Shared, answer, size};
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print, report_problem};
 

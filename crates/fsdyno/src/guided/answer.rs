@@ -1,18 +1,5 @@
 //! What all questions of the guided face share: where the answer is kept, what is shown meanwhile, how it is printed.
 
-mod attribute;
-mod check;
-mod compare;
-mod curve;
-mod diff;
-mod live;
-mod measure;
-mod smallfiles;
-mod stored;
-mod stream;
-mod study_saver;
-mod sweep;
-
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -25,22 +12,14 @@ use guide::{Problem, Watcher};
 use results::{Study, Verdict};
 use run::SignalWatch;
 
+use super::live::Live;
+use super::stream::{self, Both, Stream};
+use super::study_saver::StudySaver;
 use crate::process::VERSION;
 use crate::process::first_look::Looks;
 use crate::process::status::{BY_SIGNAL, FAILED, GOOD, INCONCLUSIVE, UNUSABLE};
-use crate::process::streams::{columns, print, print_stderr, report_problem};
+use crate::process::streams::{columns, print, print_page, print_stderr, report_problem};
 use crate::process::{patience, supervisor};
-use study_saver::StudySaver;
-
-pub(crate) use attribute::Attribute;
-pub(crate) use check::Check;
-pub(crate) use compare::Compare;
-pub(crate) use curve::Curve;
-pub(crate) use diff::{Baseline, Diff, History};
-pub(crate) use measure::Measure;
-pub(crate) use smallfiles::SmallFiles;
-pub(crate) use stored::{Clean, Runs, Show};
-pub(crate) use sweep::Sweep;
 
 /// Options of every question.
 #[derive(Clone, Debug, Args)]
@@ -100,17 +79,17 @@ fn try_answer(
         looks.looked();
     }
     let mut stream = open_stream(shared)?;
-    let mut live = live::Live::new(shared.quiet);
+    let mut live = Live::new(shared.quiet);
     let mut study_saver = store.clone().map(|store| StudySaver::begin(store, shared.record_interval));
     let mut nobody = Unwatched;
     let keeping: &mut dyn Watcher = study_saver.as_mut().map_or(&mut nobody, |study_saver| study_saver);
-    let mut seen = stream::Both { one: &mut live, other: keeping };
-    let mut seen = stream::Both { one: &mut seen, other: &mut looks };
+    let mut seen = Both { one: &mut live, other: keeping };
+    let mut seen = Both { one: &mut seen, other: &mut looks };
     let study = match &mut stream {
         None => ask(Caller { version: VERSION, command, control: Arc::clone(&control), watcher: &mut seen }),
         Some(stream) => {
             stream.open(&command);
-            let mut both = stream::Both { one: &mut seen, other: stream };
+            let mut both = Both { one: &mut seen, other: stream };
             let study = ask(Caller { version: VERSION, command, control: Arc::clone(&control), watcher: &mut both });
             stream.close(&study);
             study
@@ -125,8 +104,10 @@ fn try_answer(
     let printed = if shared.streams_to_stdout() {
         print_stderr(shown.trim_end());
         true
-    } else {
+    } else if shared.json || shared.markdown {
         print(&shown)
+    } else {
+        print_page(&shown)
     };
     match kept {
         Some(Ok(_)) if !shared.quiet && !shared.json => {
@@ -157,12 +138,12 @@ impl Shared {
 }
 
 /// The live stream, if one is asked for.
-fn open_stream(shared: &Shared) -> Result<Option<stream::Stream>, Problem> {
+fn open_stream(shared: &Shared) -> Result<Option<Stream>, Problem> {
     if shared.json && shared.streams_to_stdout() {
         return Err(Problem::new("--json and --live - both need standard output")
             .with_next("stream to a file, or print the record afterwards with `fsdyno show last --json`"));
     }
-    shared.live.as_deref().map(stream::Stream::to).transpose()
+    shared.live.as_deref().map(Stream::to).transpose()
 }
 
 /// The study in the form that was asked for.
