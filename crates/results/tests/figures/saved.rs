@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// A run of two jobs with libaio, as version 4 of the format has it: one job mixes reads and writes, the other has few of
 /// its requests timed.
-const FORMAT_4: &str = include_str!("saved/format-4.json");
+const FORMAT_4: &str = include_str!("../saved/format-4.json");
 
 #[test]
 fn a_saved_run_comes_back_the_same() {

@@ -71,7 +71,7 @@ struct ShiftVector {
 }
 
 fn vectors() -> Vectors {
-    serde_json::from_str(include_str!("vectors/statistics.json")).unwrap()
+    serde_json::from_str(include_str!("../vectors/statistics.json")).unwrap()
 }
 
 #[track_caller]
