@@ -182,19 +182,20 @@ fn read(path: &Path) -> Result<Measured, String> {
 fn document(table: &str, tools: &[Tool; 2], pairs: usize) -> String {
     format!(
         "# Agreement with fio on known storage\n\n\
-         Storage whose speed is known because it was set: a control group's limits on a loop device, a FUSE daemon that \
-         waits, a disk that the device mapper slows down, an NFS server behind a link with a set round trip. {ours} and \
-         {fio} ran the same jobs on it in turn ({pairs} pairs of {seconds} s each, the order turned in every second pair). \
-         Each cell shows the medians, fio's first, and how far ours is from it.\n\n\
-         Two medians **agree** when they differ by at most {limit} %, or, where runs differ by more than that among \
-         themselves, when the interval of the pairs' ratios, from the least to the greatest, reaches into these \
-         {limit} % (marked `~`). That interval misses the true ratio in 1.6 of 100 cells with seven pairs, and there are \
-         more than 60 cells: a storage with a cell that does neither is measured a second time, and `NO` marks a cell that \
-         did neither both times. `again` shows the second difference. Latency is completion latency.\n\n\
-         A control group's limit lets what fits into a window of 100 ms pass at once: with few requests in flight the \
-         median there is the speed of the device without the limit, which nobody has set. There requests complete faster \
-         than fio takes them, one at a time by default, and its latencies hold their wait to be taken (its median was 13 to \
-         16 % above ours); `iodepth_batch_complete_max` makes it take all that have completed, as fsdyno does.\n\n\
+         Measured on storage of a known, configured speed: a loop device limited by a control group, a FUSE daemon \
+         with a delay, a disk delayed by the device mapper, an NFS server behind a link with a set round trip. {ours} \
+         and {fio} ran the same jobs in turn ({pairs} pairs of {seconds} s each, in reversed order in every second \
+         pair). Each cell shows fio's median, fsdyno's median and their difference.\n\n\
+         Two medians **agree** when they differ by at most {limit} %. Where runs vary by more than that, they also \
+         agree when the range of the pairs' ratios, from the smallest to the largest, overlaps these {limit} % \
+         (marked `~`). With seven pairs that range misses the true ratio in 1.6 of 100 cells, and there are more than \
+         60 cells: storage with a cell that does not agree is measured a second time, and `again` shows the second \
+         difference. `NO` marks a cell that agreed neither time. Latency is completion latency.\n\n\
+         A control group's limit lets the requests of a window of 100 ms pass at once: with few requests in flight \
+         the median latency is that of the device without the limit, which is not configured. Requests then complete \
+         faster than fio reaps them, one at a time by default, and its latencies include the wait until they are \
+         reaped (its median was 13 to 16 % above fsdyno's). Where that matters, jobs set `iodepth_batch_complete_max`, \
+         with which fio reaps all completed requests, as fsdyno does.\n\n\
          Made by `cargo xtask agreement --write`; do not edit.\n\n{table}",
         ours = tools[1].version,
         fio = tools[0].version,

@@ -1,6 +1,6 @@
-//! What the runs of a test say about one figure: its value and how far to trust it. Runs of the same test are one
-//! larger test: histograms are merged, and percentiles never averaged. How far to trust it is the wider of what the runs
-//! show within and between them.
+//! The estimate of one figure from the runs of a test: its value and confidence interval. Runs of the same test count as
+//! one larger test: histograms are merged, and percentiles never averaged. The interval is the wider of those of the
+//! variation within and between runs.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ const SEED: u64 = 42;
 /// Standard deviations to each side of a mean that hold 95 %.
 const NORMAL_95: f64 = 1.96;
 
-/// A test that measured so long shows whether its rate lasts, s.
+/// Least time of a test that shows whether its rate lasts, s.
 const LONG_S: f64 = 180.0;
 
 /// A value, in base units.
@@ -35,7 +35,7 @@ pub(crate) struct Estimate {
     pub(crate) spread: Spread,
     /// What it rests on: `10,029 values`, `120 windows`.
     pub(crate) basis: String,
-    /// How the rate of a long test went.
+    /// The rate of a long test at its beginning and end.
     pub(crate) course: Option<Course>,
     /// What the runs showed within themselves.
     within: Spread,
@@ -69,7 +69,7 @@ impl Estimate {
     }
 }
 
-/// How far to trust a value.
+/// The confidence interval of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Spread {
     Known(Interval),
@@ -148,7 +148,7 @@ fn merged(latencies: impl Iterator<Item = Latency>) -> Latency {
     all
 }
 
-/// The directions of a job that belong to a flow.
+/// The directions of a job that these I/Os belong to.
 fn directions(job: &JobRecord, io_direction: IoDirection) -> Vec<&DirectionRecord> {
     match io_direction {
         IoDirection::Read => vec![&job.directions.read],
@@ -206,7 +206,7 @@ fn course(rows: &[&Row], io_direction: IoDirection, bytes: bool, value: f64) -> 
     })
 }
 
-/// Whether nothing else than this flow was done.
+/// Whether the runs did I/O of this direction only.
 fn alone(rows: &[&Row], io_direction: IoDirection) -> bool {
     let others = match io_direction {
         IoDirection::Read => IoDirection::Write,
@@ -298,7 +298,7 @@ fn phase_elapsed(phases: &[&PhaseRecord]) -> Estimate {
     Estimate::of_one(value, spread, basis)
 }
 
-/// Operations per second: as many as there were, over a time that scatters.
+/// Operations per second: a fixed number of operations over a varying time.
 fn phase_rate(phases: &[&PhaseRecord]) -> Estimate {
     let elapsed = phase_elapsed(phases);
     let operations = phases.iter().map(|phase| phase.operations as f64).sum::<f64>() / phases.len() as f64;

@@ -28,12 +28,12 @@ pub(crate) enum Lock {
     Flock,
 }
 
-/// How a condition came out; the sentence says what was found.
+/// Whether a condition holds; the sentence says what was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Holds(String),
     Broken(String),
-    /// Nobody can tell from here.
+    /// Not known.
     Unknown(String),
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn look(condition: &Condition, facts: &PathFacts) -> Option<Outcome> 
     }
 }
 
-/// Takes a lock on a file of ours, and sees whether it holds.
+/// Takes a lock on a file in the work directory, and checks whether it excludes another.
 pub(crate) fn try_lock(lock: Lock, work: &WorkDirectory) -> Outcome {
     match locked(lock, work.held()) {
         Ok(outcome) => outcome,

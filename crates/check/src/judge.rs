@@ -10,13 +10,13 @@ use crate::line;
 use crate::metric::Metric;
 use crate::profile::{Gate, Profile, Requirement, Scale, Source, Test};
 
-/// A margin below this is told, percent.
+/// A margin below this gets a remark, percent.
 const THIN_MARGIN_PERCENT: f64 = 20.0;
 
 /// A rate that loses more than this share from the first third of a long test to the last does not last.
 const DECAY: f64 = 0.2;
 
-/// What published figures may be multiplied with; `None`: not visible.
+/// Factors for published figures; `None`: not visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Factors {
     pub(crate) vcpus: Option<u32>,
@@ -33,12 +33,12 @@ pub(crate) struct ResolvedRequirement<'a> {
     /// In the requirement's unit; the error says what is not visible.
     limit: Result<f64, String>,
     derivation: Option<String>,
-    /// It can be missed; false: a reference.
+    /// It can fail; false: a reference.
     pub(crate) binding: bool,
     in_memory: bool,
 }
 
-/// How the runs of a test went.
+/// The runs of a test so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TestRun<'a> {
     pub(crate) test: &'a Test,
@@ -48,7 +48,7 @@ pub(crate) struct TestRun<'a> {
     pub(crate) rows: &'a [Row],
     /// Which of them are of this test.
     pub(crate) indices: &'a [usize],
-    /// Why there is nothing, or no more.
+    /// Why there are no runs, or no more.
     pub(crate) problem: Option<&'a str>,
     /// Which caches took part.
     pub(crate) reach: &'a str,
@@ -95,7 +95,7 @@ impl<'a> ResolvedRequirement<'a> {
         }
     }
 
-    /// The figure's judgement so far; `None`: there is none to be had by running on.
+    /// Whether the runs so far leave the answer open, and more runs could decide it.
     pub(crate) fn undecided(&self, ran: &TestRun<'_>) -> bool {
         let Ok(limit) = self.limit else { return false };
         let rows = ran.of_test();
@@ -105,13 +105,13 @@ impl<'a> ResolvedRequirement<'a> {
         self.binding && sound && found.is_ok_and(undecided)
     }
 
-    /// Whether it is about data that are durable, and the storage keeps none.
+    /// Whether it requires durable data, and the storage is memory.
     fn asks_memory_to_last(&self, test: &Test) -> bool {
         self.in_memory
             && (matches!(self.requirement.metric, Metric::Sync(_)) || line::makes_durable(&test.work.words()))
     }
 
-    /// What the estimate says about a limit. A rate that does not last is judged by its last third.
+    /// Judges the estimate against a limit. A rate that does not last is judged by its last third.
     fn judgement(&self, found: &Estimate, limit: f64) -> (Verdict, Option<Course>) {
         let (bound, base) = (self.requirement.bound, limit * self.requirement.unit_size);
         match found.course.filter(|course| course.last < course.first * (1.0 - DECAY)) {
@@ -280,7 +280,7 @@ impl Factors {
     }
 }
 
-/// Why the rows cannot pass a check; `None`: nothing was found that makes them invalid.
+/// Why the rows cannot pass a check; `None`: no finding makes them invalid.
 fn untrusted(rows: &[&Row]) -> Option<String> {
     let row = rows.iter().find(|row| row.trust() == Trust::Invalid)?;
     row.findings.iter().find(|found| found.severity == Severity::Invalid).map(|found| found.cause.clone())
@@ -341,7 +341,7 @@ fn row(requirement: results::Requirement, origin: TestOrigin, verdict: Verdict, 
     }
 }
 
-/// Where the vendor's test and our sound variant of it disagree, neither decides.
+/// Makes both answers INCONCLUSIVE where the vendor's test and its sound variant disagree.
 pub(crate) fn compare_variants(answers: &mut [VerdictRow]) {
     let conclusive = |verdict| matches!(verdict, Verdict::Pass | Verdict::Fail);
     let verdict_and_figure = |answer: &VerdictRow| {

@@ -1,7 +1,7 @@
-//! `check`: does it meet a published requirement? A profile names the tests, the limits and where they were read.
+//! `check`: whether a storage meets a published requirement. A profile holds the tests, the limits and their sources.
 //!
-//! A question above the frame of `guide`, as any other question is: it asks for runs and phases, works in a directory of
-//! its own, and answers with a [`results::Study`]. Nothing here prints.
+//! It uses `guide` as any other question does: it runs jobs and phases in a work directory and returns a
+//! [`results::Study`]. Nothing here prints.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -69,7 +69,8 @@ pub fn check(place: &Place, options: &Options, library: &Library, caller: Caller
     let open = session.look(&profiles, &place.path);
     let need = space_needs(&open, &place.path, options)?;
     let mut shortened = false;
-    // Where every profile has its answer already, nothing is written; a place that cannot be used is an error all the same.
+    // Where every profile has its answer already, nothing is written; a place that cannot be used is an error all the
+    // same.
     if !open.is_empty() || !place.path.is_dir() {
         let smaller = "free some space, or make the files smaller with --size-cap (then it is not the vendor's test)";
         let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &control)
@@ -134,7 +135,7 @@ fn factors(study: &Study) -> Factors {
     }
 }
 
-/// What the tests of any one profile have in files at once at most: files go when the next profile begins.
+/// Most space that the tests of any one profile take: files are removed before the next profile begins.
 fn space_needs(profiles: &[&Profile], path: &Path, options: &Options) -> Result<SpaceNeeds, Problem> {
     let mut most = SpaceNeeds::default();
     for profile in profiles {

@@ -1,4 +1,4 @@
-//! A test's words: checked when a profile is read, filled with the place and shortened if asked when it is run.
+//! The command line of a test: checked when a profile is read; for a run, the place is filled in and options shorten it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The checking of profiles one after the other: gates, then tests, repeated while an answer hangs in the balance.
+//! Checks profiles one after the other: gates, then tests, repeated while an answer is undecided.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ impl<'s, 'a> Session<'s, 'a> {
         open
     }
 
-    /// Nothing that remains of a profile says anything about this storage.
+    /// Answers all requirements of a profile with NOT APPLICABLE, for this reason.
     fn leave_out(&mut self, profile: &Profile, reason: &str) {
         for requirement in profile.requirements_of(self.tier()) {
             let Some(test) = profile.test(&requirement.test) else { continue };
@@ -147,7 +147,7 @@ impl<'s, 'a> Session<'s, 'a> {
         Ok(())
     }
 
-    /// Runs a test, and again while a requirement hangs in the balance and the cap allows it.
+    /// Runs a test, and repeats it while a requirement is undecided and the cap allows it.
     fn run_test<'p>(
         &mut self,
         profile: &'p Profile,
@@ -171,7 +171,7 @@ impl<'s, 'a> Session<'s, 'a> {
         Ok(trial)
     }
 
-    /// Whether one of the requirements on this test hangs in the balance.
+    /// Whether one of the requirements on this test is undecided.
     fn undecided(&self, profile: &Profile, trial: &Trial<'_>) -> bool {
         let ran = trial.ran(&self.study_run.study.rows);
         profile

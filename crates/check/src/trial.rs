@@ -1,4 +1,4 @@
-//! A test on its storage: run once, or as often as it takes.
+//! A test on its storage, and its repeats.
 
 use engine::files::FileCause;
 use guide::Problem;

@@ -1,6 +1,6 @@
 //! The program's allocator: the system's, with a reserve. An allocation that fails ends a program before it can say
-//! anything. Here the reserve is freed first, so that the rest of a run is its report; a worker that even then gets nothing
-//! waits to be left behind.
+//! anything. Here the reserve is freed first, so that the rest of a run is its report; a worker that even then gets no
+//! memory waits, and is abandoned.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

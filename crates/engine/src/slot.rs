@@ -76,8 +76,8 @@ impl<E: SelfContained> Slots<E> {
 }
 
 impl<E: Engine> Slots<E> {
-    /// Has all slots again, those that were dropped included. Only an engine that is done when `queue` returns can give
-    /// them: none of its buffers is in flight.
+    /// Takes all slots back, those that were dropped included. Only an engine that is done when `queue` returns can do
+    /// this: none of its buffers is in flight.
     pub fn reclaim(&mut self) {
         assert!(E::SYNCHRONOUS, "a slot that is gone may be with the kernel");
         *self = Slots::new(self.depth as u32);
@@ -96,7 +96,7 @@ impl<E> Slots<E> {
         self.free.pop()
     }
 
-    /// Gives a slot back.
+    /// Puts a slot back.
     #[inline]
     pub fn put_back(&mut self, slot: Slot<E>) {
         debug_assert!(self.free.len() < self.depth);

@@ -1,5 +1,5 @@
-//! What limited a run: link, round trip, server, device, this machine's processors, a cache, or memory. An answer
-//! rests on counters of the layer it names; where they are not visible there is none.
+//! What limited a run: link, round trip, server, device, this machine's processors, a cache, or memory. A limit is
+//! named only if counters of that layer show it; where they are not visible, none is.
 
 mod between;
 mod network;

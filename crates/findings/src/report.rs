@@ -1,4 +1,4 @@
-//! Making a finding.
+//! Building a finding.
 
 use results::{Finding, Number, Severity};
 

@@ -1,5 +1,6 @@
 //! Run records as text: the report formats of fio 3.42. Pure functions of [`results::RunRecord`]: they read no clock,
-//! no terminal and no file, so that a saved record gives the same report years later.
+//! no terminal and no file, so that a saved record gives the same report years later. What a record gains has no place here:
+//! the formats are fixed.
 //!
 //! Where these reports differ from fio's on purpose:
 //! - an error is named by the function that failed and its text, without a position in fio's source;

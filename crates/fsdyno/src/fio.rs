@@ -100,7 +100,7 @@ fn touches_files(request: &Request) -> bool {
     request.jobs.iter().any(|job| !job.submission.engine.is_diskless())
 }
 
-/// Plans, runs and reports. An error is the exit status; it has been told.
+/// Plans, runs and reports. An error is the exit status; it has been reported.
 fn run_line(line: &Line) -> Result<u8, u8> {
     let settings = &line.request.settings;
     let formats = formats_of(settings);

@@ -1,4 +1,4 @@
-//! One command line of the fio language, from its words to its record, watched.
+//! Runs one command line of the fio language within a study, and reports its progress to the watcher.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct Conditions<'a> {
     pub work: &'a WorkDirectory,
 }
 
-/// Runs one command line, with its files held beneath the work directory.
+/// Runs one command line, with its files confined to the work directory.
 ///
 /// # Errors
 /// When the line cannot be run: nothing has been written then. What happens to its jobs is in the record.
@@ -67,13 +67,13 @@ pub fn run_line(
     Ok(ready.run(run::Conditions { version, control, stop_rule }, &mut relay))
 }
 
-/// How often the 99th percentile so far is asked for, ns.
+/// Interval of interim records for the 99th percentile so far, ns.
 const INTERIM_NS: u64 = 1_000_000_000;
 
-/// Rates are those of the last so many looks (one each 50 ms).
+/// Rates are over this many of the latest looks (one each 50 ms).
 const LOOKS: usize = 10;
 
-/// From the conductor's news to the watcher's figures.
+/// Turns the conductor's events into the watcher's figures.
 struct Relay<'a> {
     step: &'a Step,
     watcher: &'a mut dyn Watcher,

@@ -1,5 +1,5 @@
-//! `curve`: how long do requests take when they come at a given rate, whatever the storage does? First the capacity in a
-//! closed loop, then Poisson arrivals at shares of it, timed from the moment at which each request was due.
+//! `curve`: response time at given loads. First the capacity is measured in a closed loop, then Poisson arrivals at
+//! shares of it (an open loop), timed from the moment at which each request was due.
 
 use results::quantity::{counted, number};
 use results::statistics::ENOUGH_REQUESTS;

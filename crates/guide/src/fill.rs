@@ -1,4 +1,4 @@
-//! The file that a question reads and overwrites: as large as space, memory and time allow, and really written.
+//! The file that a question reads and overwrites: written in full, as large as space, memory and time allow.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What limits each target, in sentences: patterns with the same limit share one.
+//! Sentences on what limits each target; patterns with the same limit share one.
 
 use findings::limits::{Limit, Limiter, Phrase, of_run};
 use results::{Question, Study};
@@ -49,7 +49,8 @@ fn of_target(study: &Study, target: usize) -> Vec<String> {
     sentences
 }
 
-/// The figures of all patterns, each from its least to its greatest; of the first one where the others need other words.
+/// The figures of all patterns, each from its least to its greatest; of the first one where the others need other
+/// words.
 fn figures(patterns: &[String], evidence: &[Phrase]) -> String {
     let of_the_first = || format!("{}: {}", patterns[0], evidence[0]);
     Phrase::together(&evidence.iter().collect::<Vec<_>>()).unwrap_or_else(of_the_first)

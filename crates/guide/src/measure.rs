@@ -1,4 +1,4 @@
-//! `measure`: how fast is it? Latency, IOPS, throughput, and what the three have to do with each other.
+//! `measure`: latency, IOPS and throughput of a storage, and how the three are related.
 
 use engine::clock::{Clock, RealClock};
 use results::evidence::StorageClass;

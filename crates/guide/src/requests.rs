@@ -1,4 +1,4 @@
-//! The requests that a storage is loaded with: where they go and how large they are, in fio's words.
+//! The requests of a pattern: `rw` and block size, in fio's words.
 
 use job::{Job, Outcome};
 use run::MachineSources;
@@ -113,7 +113,7 @@ impl Timing {
         Timing { ramp_ms: (runtime_ms / 4).min(1000), runtime_ms }
     }
 
-    /// A part of it: one of so many turns.
+    /// One of this many equal parts.
     pub(crate) fn split(self, turns: u32) -> Timing {
         Timing { ramp_ms: self.ramp_ms / turns, runtime_ms: self.runtime_ms / turns }
     }
@@ -129,7 +129,7 @@ impl Timing {
     }
 }
 
-/// What these words make of a job, or why they make none.
+/// The job that these words make, or why they make none.
 fn job(words: &[String]) -> Result<Job, String> {
     let line: Vec<String> =
         ["--name=a", "--size=1g"].into_iter().map(str::to_string).chain(words.iter().cloned()).collect();

@@ -1,4 +1,4 @@
-//! `smallfiles`: how does it do with names and small files? The published 10 s rule first (1,001 files of 5 bytes
+//! `smallfiles`: metadata operations and small files. The published 10 s rule first (1,001 files of 5 bytes
 //! written and read), then the operations that decide how a git server, a mail store or a build feels.
 
 use engine::caches::{SWITCH, may_be_dropped};

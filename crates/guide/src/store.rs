@@ -1,4 +1,4 @@
-//! Studies on disk: one file each, written whole or not at all, in a directory that people can read and grep.
+//! Saved studies: one JSON file each, written whole or not at all, in one directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub struct Store {
     directory: PathBuf,
 }
 
-/// A name for a study that begins now: sortable by time, unlike any other.
+/// A unique name for a study that begins now, sortable by time.
 pub fn new_id(question: Question, started_ms: u64) -> String {
     let salt = unguessable() & 0xffff;
     let when = jiff::Timestamp::from_millisecond(started_ms as i64).unwrap_or_default();
@@ -48,7 +48,7 @@ impl Store {
         &self.directory
     }
 
-    /// Makes sure that studies can be kept, before anything runs.
+    /// Checks that studies can be saved, before anything runs.
     ///
     /// # Errors
     /// When the directory cannot be made or written.
@@ -70,10 +70,10 @@ impl Store {
         }
     }
 
-    /// Keeps a study; its file.
+    /// Saves a study; returns its file.
     ///
     /// # Errors
-    /// When it cannot be written; then nothing is left but what was there before.
+    /// When it cannot be written; the files stay as they were.
     pub fn save(&self, study: &Study) -> Result<PathBuf, Problem> {
         let path = self.path_of(&study.id);
         write_whole(&path, Readers::Owner, format!("{}\n", study.to_json()).as_bytes())
@@ -126,7 +126,7 @@ impl Store {
         paths.iter().rev().filter_map(|path| read(path).ok()).find(|study| whole(study) && holds(study))
     }
 
-    /// The study that a person means: a file, an id, the beginning of one, a baseline's name, or `last`.
+    /// The study of a name: a file, an id, the beginning of one, a baseline's name, or `last`.
     ///
     /// # Errors
     /// When nothing or several things match.

@@ -1,4 +1,4 @@
-//! What every guided command needs: its caller, its watcher, and the study that grows.
+//! The state of a guided command: its caller, its watcher, and the study so far.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct Caller<'a> {
     pub command: Vec<String>,
     /// Stops everything (a signal).
     pub control: Arc<Control>,
-    /// Sees what happens.
+    /// Follows the progress.
     pub watcher: &'a mut dyn Watcher,
 }
 
@@ -28,9 +28,9 @@ pub struct StudyRun<'a> {
     pub version: &'a str,
     /// Stops everything (a signal).
     pub control: Arc<Control>,
-    /// Sees what happens.
+    /// Follows the progress.
     pub watcher: &'a mut dyn Watcher,
-    /// What has been found so far.
+    /// The study so far.
     pub study: Study,
     /// Steps begun, and how many there will be.
     pub steps: (usize, usize),
@@ -46,7 +46,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place at a path, under its whole name: `.` says nothing to whoever reads the answer elsewhere.
+    /// The place at a path, by its absolute path: `.` means nothing in a saved study.
     pub fn at(path: &Path) -> Place {
         // What cannot be made absolute (an empty path) is refused where it is looked at.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
@@ -101,7 +101,7 @@ impl<'a> StudyRun<'a> {
         self.control.stopped()
     }
 
-    /// Counts the step that begins now, and tells the watcher.
+    /// Counts the step that begins now, and informs the watcher.
     pub fn begin_step(&mut self, target: usize, title: &str) -> Step {
         self.steps.0 += 1;
         self.steps.1 = self.steps.1.max(self.steps.0);
@@ -112,7 +112,7 @@ impl<'a> StudyRun<'a> {
         step
     }
 
-    /// Keeps a finished row.
+    /// Adds a finished row.
     pub fn end_step(&mut self, step: &Step, row: Row) {
         self.watcher.end(step, &row);
         self.study.rows.push(row);
@@ -120,11 +120,11 @@ impl<'a> StudyRun<'a> {
         self.watcher.grown(&self.study);
     }
 
-    /// Runs one fio command line as a row of the study and keeps it.
+    /// Runs one fio command line and adds its row to the study.
     ///
     /// # Errors
-    /// When the line is refused before its first byte, or the work directory cannot be used any more; an error of a job is
-    /// in the row instead.
+    /// When the line is refused before its first byte, or the work directory cannot be used any more; an error of a job
+    /// is in the row instead.
     pub fn run_row(&mut self, mut row: Row, stop_rule: run::StopRule, work: &WorkDirectory) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
         self.watcher.planned(&self.study, &row);
@@ -141,12 +141,12 @@ impl<'a> StudyRun<'a> {
         Ok(self.study.rows.len() - 1)
     }
 
-    /// Something that the reader must know about how it was done.
+    /// Adds a note about how the study was done.
     pub fn note(&mut self, id: &str, severity: Severity, text: impl Into<String>) {
         self.study.notes.push(Note { id: id.to_string(), severity, node: None, job: None, text: text.into() });
     }
 
-    /// Removes a work directory. What cannot be removed is told and noted: the figures stand all the same.
+    /// Removes a work directory. What cannot be removed is reported and noted; the figures stay valid.
     pub fn remove_work_directory(&mut self, work: WorkDirectory) {
         self.watcher.looked();
         let directory = work.directory().to_path_buf();

@@ -1,5 +1,5 @@
-//! `sweep`: which depth and block size suit a storage? A point per depth, repeated in turns so that shifts from run to run
-//! are seen, and the knee after which only latency grows.
+//! `sweep`: throughput and latency by depth and block size. Points are repeated in turns, so that variation between
+//! runs shows, and the knee is the depth after which only latency grows.
 
 use results::quantity::{counted, number};
 use results::statistics::order_of_round;

@@ -1,23 +1,22 @@
-//! What a person sees while a question is being answered.
+//! The interface through which a study reports its progress.
 
 use std::path::Path;
 
 use results::{DirectionRecord, JobRecord, Row, RunRecord, Study};
 
-/// The watcher of a study. It is told of each step, of its progress some times a second, and of its end.
+/// The watcher of a study. It is called at each step's begin and end, and several times a second in between.
 pub trait Watcher {
-    /// What will be done, and how long it will take; told before the first step.
+    /// What will be done, and how long it will take; called before the first step.
     fn outline(&mut self, _text: &str) {}
-    /// Calls begin that a storage that does not answer holds up: the first look at this path. Told of again with each
-    /// path that follows.
+    /// The first look at this path begins; it blocks if the storage does not respond. Called for each path.
     fn looks(&mut self, _path: &Path) {}
-    /// They have come back, all of them.
+    /// All first looks have returned.
     fn looked(&mut self) {}
     /// A step begins.
     fn begin(&mut self, _step: &Step) {}
-    /// How the step is doing.
+    /// Progress of the step.
     fn progress(&mut self, _step: &Step, _figures: &LiveFigures) {}
-    /// Something that the person must know at once.
+    /// A message to show at once.
     fn message(&mut self, _text: &str) {}
     /// A step has ended with this row.
     fn end(&mut self, _step: &Step, _row: &Row) {}
@@ -25,11 +24,11 @@ pub trait Watcher {
     fn planned(&mut self, _study: &Study, _row: &Row) {}
     /// What it has measured so far, about once a second.
     fn partial(&mut self, _record: &RunRecord) {}
-    /// The study has a row more: what is saved now outlives whatever ends the program.
+    /// The study has a new row: what is saved now is kept if the program is killed.
     fn grown(&mut self, _study: &Study) {}
 }
 
-/// Shows nothing.
+/// A watcher that shows nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
@@ -65,11 +64,11 @@ pub struct LiveFigures {
     pub latency_ns_p99: Option<u64>,
     /// Bytes that the layout has written so far; `None`: it is no layout.
     pub layout_bytes: Option<u64>,
-    /// What has been done so far, of what counts; renewed about once a second. `None`: nothing counts yet.
+    /// Totals without the warm-up, updated about once a second. `None`: the warm-up goes on.
     pub totals: Option<StepTotals>,
 }
 
-/// What a step has done by a moment, the warm-up left out: its last value is what the row says.
+/// Totals of a step so far, without the warm-up; the last ones equal the figures of its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepTotals {
     /// Time that counted until then, ms.
@@ -103,7 +102,7 @@ pub struct IntervalLatency {
 }
 
 impl Amount {
-    /// What came on top of an earlier amount.
+    /// The difference to an earlier amount.
     pub fn since(self, earlier: Amount) -> Amount {
         Amount {
             operations: self.operations.saturating_sub(earlier.operations),
@@ -142,7 +141,7 @@ impl StepTotals {
     }
 }
 
-/// What a step is at.
+/// The phase of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LivePhase {
     /// Files are being made.
@@ -150,7 +149,7 @@ pub enum LivePhase {
     Layout,
     /// Warm-up: nothing counts yet.
     Ramp,
-    /// It counts.
+    /// Measuring.
     Running,
     /// Syncs and closes.
     Syncing,

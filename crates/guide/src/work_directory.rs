@@ -1,7 +1,7 @@
-//! A directory of our own under the path that was asked about. Everything that a question writes is in it; it is
-//! removed when the question ends, also by an error or a signal, and [`clean`] finds what a killed run left.
+//! The work directory of a question, below the path that was given. Everything that the question writes is in it; it is
+//! removed when the question ends, also by an error or a signal, and [`clean`] finds those of killed runs.
 //!
-//! It is held by its descriptor from the moment it is made: whatever is put at its path later is not touched.
+//! It is accessed through its descriptor from the moment it is made: whatever is put at its path later is not touched.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -27,13 +27,13 @@ use space::Guard;
 /// What the directories' names begin with.
 const PREFIX: &str = "fsdyno-work-";
 
-/// Our directory.
+/// A work directory.
 #[derive(Debug)]
 pub struct WorkDirectory {
     parent: Arc<Directory>,
     name: String,
     directory: Arc<Directory>,
-    /// Its marker, locked; `None` once it is given up.
+    /// Its marker, locked; `None` once it is abandoned.
     held: Option<LockedMarker>,
     marker: Mutex<Marker>,
     guard: Guard,
@@ -41,9 +41,9 @@ pub struct WorkDirectory {
 }
 
 impl WorkDirectory {
-    /// Makes the directory under `path`, which must be a directory that can be written, on the filesystem type that
-    /// the person expects (if any), with room for what is needed without filling it beyond 90 %. Should the filesystem be
-    /// filled meanwhile, `control` stops the study.
+    /// Makes the directory under `path`, which must be a directory that can be written, on the filesystem type that the
+    /// user expects (if any), with space for what is needed without filling it beyond 90 %. If the filesystem fills up
+    /// during the run, `control` stops the study.
     ///
     /// # Errors
     /// Each of these, before anything has been written.
@@ -115,11 +115,11 @@ impl WorkDirectory {
         self.directory().join(name)
     }
 
-    /// Claims other space than when it was opened: before a larger fill, and again before what was removed is written
-    /// anew. What is in it does not count.
+    /// Reserves another amount of space than when it was opened: before a larger fill, and before removed data is
+    /// written again. What is in it does not count.
     ///
     /// # Errors
-    /// When there is no room for that.
+    /// When there is too little space.
     pub fn reserve_space(&self, need: SpaceNeeds) -> Result<(), Problem> {
         let marker = Marker { need, ..self.marker() };
         space::check_patiently(&self.parent, self.parent.path(), need, &marker)?;
@@ -161,7 +161,7 @@ impl WorkDirectory {
         removal::empty(&self.directory, self.bounds)
     }
 
-    /// Leaves it where it is, for [`clean`]: its storage does not answer.
+    /// Leaves it where it is, for [`clean`]: its storage does not respond.
     pub fn abandon(self) {
         // Not even closed: that may wait for the storage, too.
         std::mem::forget(self);
@@ -186,8 +186,8 @@ impl Drop for WorkDirectory {
     }
 }
 
-/// The directory must be the one that was made, and not one that somebody put into its place: that one is not ours to
-/// empty, and only the marker is taken back.
+/// Checks that the directory is the one that was made. Another one in its place is not emptied; only the marker is
+/// removed.
 fn check_owner(directory: &Directory, held: &LockedMarker) -> Result<(), Problem> {
     let owner = directory.state().ok().map(|state| state.owner);
     let ours = held.owner(directory);
@@ -210,7 +210,7 @@ fn cannot_write(path: &Path, code: i32) -> Problem {
     }
 }
 
-/// The system's text without the number that Rust adds.
+/// The system's error text without the number that Rust adds.
 pub fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split_once(" (os error").map_or(text.clone(), |(before, _)| before.to_owned())
@@ -252,7 +252,7 @@ pub fn type_matches(fstype: &str, expected: &str) -> bool {
     fstype == expected || family == expected || fstype.split('.').any(|part| part == expected)
 }
 
-/// Sees that a path is on the filesystem type that the person expects.
+/// Checks that a path is on the filesystem type that the user expects.
 ///
 /// # Errors
 /// When it is on another, such as an empty mount point on its parent's.

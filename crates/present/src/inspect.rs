@@ -198,7 +198,7 @@ fn link_speed(bits_per_s: u64) -> String {
     if megabits >= 1000 { format!("{} Gbit/s", megabits as f64 / 1000.0) } else { format!("{megabits} Mbit/s") }
 }
 
-/// Devices beside each other; those that differ in nothing but the name are told once.
+/// Devices side by side; those that differ only in their name are listed once.
 fn about_devices(page: &mut Page, devices: &[BlockDevice], above: Option<&str>) {
     let mut listed: Vec<&str> = Vec::new();
     for device in devices {

@@ -1,5 +1,5 @@
-//! What was measured: histogram, moments, series, and the [`RunRecord`] that is the only thing saved, sent,
-//! merged and compared. Pure: no clock, no file, no terminal.
+//! The results of runs: histogram, moments, series, and the [`RunRecord`], the only thing that is saved, sent, merged
+//! and compared. Pure: no clock, no file, no terminal.
 #![forbid(unsafe_code)]
 
 mod blank;

@@ -1,4 +1,4 @@
-//! The record of a question that a person asked: several runs, what they were judged by, and what they say.
+//! The record of a question: its runs, the requirements that they are judged by, and the answer in sentences.
 
 mod change;
 mod figures;

@@ -31,17 +31,17 @@ pub(crate) use shared::{Event, Shared};
 /// A worker's stack: the loop keeps its state on the heap.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// Orders and totals are looked at so often.
+/// Interval at which orders and totals are read.
 const WATCH: Duration = Duration::from_millis(50);
 
-/// Interim records are asked for so often where a server or a daemon may leave a worker stuck, ns: one takes some ten
+/// Interval of interim records where a server or a daemon may leave a worker stuck, ns; one costs some ten
 /// microseconds.
 const SNAPSHOTS_NS: u64 = 250_000_000;
 
-/// The note of a run whose log files lack something.
+/// Identifier of the note that log files are incomplete.
 pub const LOGS_INCOMPLETE: &str = "logs-incomplete";
 
-/// What is known before the run and the record must hold, and with what it was found out.
+/// What is known before the run and goes into the record, and the look at the machine that it comes from.
 #[derive(Debug)]
 pub(crate) struct Heading {
     /// Version line.
@@ -105,7 +105,7 @@ struct Conductor<'run> {
     stability: Stability,
     /// When the workers were last looked at.
     looked_ns: u64,
-    /// An allocation has failed, and it was told.
+    /// A failed allocation was reported.
     short_of_memory: bool,
     /// When the next interim records are asked for.
     next_snapshots_ns: u64,
@@ -144,7 +144,8 @@ impl<'run> Conductor<'run> {
     }
 
     fn run(self) -> RunRecord {
-        // Most of the program has done its part: options are read and the plan is made. So has, at the end, what worked.
+        // Most of the program has done its part: options are read and the plan is made. So has, at the end, what
+        // worked.
         engine::process::release_code_pages();
         let record = self.carry_out();
         engine::process::release_code_pages();
@@ -196,7 +197,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Waits for the last line of the log files; what is missing in them is told, and noted in the record.
+    /// Waits for the last line of the log files; missing lines are reported, and noted in the record.
     fn end_logs(&mut self) {
         let bounds = self.shared.control.bounds();
         for text in self.logs.take().map(|logs| logs.end(bounds)).unwrap_or_default() {
@@ -270,7 +271,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Waits until everybody is ready, or has ended before that: these ends are the result.
+    /// Waits until each worker is ready or has ended; returns those that ended before they were ready.
     fn await_readiness(&mut self, stage: u32, stage_workers: &mut StageWorkers) -> Vec<(usize, WorkerEnd)> {
         let mut early = Vec::new();
         while stage_workers.is_any_starting() {
@@ -407,7 +408,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Gives the workers a moment to offer their counters; one that is stuck in the kernel is left as it was.
+    /// Waits briefly for the interim counters of the workers; those of a stuck worker stay as they were.
     fn take_snapshots(&mut self) {
         let epoch = self.shared.control.request_snapshots();
         let deadline_ns = self.clock.now_ns() + 200_000_000;
@@ -421,7 +422,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Results of those that have ended, the last word of those that run.
+    /// Results of the workers that have ended, the latest interim records of those that run.
     fn jobs_so_far(&self, seconds_left: Option<u64>) -> Vec<JobRecord> {
         let begun = self.ended.iter().enumerate().filter(|(index, _)| self.started_ns[*index].is_some());
         let record_of = |(index, ended): (usize, &Option<JobRecord>)| match ended {
@@ -455,7 +456,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// This machine, and what it has seen so far.
+    /// This machine with the ledger so far.
     fn node(&self, elapsed_ns: u64) -> Node {
         let Node { name, host, storages, .. } = self.heading.node.clone();
         let disks = self.disks.as_ref().map(|watch| watch.finish(Duration::from_nanos(elapsed_ns)));

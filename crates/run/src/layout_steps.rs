@@ -1,5 +1,5 @@
-//! The plan's layouts, one after the other, with fio's lines for them. They are made on a thread of their own: one that
-//! is stuck in the kernel holds up neither an order to stop nor the report.
+//! The plan's layouts, one after the other, with fio's messages about them. They run on a thread of their own, so that
+//! one that is stuck in the kernel delays neither a stop nor the report.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};

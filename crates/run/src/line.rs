@@ -1,5 +1,5 @@
-//! One command line, from its words to its record: parsed, looked at, planned, run and judged. The fio face, the questions
-//! and `doctor` all go this way; what each of them does between two steps stands between its calls.
+//! One command line from its words to its record: parse, look at the machine, plan, run, judge. The fio face, the
+//! questions and `doctor` call these steps, and do their own work in between.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Metadata work: workers whose requests are operations on names, as a program with many small files makes them. They
-//! begin together at the gate, stop between two operations, and tell what they have done in their cells; one that is
-//! stuck in the kernel is left behind.
+//! begin together at the gate, stop between two operations, and publish their counters in their cells; one that is
+//! stuck in the kernel is abandoned.
 
 pub mod caches;
 pub mod operations;

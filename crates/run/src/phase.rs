@@ -1,5 +1,5 @@
-//! The times at which a worker must look up from its loop: the end of the ramp, the end of a sample window, the
-//! end of the runtime, and a tick for orders and totals. The loop compares one number; everything else is here.
+//! The times at which a worker's loop runs its tick: the end of the ramp, the end of a sample window, the end of the
+//! runtime, and regularly for orders and totals. The loop compares one number; everything else is here.
 
 use crate::recorder::Recorder;
 
@@ -134,14 +134,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn recorder() -> Recorder {
-        let kept = RecorderOptions {
-            submission: false,
-            lat_distribution: false,
-            slat_distribution: false,
-            response: false,
-            syncs: false,
-        };
-        Recorder::new(PerDirection { read: true, write: false, trim: false }, kept, 1)
+        Recorder::new(PerDirection { read: true, write: false, trim: false }, RecorderOptions::default(), 1)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What one worker counts. Owned by its thread; nobody else touches it.
+//! The counters of one worker. Its thread owns them; no other accesses them.
 
 mod cells;
 mod classes;
@@ -122,7 +122,7 @@ impl Window {
 }
 
 /// What a worker keeps of each I/O.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RecorderOptions {
     /// Submission latency exists (asynchronous engines).
     pub(crate) submission: bool,

@@ -1,4 +1,4 @@
-//! Who of a stage is awaited: each worker is counted once in and once out, whenever it comes.
+//! Which workers of a stage have not ended: each is counted once when it begins and once when it ends.
 
 use std::sync::{Condvar, Mutex};
 
@@ -12,7 +12,7 @@ pub(crate) struct StartGate {
 }
 
 impl StartGate {
-    /// Waits until the stage begins. False: this worker was left behind before, and may not begin.
+    /// Waits until the stage begins. False: this worker was abandoned before, and must not begin.
     #[must_use]
     pub(crate) fn wait(&self, stage: u32, cell: &WorkerCell) -> bool {
         let mut open = self.open_stages.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -47,7 +47,7 @@ pub(crate) struct StageWorkers {
 }
 
 impl StageWorkers {
-    /// Nobody yet, of so many workers.
+    /// No worker has begun yet, of this many.
     pub(crate) fn new(workers: usize) -> StageWorkers {
         StageWorkers { attendance: vec![Attendance::Absent; workers], starting: 0, awaited: 0 }
     }
@@ -59,7 +59,7 @@ impl StageWorkers {
         self.awaited += 1;
     }
 
-    /// It can begin with its I/O; from one that is not awaited this is no news.
+    /// It is ready for its I/O; ignored for a worker that has ended.
     pub(crate) fn is_ready(&mut self, index: usize) {
         if self.attendance[index] == Attendance::Starting {
             self.attendance[index] = Attendance::Ready;
@@ -67,7 +67,7 @@ impl StageWorkers {
         }
     }
 
-    /// It has ended, or is left behind. False: it is not awaited, any more or at all.
+    /// It has ended, or is abandoned. False: it had ended before, or never begun.
     #[must_use]
     pub(crate) fn ends(&mut self, index: usize) -> bool {
         match std::mem::replace(&mut self.attendance[index], Attendance::Absent) {
@@ -79,7 +79,7 @@ impl StageWorkers {
         true
     }
 
-    /// It has begun and neither ended nor been left behind.
+    /// It has begun and neither ended nor been abandoned.
     pub(crate) fn awaits(&self, index: usize) -> bool {
         self.attendance[index] != Attendance::Absent
     }

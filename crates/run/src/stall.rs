@@ -1,17 +1,17 @@
-//! What shows no sign of life: noticed, told of, and in the end left behind. A run must end although a server, a daemon or
-//! a disk never answers.
+//! Detects workers, layouts and operations without progress: they are reported, and abandoned in the end. A run must
+//! end even if a server, a daemon or a disk never responds.
 //!
-//! Time is counted in the looks of whoever watches, not by the wall: a machine that stood still asks nobody to hurry.
+//! Time is counted in looks, not by the wall clock: after a suspend of the machine nothing counts as stalled.
 
 pub(crate) mod worker;
 
 use crate::bounds::Silence;
 
-/// One look counts at most so much, ns.
+/// Most time that one look counts, ns.
 const STEP_NS_MAX: u64 = 200_000_000;
 
-/// Counts the silence of one thing. `Sign`: what it has done so far; whatever differs from the look before is a sign of
-/// life.
+/// Counts the time without progress of one worker, layout or operation. `Sign`: what it has done so far; any change
+/// since the look before is progress.
 #[derive(Clone, Copy, Debug)]
 pub struct StallDetector<Sign> {
     seen: Option<Sign>,
@@ -22,11 +22,11 @@ pub struct StallDetector<Sign> {
 /// What a look found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing to say.
+    /// There is progress, or too little time without it.
     Alive,
-    /// Nothing has changed for so many ns, and nobody was told yet.
+    /// No progress for so many ns, not reported yet.
     Silent(u64),
-    /// It is given up after so many ns.
+    /// It is abandoned after so many ns without progress.
     Lost(u64),
 }
 

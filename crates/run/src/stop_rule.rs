@@ -1,4 +1,4 @@
-//! When a run ends before its lines say so: the conductor asks at each look.
+//! Rules that end a run before its runtime; the conductor evaluates them at each look.
 
 use results::{Note, Severity};
 

@@ -25,8 +25,7 @@ use crate::recorder::{Recorder, RecorderOptions};
 use crate::verification::{self, Verification};
 pub(crate) use end::{Refused, WorkerEnd};
 
-/// Runs the worker to its end. `index` counts from 0. `None`: it came back after it had been left behind, and its end is
-/// written.
+/// Runs the worker to its end. `index` counts from 0. `None`: it had been abandoned before, and its end is recorded.
 pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     let plan = &shared.plan.workers[index];
     let cell = &shared.cells[index];
@@ -145,7 +144,7 @@ fn open(plan: &WorkerPlan, file: &PlannedFile, control: &Control, cell: &WorkerC
     Ok(opened)
 }
 
-/// What the kernel is told about the pattern to come.
+/// Advises the kernel about the pattern (fadvise).
 fn advice(plan: &WorkerPlan) -> Option<Advice> {
     match plan.job.files.fadvise {
         Fadvise::Off => None,
@@ -202,7 +201,7 @@ struct Task<'run> {
 }
 
 impl EngineVisitor for Task<'_> {
-    /// `None`: it was left behind before it could begin.
+    /// `None`: it was abandoned before it could begin.
     type Output = Option<WorkerEnd>;
 
     // Inlined, all engines would share one frame, and every worker's stack would hold room for the loop of each.
@@ -417,8 +416,8 @@ fn ends_with_sync(plan: &WorkerPlan) -> bool {
     durability.end_fsync || durability.fsync_on_close || durability.end_syncfs
 }
 
-/// `end_fsync`, `fsync_on_close` and `end_syncfs`; how many syncs that were. One may never return: what is known goes
-/// into the worker's cell before.
+/// `end_fsync`, `fsync_on_close` and `end_syncfs`; returns the number of syncs. One may never return: what is known is
+/// stored in the worker's cell before.
 #[cold]
 fn final_syncs<E: Engine, A: Account>(plan: &WorkerPlan, parts: &Parts<'_, E, A>, now_ns: u64) -> Result<u32, Failure> {
     let elapsed_ms = parts.phase.elapsed_ms(now_ns);

@@ -1,4 +1,5 @@
-//! What the tests share: a directory of their own, the built program run in it, the lab's stacks, and why one is skipped.
+//! What the tests share: a directory of their own, the built program run in it, the lab's stacks, and why one is
+//! skipped.
 #![forbid(unsafe_code)]
 
 mod place;
@@ -42,7 +43,7 @@ pub fn skip(reason: &str) {
     eprintln!("skipped: {reason}");
 }
 
-/// Whether a program is installed; if not, that is said.
+/// Whether a program is installed; if not, prints that the test is skipped.
 pub fn has(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok_and(|ran| ran.status.success());
     if !found {
@@ -51,7 +52,7 @@ pub fn has(tool: &str) -> bool {
     found
 }
 
-/// Whether what needs root can be done; if not, that is said.
+/// Whether the test has root; if not, prints that it is skipped.
 pub fn is_root(what: &str) -> bool {
     let root = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("this process")) == 0;
     if !root {

@@ -32,7 +32,7 @@ pub fn pause(ms: u64) {
     clock.sleep_until_ns(clock.now_ns() + ms * 1_000_000);
 }
 
-/// A program that goes on. What it says is on disk, so that nobody has to read pipes.
+/// A running program. Its output is in files, so that no pipe has to be read.
 pub struct Running {
     child: Child,
     output: TempDir,
@@ -72,7 +72,7 @@ impl Running {
         self.text("stdout")
     }
 
-    /// What it has said beside so far.
+    /// Its stderr so far.
     pub fn stderr(&self) -> String {
         self.text("stderr")
     }
@@ -141,8 +141,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // After a failed assertion nothing goes on in the background; after a good end both calls do nothing. One that is
-        // stuck in the kernel is not waited for.
+        // After a failed assertion nothing goes on in the background; after a good end both calls do nothing. One that
+        // is stuck in the kernel is not waited for.
         let _ = self.child.kill();
         let _ = self.child.try_wait();
     }

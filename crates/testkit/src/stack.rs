@@ -13,7 +13,7 @@ const INSIDE: &str = "FSDYNO_LAB_INSIDE";
 /// The lab's status for a stack that cannot stand here.
 const CANNOT_STAND: i32 = 77;
 
-/// Before what a test tells: the harness inside a stack prints more, which must not be counted twice.
+/// Prefix of the lines that a test shows: the harness inside a stack prints others, which must not be counted twice.
 const REPORT_PREFIX: &str = "| ";
 
 /// One stack at a time: the figures of two would be each other's.
@@ -27,7 +27,7 @@ pub fn inside(test: &str, stack: &str, body: impl FnOnce()) {
     reports_inside(test, stack, body).iter().flatten().for_each(|line| show(line));
 }
 
-/// The same beside other stacks; the lines that it told there, `None` inside and where the stack cannot stand.
+/// The same beside other stacks; the lines that the test showed, `None` inside and where the stack cannot stand.
 #[track_caller]
 pub fn reports_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Vec<String>> {
     if std::env::var_os(INSIDE).is_some() {
@@ -56,8 +56,7 @@ pub fn reports_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Ve
     Some(stdout.lines().filter_map(|line| line.strip_prefix(REPORT_PREFIX)).map(str::to_owned).collect())
 }
 
-/// Should it fail, the last words of the kernel that it ran on are told: a process that crashed is named there with
-/// its address.
+/// If it fails, the last lines of the kernel's log are shown: they name a process that crashed, with its address.
 fn body_in_guest(body: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
         let words = Command::new("dmesg").output().map(|ran| text(&ran.stdout)).unwrap_or_default();
@@ -67,7 +66,7 @@ fn body_in_guest(body: impl FnOnce()) {
     }
 }
 
-/// For who looks at a test's output: the figures behind what it holds. Lines told inside a stack come out of it.
+/// Shows figures in the output of a test. Lines shown inside a stack are passed out of it.
 #[expect(clippy::print_stdout, reason = "shown with --nocapture, or when the test fails")]
 pub fn show(text: &str) {
     // The harness may have printed the test's name without an end of its line.

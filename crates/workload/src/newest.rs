@@ -25,7 +25,7 @@ struct WriteCounts {
     writes: Vec<u32>,
 }
 
-/// Whether and how the newest writes can be told.
+/// Whether and how the newest write to a place is known.
 pub(crate) enum Overwriting {
     /// Each block is written once.
     Never,

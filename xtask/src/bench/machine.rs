@@ -1,4 +1,4 @@
-//! The machine in general words: enough to judge the numbers, nothing that names it.
+//! A description of the machine: enough to judge the numbers, nothing that identifies it.
 
 use std::process::Command;
 
@@ -10,11 +10,11 @@ pub(super) fn describe(bench: &Bench) -> Vec<String> {
         format!("- processor: {} ({} in use)", processor(), bench.processors),
         format!("- kernel: {}", kernel()),
         format!("- file system: {}", output_of("stat", &["-f", "-c", "%T", &bench.directory.to_string_lossy()])),
-        format!("- ours: {}", bench.ours.version),
+        format!("- fsdyno: {}", bench.ours.version),
     ];
-    lines.push(format!("- beside it: {}", bench.fio.as_ref().map_or("no fio", |fio| fio.version.as_str())));
+    lines.push(format!("- fio: {}", bench.fio.as_ref().map_or("not installed", |fio| fio.version.as_str())));
     lines.push(format!("- date: {}", output_of("date", &["-u", "+%Y-%m-%d"])));
-    lines.push(format!("- neighbours: load average {} at the end (1 is this benchmark)", load()));
+    lines.push(format!("- load average at the end: {} (1 is this benchmark)", load()));
     lines.push(format!("- runs: {} pairs of {} ms, pinned to one processor", bench.rounds, bench.runtime_ms));
     lines
 }

@@ -30,7 +30,7 @@ pub enum TreeError {
 }
 
 /// Removes all names of a directory but those to keep, and counts what has gone. Links are removed and not followed;
-/// what is mounted within is left alone, and said at the end.
+/// what is mounted within is left alone, and reported at the end.
 ///
 /// # Errors
 /// The first thing that could not be removed; all else has gone.

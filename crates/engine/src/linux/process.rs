@@ -29,7 +29,7 @@ pub fn fork() -> io::Result<Side> {
 
 /// Has this process end with its parent. False: the parent has ended already. `to_parent` is a pipe that the parent
 /// alone reads: the kernel closes it before it tells the children, so one of the two is always seen. (The parent's
-/// number tells nothing where the two live in different namespaces.)
+/// number means nothing where the two are in different namespaces.)
 pub fn end_with_parent(to_parent: &std::io::PipeWriter) -> bool {
     // Never refused for a signal that there is.
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));

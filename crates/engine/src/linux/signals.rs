@@ -34,8 +34,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Hears each signal on a thread of this name. A second SIGINT, a second later or more, ends the process at once: for
-    /// a run that is stuck in the kernel.
+    /// Hears each signal on a thread of this name. A second SIGINT, a second later or more, ends the process at once:
+    /// for a run that is stuck in the kernel.
     pub fn begin(name: &str, mut hear: impl FnMut(i32) + Send + 'static) -> io::Result<Listener> {
         let armed = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register_conditional_shutdown(SIGINT, 128, Arc::clone(&armed))?;

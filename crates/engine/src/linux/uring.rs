@@ -52,7 +52,7 @@ pub(crate) struct Uring<'a> {
     /// Completions are polled for.
     polled: bool,
     submission_thread: bool,
-    /// What [`Engine::ways`] tells.
+    /// The result of [`Engine::ways`].
     ways: Vec<&'static str>,
     /// Requests written to the queue, taken from it, and reaped, since the beginning.
     queued: u64,

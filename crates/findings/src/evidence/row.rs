@@ -23,7 +23,7 @@ pub(crate) struct Row<'r> {
     pub(crate) storage: Option<&'r Storage>,
 }
 
-/// Who answers for the files of a FUSE mount.
+/// Where the data of a FUSE mount come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FuseBackend {
     /// A server behind a network.

@@ -1,4 +1,4 @@
-//! T21: a clock that costs or drifts.
+//! T21: a clock that is slow to read, or drifts.
 
 use results::{Finding, Severity};
 

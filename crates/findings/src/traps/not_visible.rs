@@ -1,4 +1,4 @@
-//! T33: nobody could see whether the storage was at work.
+//! T33: no counter shows whether requests reached the storage.
 
 use results::evidence::{Seen, StorageClass};
 use results::{Finding, ReadWrite, Severity};

@@ -1,4 +1,4 @@
-//! T32: a sync that returned and stored nothing.
+//! T32: a sync that returned before the data were stored.
 
 use results::evidence::StorageClass;
 use results::{Finding, Severity};

@@ -29,7 +29,7 @@ impl RecordFile {
         self.file.write(format!("{}\n", record.to_json()).as_bytes())
     }
 
-    /// Replaces the file by this record: whole or not at all. A failure is told; false then.
+    /// Replaces the file by this record: whole or not at all. False: it failed, and that was reported.
     pub(super) fn save_or_report(&self, record: &RunRecord) -> bool {
         let saved = self.save(record);
         self.print_stderr(&saved);

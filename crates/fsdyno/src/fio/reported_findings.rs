@@ -5,9 +5,9 @@ use results::{Finding, RunRecord, Severity};
 
 use crate::process::streams::print_stderr;
 
-/// Says what was found; remembers it, so that nothing is said twice.
+/// Prints findings on stderr, each once.
 pub(super) struct ReportedFindings {
-    /// `--findings=off`: nothing is said.
+    /// False with `--findings=off`: nothing is printed.
     wanted: bool,
     reported: Vec<Finding>,
 }
@@ -30,7 +30,7 @@ impl ReportedFindings {
         self.report(found);
     }
 
-    /// What the run showed, but for what was said before it.
+    /// The findings of the run, except those that were printed before it.
     pub(super) fn after_run(&mut self, record: &RunRecord) {
         self.report(record.findings.clone());
     }

@@ -1,4 +1,4 @@
-//! What was kept, and what was left behind: `runs`, `show`, `clean`.
+//! Saved studies, and work directories of killed runs: `runs`, `show`, `clean`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -65,7 +65,7 @@ pub(crate) struct Clean {
     json: bool,
 }
 
-/// Ends with the problem told, if there is one.
+/// Reports the problem, if there is one, and ends.
 pub(super) fn ended(result: Result<ExitCode, Problem>) -> ExitCode {
     result.unwrap_or_else(|problem| {
         report_problem(&problem);

@@ -22,9 +22,9 @@ const LEAST_MS: u64 = 900;
 
 /// The stream.
 pub(crate) struct Stream {
-    /// `None`: nobody reads any more.
+    /// `None`: the reader has closed it.
     sink: Option<Box<dyn Write>>,
-    /// Of the step: the last line of progress, ms since it began; what has been told so far.
+    /// Of the step: when its last line was written, ms since it began, and the totals that were written so far.
     reported_ms: u64,
     reported: StepTotals,
     reported_layout_bytes: u64,
@@ -83,7 +83,7 @@ impl Stream {
         }
     }
 
-    /// What came on top of what has been told, as keys.
+    /// The difference to the totals that were written before, as keys.
     fn difference(&mut self, now: StepTotals) -> Map<String, Value> {
         let reported = self.reported;
         let mut keys = Map::new();

@@ -1,4 +1,4 @@
-//! Keeps the study as it grows: what a killed run had found by then is not lost.
+//! Saves the study while it runs, so that the results of a killed run are not lost.
 
 use engine::clock::{Clock, RealClock};
 use guide::Watcher;
@@ -8,7 +8,7 @@ use results::{Row, RunRecord, Study};
 use crate::process::saver::Saver;
 use crate::process::streams::report_problem;
 
-/// Saves each row as it ends, and so often the one that runs.
+/// Saves the study with each row that ends, and in between with the row that runs.
 pub(super) struct StudySaver {
     saver: Saver<Study>,
     /// Between two savings while a row runs, ns; 0: only when it has ended.
@@ -22,7 +22,7 @@ impl StudySaver {
     pub(super) fn begin(store: Store, interval_s: u32) -> StudySaver {
         let mut reported = false;
         let saver = Saver::begin(move |study| {
-            // That it fails is told once; the end tells it again.
+            // A failure is reported once here, and again at the end.
             if let (Err(problem), false) = (store.save(study), reported) {
                 reported = true;
                 report_problem(&problem);

@@ -42,7 +42,7 @@ struct State {
     watch: Watch,
 }
 
-/// How long a path has said nothing, and how long ago a signal came.
+/// How long a path has not responded, and how long ago a signal came.
 #[derive(Debug, Default)]
 struct Watch {
     silent: StallDetector<u64>,

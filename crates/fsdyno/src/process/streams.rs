@@ -33,14 +33,14 @@ pub(crate) fn write_stdout(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// A line on stderr. It may quote what people wrote: a terminal takes no orders from that.
+/// A line on stderr. Control sequences in quoted text are escaped.
 pub(crate) fn print_stderr(text: &str) {
     print_stderr_in_colour(&escape::terminal(text));
 }
 
-/// A line on stderr with colours of ours, which quotes nobody's orders to a terminal.
+/// A line on stderr that may contain colours. It must not quote text of others unescaped.
 pub(crate) fn print_stderr_in_colour(text: &str) {
-    // Nobody is left to tell if stderr is gone.
+    // There is no other place to report that stderr is closed.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 

@@ -18,11 +18,11 @@ const KILL: u8 = 9;
 const BUS: u8 = 7;
 const ABORT: u8 = 6;
 
-/// The status of a process whose parent was killed before it could begin; nobody reads it.
+/// The status of a process whose parent was killed before it could begin; it is not read.
 const ORPHANED: u8 = 1;
 
-/// Where the process that does the work says its farewell; `None`: nobody waits for it.
-static FAREWELL_TO: Mutex<Option<PipeWriter>> = Mutex::new(None);
+/// The pipe through which the working process reports its exit status; `None`: no process waits for it.
+static STATUS_WRITER: Mutex<Option<PipeWriter>> = Mutex::new(None);
 
 /// Does the work in a process of its own; its exit status. `work` must begin before any thread does.
 pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
@@ -66,11 +66,11 @@ pub(crate) fn abandon(status: u8) -> ! {
 }
 
 fn status_writer() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
-    FAREWELL_TO.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    STATUS_WRITER.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The last deed of the process that does the work. Whoever reads its output sees the end of it even if the process
-/// cannot end.
+/// Reports the exit status and closes the standard streams, so that readers of the output see its end even if the
+/// process cannot end.
 fn report_end(status: u8) {
     let Some(mut writer) = status_writer().take() else { return };
     let _ = std::io::stdout().flush();

@@ -1,4 +1,4 @@
-//! What a run has done, look by look: totals of what counts, and the latency of what came since the last look.
+//! Totals of a run at each look, and the latency of the I/Os since the look before.
 
 use results::{DirectionRecord, Histogram, JobRecord};
 
@@ -11,7 +11,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// The totals as of these interim records, which must have left their warm-up behind.
+    /// The totals of these interim records, which must be past their warm-up.
     pub(super) fn look(&mut self, jobs: &[JobRecord]) -> StepTotals {
         let so_far = latencies(jobs);
         let new = difference(&so_far, &self.latencies);

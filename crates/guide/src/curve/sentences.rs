@@ -1,4 +1,4 @@
-//! What a load curve says: where response time leaves its floor, and from which load on the queue grows.
+//! Conclusions from a load curve: where response time leaves its floor, and from which load on the queue grows.
 
 use results::quantity::{count_per_s, latency, number};
 use results::statistics::Served;

@@ -1,4 +1,4 @@
-//! What the figures of `measure` have to do with each other, in three sentences.
+//! How the figures of `measure` are related, in three sentences.
 
 use results::evidence::{ServerIdentity, StorageClass};
 use results::quantity::{bytes_per_s, count, latency, number, published};

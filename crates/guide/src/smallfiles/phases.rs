@@ -1,5 +1,4 @@
-//! The phases, in the order in which they run: each makes the names that a later one uses, so that nothing is made
-//! for its own sake.
+//! The phases in the order in which they run: each makes the names that a later one uses.
 
 use run::metadata::caches::Cache;
 use run::metadata::operations::{self, Perform};

@@ -1,4 +1,4 @@
-//! From the news of a phase to the watcher's figures.
+//! Turns the events of a phase into the watcher's figures.
 
 use run::Observer;
 use run::metadata::Progress;

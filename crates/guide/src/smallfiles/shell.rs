@@ -24,17 +24,17 @@ pub(super) const FILES: u32 = 1001;
 /// Bytes of each.
 pub(super) const SIZE_BYTES: u64 = 5;
 
-/// The same without any storage. Starting cat is slow and even: a part of the 1,001 tells.
+/// The same loops without storage. Starting cat takes long and varies little: a part of the 1,001 is enough.
 const EMPTY_WRITE: (&str, u32) = ("for i in {0..1000}; do echo 'test' > /dev/null; done", FILES);
 const EMPTY_READ: (&str, u32) = ("for i in {1..50}; do cat /dev/null > /dev/null; done", 50);
 
-/// Between two looks at bash, ns.
+/// Interval of the checks whether bash has ended, ns.
 const LOOK_NS: u64 = 20_000_000;
 
-/// So long a loop that was told to end is waited for, ns.
+/// How long to wait for a loop that was told to end, ns.
 const FAREWELL_NS: u64 = 2_000_000_000;
 
-/// What a loop did.
+/// The result of a loop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Looped {
     /// By bash's own `time`, ns.
@@ -50,7 +50,7 @@ pub(super) fn words(script: &str) -> Vec<String> {
     ["bash", "-c", script].map(str::to_string).to_vec()
 }
 
-/// What bash and its processes take for the page's loops on any storage, ns: writing, and reading.
+/// The time of bash and its processes in the page's loops without storage, ns: writing, and reading.
 pub(super) fn cost_ns(control: &Control) -> Result<[u64; 2], Problem> {
     let cost = |(script, iterations): (&str, u32)| {
         let looped = run(script, None, control)?;
@@ -92,7 +92,7 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
     }
 }
 
-/// Reads to the end, so that bash never waits for us.
+/// Reads to the end, so that bash never blocks on the pipe.
 fn listen(mut stderr: ChildStderr) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! One phase after the other in one directory: which names there are by now, and what each phase's row says.
+//! Runs the phases one after the other in one directory, keeps track of the names in it, and makes a row of each.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -143,7 +143,7 @@ impl Suite {
         Ok(part)
     }
 
-    /// What is done: cold attributes are asked of whoever has them.
+    /// The operation: cold attributes are read past the kernel's cache where that is possible.
     fn perform_of(&self, phase: &Phase) -> Perform {
         let forced = phase.cache == Cache::ColdNames && self.caches.uncached_attributes_from().is_some();
         if forced { operations::stat_uncached } else { phase.perform }
@@ -247,7 +247,7 @@ impl Suite {
         }
     }
 
-    /// What the mount has exchanged with its server; `None`: no NFS, or not visible.
+    /// Counters of the NFS mount; `None`: no NFS, or not visible.
     fn wire(&self) -> Option<WireCounters> {
         let mount = self.caches.mount.as_ref().filter(|_| self.caches.is_nfs())?;
         probe::nfs_mount_statistics(&mount.mount_point).ok()

@@ -1,4 +1,4 @@
-//! The knee of a sweep, as far as the noise of its points lets it be told.
+//! The knee of a sweep, if its points are not too noisy to show it.
 
 use results::quantity::{count_per_s, counted, latency, number};
 use results::statistics::{Knee, LoadPoint, RUNS_MIN, knee};
@@ -135,7 +135,7 @@ fn still_rising(points: &[Point], last: &Point) -> String {
     )
 }
 
-/// The rounds do not tell these apart.
+/// Whether the rounds show no difference between these.
 fn blurred(earliest: &Point, latest: &Point, points: &[Point]) -> String {
     let widest = points.iter().filter_map(|point| {
         let interval = point.found.interval?;

@@ -1,4 +1,4 @@
-//! What killed runs left: finding it, and removing what is ours, and only that.
+//! Finds work directories of killed runs, and removes those that are certainly fsdyno's.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub enum Outcome {
     Removed,
     /// It was only looked for.
     Found,
-    /// Its run goes on, or nobody can tell: left alone.
+    /// Its run goes on, or that is not known: left alone.
     InUse(u32),
     /// Another machine made it, and might still be using it: left alone.
     OtherHost(String),
@@ -63,8 +63,8 @@ pub enum Outcome {
     Failed(String),
 }
 
-/// Finds what killed runs left directly under `path`, and removes it unless it is only to look. The watcher is told what
-/// is looked at.
+/// Finds what killed runs left directly below `path`, and removes it unless only listing was asked for. The watcher is
+/// called with each path before a call that may block.
 ///
 /// # Errors
 /// When `path` cannot be read.

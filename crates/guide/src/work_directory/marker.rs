@@ -1,4 +1,4 @@
-//! The file that marks a directory as ours, and the lock on it that lives as long as the run.
+//! The file that marks a work directory, and the lock on it that is held for the length of the run.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,7 +17,7 @@ const WHAT: &str = "fsdyno work directory";
 /// Version of its format.
 const VERSION: u32 = 1;
 
-/// It is written with so many bytes, whatever it says, so that a change of it is one write.
+/// Length of the file, bytes, whatever its content: so each change is one write.
 const BYTES: usize = 1024;
 
 /// More than this is no marker.

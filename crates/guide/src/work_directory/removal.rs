@@ -1,5 +1,5 @@
-//! Removing a work directory. Storage that does not answer holds up nobody: a thread does it, and is left behind when
-//! nothing goes any more.
+//! Removing a work directory, on a thread that is abandoned if storage does not respond and nothing is removed any
+//! more.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use super::space::SpaceNeeds;
 use super::{marker, reason};
 use crate::Problem;
 
-/// Between two looks at what has gone.
+/// Interval at which the count of removed files is read.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Removes a work directory: the marker last, so that a removal cut short is still recognised. `lock` is what holds the
-/// marker: it is let go before the marker goes, as NFS keeps a file that is open under another name.
+/// Removes a work directory: the marker last, so that an interrupted removal is still recognised. `lock` holds the
+/// marker open and is closed before the marker is removed, as NFS renames a removed file that is open.
 pub(super) fn remove<L: Send + 'static>(
     parent: &Arc<Directory>,
     name: &str,
@@ -37,7 +37,7 @@ pub(super) fn empty(directory: &Arc<Directory>, bounds: Bounds) -> Result<(), Pr
     in_time(directory, bounds, move |gone| tree::empty(&held, &[marker::NAME], gone))
 }
 
-/// Does `work`, which counts what has gone, and gives up on it when that stands still.
+/// Runs `work`, which counts what it has removed, and abandons it when the count does not grow.
 fn in_time(
     directory: &Directory,
     bounds: Bounds,

@@ -1,8 +1,8 @@
-//! No filesystem is filled beyond 90 % of its bytes and inodes, by all runs and places together that share it.
+//! Keeps filesystems below 90 % of their bytes and inodes, over all runs that share one.
 //!
-//! A run claims what it will take before it takes anything: the claim stands in the marker of its directory, which every
-//! other run of this machine can find as an open, locked file. Between tests, and some times a second while one writes,
-//! the filesystem is looked at again: others fill it too.
+//! A run reserves space before it writes anything: the reservation stands in the marker of its work directory, which
+//! every other run on this machine finds as an open, locked file. Free space is checked again between tests and several
+//! times a second while one writes, as other programs use it too.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,17 +20,17 @@ use crate::Problem;
 /// No filesystem is filled beyond this share.
 const FULLEST: f64 = 0.9;
 
-/// A filesystem's own tables grow with the files, and what was removed is given back late: a run that began with room for
-/// its files is ended beyond this share only.
+/// A running question is ended only beyond this share: a filesystem's own tables grow with the files, and removed
+/// blocks are freed late.
 const ENDS_AT: f64 = 0.92;
 
-/// The filesystem is looked at so often while a run goes on.
+/// Interval at which free space is checked during a run.
 const LOOK_NS: u64 = 100_000_000;
 
-/// What was just removed is given back within this time, in steps.
+/// Time within which removed blocks are freed, in steps.
 const PATIENCE: (u32, Duration) = (20, Duration::from_millis(250));
 
-/// What a run takes on a filesystem at most.
+/// Most space that a run takes on a filesystem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpaceNeeds {
     /// Bytes.
@@ -57,7 +57,7 @@ fn usable(total: u64, available: u64, share: f64) -> u64 {
 }
 
 /// Bytes that may be written in a directory without filling its filesystem beyond 90 %, less what other runs have
-/// claimed; `None`: the filesystem does not tell.
+/// reserved; `None`: not known.
 pub fn usable_bytes(path: &Path) -> Option<u64> {
     let directory = Directory::open(path).ok()?;
     let space = directory.space()?;
@@ -65,7 +65,7 @@ pub fn usable_bytes(path: &Path) -> Option<u64> {
     Some(usable(space.total_bytes, space.available_bytes, FULLEST).saturating_sub(claimed.bytes))
 }
 
-/// Sees whether there is room for this, besides what other runs have claimed: all of them, or those that began before
+/// Checks that there is space for this besides the reservations of other runs: of all, or of those that began before
 /// `own`.
 ///
 /// # Errors
@@ -82,7 +82,7 @@ pub(super) fn check(
     judge(space, need, claimed, shown)
 }
 
-/// The same for what is written again after something was removed, which a filesystem may give back late.
+/// The same for data that is written again after a removal: a filesystem may free blocks late.
 pub(super) fn check_patiently(
     directory: &Directory,
     shown: &Path,
@@ -129,7 +129,7 @@ fn judge(space: SpaceLeft, need: SpaceNeeds, claimed: SpaceNeeds, shown: &Path) 
     Ok(())
 }
 
-/// What other runs on this filesystem have claimed and not taken yet. Only this machine's, as far as this user sees them.
+/// What other runs on this filesystem have reserved and not used yet: those of this machine that this user can see.
 fn claims_of_others(directory: &Directory, own: Option<&Marker>) -> SpaceNeeds {
     let Ok(home) = directory.state() else { return SpaceNeeds::default() };
     let mut sum = SpaceNeeds::default();
@@ -150,7 +150,7 @@ fn claims_of_others(directory: &Directory, own: Option<&Marker>) -> SpaceNeeds {
     sum
 }
 
-/// Looks at a filesystem while a run goes on, and ends the run when others fill it.
+/// Checks free space during a run, and ends the run when the filesystem fills up.
 #[derive(Debug)]
 pub(super) struct Guard {
     end: Arc<AtomicBool>,
@@ -158,7 +158,7 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Begins to look, on a thread of its own: a server may let it wait.
+    /// Begins the checks on a thread of their own, as a server may block them.
     pub(super) fn begin(directory: &Arc<Directory>, shown: &Path, control: &Arc<Control>) -> Guard {
         let guard = Guard { end: Arc::default(), overfull: Arc::default() };
         let (directory, control, shown) = (Arc::clone(directory), Arc::clone(control), shown.to_owned());
@@ -179,7 +179,7 @@ impl Guard {
         guard
     }
 
-    /// Whether there is still room.
+    /// Whether there is still space.
     ///
     /// # Errors
     /// When the filesystem has been filled meanwhile.

@@ -24,7 +24,7 @@ impl Default for Content {
 }
 
 /// `verify=` and its companions.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verify {
     /// The checksum or pattern.
     pub kind: VerifyKind,
@@ -53,7 +53,7 @@ pub struct Verify {
 }
 
 /// Checksums of `verify=`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the published algorithm of its name")]
 pub enum VerifyKind {
     Crc7,
@@ -73,6 +73,7 @@ pub enum VerifyKind {
     Pattern,
     PatternHeader,
     Meta,
+    #[default]
     Null,
 }
 

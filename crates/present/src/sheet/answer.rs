@@ -41,7 +41,7 @@ fn sentences(grid: &Grid<'_>) -> Vec<String> {
     sentences
 }
 
-/// What there is, when nobody wrote a sentence about it.
+/// What the study holds, when it has no sentences.
 fn in_short(grid: &Grid<'_>) -> String {
     let cells: Vec<_> = grid.cells().collect();
     if cells.is_empty() {

@@ -94,7 +94,7 @@ fn place(all: &[String], one: &str) -> usize {
     1 + all.iter().position(|text| text == one).unwrap_or(0)
 }
 
-/// What must be known about every figure of a block is told once.
+/// Remarks about every figure of a block are printed once.
 fn shared_caveats<'a>(rows: &[&'a VerdictRow]) -> Vec<&'a String> {
     let measured: Vec<&&VerdictRow> = rows.iter().filter(|row| row.measured.is_some()).collect();
     match &measured[..] {

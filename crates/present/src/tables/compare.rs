@@ -206,7 +206,7 @@ pub(crate) fn verdict(grid: &Grid<'_>) -> Vec<String> {
     sentences
 }
 
-/// Who is ahead in a pattern, as far as the rounds can tell.
+/// Which target is ahead in a pattern, as far as the rounds show it.
 fn standing(line: &Line<'_>, targets: &[String]) -> String {
     let standing = Standing::of(line);
     let left_out: Vec<String> = standing.left_out.iter().map(|index| targets[*index].clone()).collect();

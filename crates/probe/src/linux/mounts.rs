@@ -1,7 +1,7 @@
 //! Mounts, from /proc/self/mountinfo.
 //!
 //! The format is parsed here and not by a library because paths need not be UTF-8, blanks in them are written
-//! as `\040`, the order of the options tells something, and one strange line must not hide all others.
+//! as `\040`, the order of the options matters, and one strange line must not hide all others.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -1,4 +1,5 @@
-//! What a thread of this process waits for in the kernel, seen from outside: a thread that is stuck cannot tell.
+//! What a thread of this process waits for in the kernel, read by another thread, as one that is stuck cannot report
+//! it.
 
 use std::path::PathBuf;
 

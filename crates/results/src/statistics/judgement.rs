@@ -1,4 +1,4 @@
-//! What an interval says about a requirement.
+//! Whether an interval meets a requirement.
 
 use crate::interval::Interval;
 use crate::studies::{Bound, Verdict};

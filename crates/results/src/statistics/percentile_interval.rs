@@ -1,4 +1,4 @@
-//! How far to trust a percentile of a histogram.
+//! The confidence interval of a percentile of a histogram.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -52,8 +52,8 @@ impl NoPercentileInterval {
 
 /// A distribution-free interval, ns, of the `percent`-th percentile (above 0, below 100) of what a histogram counted.
 ///
-/// The l-th and the u-th smallest value bound the percentile with confidence P(l ≤ B ≤ u - 1), B ~ Binomial(n, percent /
-/// 100) (H. A. David and H. N. Nagaraja, "Order Statistics", 3rd edition, section 7.1). Each side's error is at most
+/// The l-th and the u-th smallest value bound the percentile with confidence P(l ≤ B ≤ u - 1), B ~ Binomial(n, percent
+/// / 100) (H. A. David and H. N. Nagaraja, "Order Statistics", 3rd edition, section 7.1). Each side's error is at most
 /// (1 - confidence) / 2. A value is known to its bucket, so that the interval goes from the lower edge of the one to
 /// the upper edge of the other. Its confidence is what it has, at least what was asked for.
 ///

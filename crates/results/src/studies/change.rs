@@ -1,4 +1,4 @@
-//! From one study to a later one: what became faster or slower, and whether the rounds can show it.
+//! Compares a study with a later one: what became faster or slower, and whether the rounds show it.
 
 use super::{Figures, LatencyFigures, Row, Study, Target, Trust};
 use crate::interval::Interval;
@@ -132,7 +132,8 @@ pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
     if base.targets.len() != new.targets.len() {
         reasons.push(format!("one has {} targets, the other {}", base.targets.len(), new.targets.len()));
     }
-    // Other places are for the one who asks to know; the same place with another filesystem is one that was not mounted.
+    // Other places are for the one who asks to know; the same place with another filesystem is one that was not
+    // mounted.
     for (one, other) in base.targets.iter().zip(&new.targets).filter(|(one, other)| one.path == other.path) {
         let fstype = |target: &Target| target.storage.mount.value().map(|mount| mount.fstype.clone());
         if let (Some(before), Some(after)) = (fstype(one), fstype(other))

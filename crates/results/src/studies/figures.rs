@@ -1,4 +1,4 @@
-//! The figures of a row that people compare: rates, latencies, CPU.
+//! The figures of a row: rates, latencies, CPU.
 
 use super::Row;
 use crate::record::{DirectionRecord, JobRecord, Latency};
@@ -100,8 +100,8 @@ impl Row {
         Some(Figures::of_job(&merged))
     }
 
-    /// Response times of a paced row, from the intended start of each request: what waited behind a slow one counts with
-    /// its wait. `None`: it was not paced, or nothing came back.
+    /// Response times of a paced row, from the intended start of each request: what waited behind a slow one counts
+    /// with its wait. `None`: it was not paced, or nothing came back.
     pub fn response_times(&self) -> Option<LatencyFigures> {
         let mut merged = Latency::default();
         for job in &self.run.as_ref()?.jobs {

@@ -1,4 +1,4 @@
-//! The loads of a curve: what was offered, what came back, and whether that is the same.
+//! The loads of a curve: offered rate, achieved rate, and whether the load was served.
 
 use super::{Row, Study};
 use crate::interval::Interval;

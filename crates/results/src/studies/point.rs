@@ -1,4 +1,4 @@
-//! A point of a sweep: its runs as one, and how far to trust what they say.
+//! A point of a sweep: its runs merged, with confidence intervals.
 
 use super::{LatencyFigures, Row, Trust};
 use crate::interval::Interval;
@@ -18,8 +18,8 @@ pub struct SweepPoint {
     pub runs: Vec<(u32, f64)>,
     /// Operations per second.
     pub iops: f64,
-    /// Where the rate would lie in other runs, 95 %: the wider of what the runs show between and within them. `None`: too
-    /// few runs.
+    /// Where the rate would lie in other runs, 95 %: the wider of what the runs show between and within them. `None`:
+    /// too few runs.
     pub interval: Option<Interval>,
     /// Bytes per second, durable where something was written.
     pub bytes_per_s: f64,

@@ -1,4 +1,4 @@
-//! A study: one question asked of one or more storages, and all runs that answer it. It is what the store keeps.
+//! A study: one question about one or more storages, and all runs that answer it. The store saves studies.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! How the conductor waits: for layouts and for workers, but for neither for ever.
+//! How the conductor waits for layouts and workers, and abandons those that are stuck.
 
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -87,7 +87,7 @@ impl Conductor<'_> {
         }
     }
 
-    /// After an allocation that failed there is enough to report with, and no more.
+    /// A failed allocation ends the run: the memory reserve is enough for its report only.
     fn notice_failed_allocation(&mut self) {
         let Some(bytes) = engine::allocation::failed_bytes().filter(|_| !self.short_of_memory) else { return };
         self.short_of_memory = true;
@@ -112,8 +112,7 @@ impl Conductor<'_> {
         now_ns.saturating_sub(std::mem::replace(&mut self.looked_ns, now_ns))
     }
 
-    /// Ends those workers of the stage that were to begin or to end long ago and do not answer, and tells of those that
-    /// do nothing.
+    /// Abandons the workers of the stage that are stuck before or after their I/O, and reports those without progress.
     pub(super) fn abandon_lost_workers(&mut self, stage: u32, stage_workers: &mut StageWorkers) {
         self.notice_failed_allocation();
         let step_ns = self.step_ns();

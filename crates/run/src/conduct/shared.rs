@@ -1,4 +1,4 @@
-//! What the workers of a run share, and what they tell the conductor.
+//! What the workers of a run share, and the events that they send to the conductor.
 
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::stage_workers::StartGate;
 use crate::worker::WorkerEnd;
 
-/// News from the workers.
+/// Events from the workers.
 pub(crate) enum Event {
     /// This worker can begin.
     Ready(usize),

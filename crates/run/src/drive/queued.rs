@@ -68,15 +68,14 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
     }
 
-    /// Whether it is time to look up. Untimed workers read the clock once a block, and here only when the engine had
-    /// nothing to give.
+    /// Whether the tick is due. Untimed workers read the clock once per block, and here only when nothing was reaped.
     #[inline(always)]
     fn is_due<const TIMED: bool, const GOVERNED: bool>(&self) -> bool {
         (TIMED || GOVERNED || self.reaped_ns != UNTIMED) && self.reaped_ns >= self.parts.phase.next_ns
     }
 
-    /// Looks up with requests reaped. What came back while the ramp lasted belongs to it, and is noted before the
-    /// counters are cleared.
+    /// Runs the tick after reaping. Requests that completed during the ramp are recorded before the counters are
+    /// cleared.
     #[cold]
     fn tick_after_reaping<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
         let reaped_ns = self.reaped_ns;
@@ -159,7 +158,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Ok(())
     }
 
-    /// Nothing was taken, or something else was staged before: the general way.
+    /// The general case: the kernel took nothing, or other requests were staged before.
     #[cold]
     fn submitted_unusual<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
@@ -246,7 +245,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
     }
 
-    /// Reaps what is there, waiting for `min`, takes note of all of it, and looks up when it is time.
+    /// Reaps completions, at least `min`, records them, and runs the tick when it is due.
     pub(super) fn reap<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
         min: usize,
@@ -265,7 +264,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Ok(())
     }
 
-    /// Reaps, with one stamp for all that came.
+    /// Reaps, with one time stamp for all completions.
     #[inline]
     fn reap_more<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
@@ -288,7 +287,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Ok(())
     }
 
-    /// Takes note of a request that came back; its slot, unless the request goes on. Inlined into the loop;
+    /// Records a completed request; returns its slot, unless a short request is continued. Inlined into the loop;
     /// elsewhere it is called as `complete`.
     #[inline(always)]
     fn complete_inline<const TIMED: bool, const GOVERNED: bool>(
@@ -363,12 +362,12 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
     }
 
-    /// So many waits of [`PATIENCE`] in a row may bring nothing.
+    /// Number of waits of [`PATIENCE`] in a row without a completion before requests are given up.
     fn waits_max(&self) -> u128 {
         self.parts.control.bounds().drain().as_nanos().div_ceil(PATIENCE.as_nanos())
     }
 
-    /// The requests that are still under way, given up.
+    /// Gives up the requests that are still in flight.
     #[cold]
     fn lost(&self, silent: Option<Duration>) -> Option<Lost> {
         // What was never submitted is nobody's but the worker's.
@@ -379,8 +378,8 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if away.is_empty() { None } else { Some(Lost { count: away.len(), oldest, silent }) }
     }
 
-    /// Brings back everything in flight. The requests are the kernel's until they come: waiting is bounded, and
-    /// what never comes is an error, not a hang.
+    /// Reaps everything in flight. The kernel owns the requests until they complete; the wait is bounded, and requests
+    /// that never complete are an error, not a hang.
     pub(super) fn drain<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
         // The first failure is the one to report; the other requests must come back all the same.
         let mut outcome = Ok(());

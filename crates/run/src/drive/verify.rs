@@ -1,4 +1,4 @@
-//! What a job that verifies asks of the loop: after a read the block is checked before its buffer is used again.
+//! Verification in the loop: a block that was read is checked before its buffer is used again.
 
 use engine::errno::EILSEQ;
 use engine::files::FileError;

@@ -1,4 +1,4 @@
-//! The operations: each is a few system calls on names that were made before the clock began.
+//! The metadata operations: each is a few system calls on names that were made before the measurement.
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
@@ -11,13 +11,13 @@ use results::JobError;
 
 use crate::account::job_error;
 
-/// Bytes that one call writes or reads at most: what programs that copy files use.
+/// Most bytes per read or write call, as programs that copy files use them.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Bytes for names of a directory at a time: what the C library takes.
+/// Buffer for the names of a directory, bytes: that of the C library.
 const NAMES_BYTES: usize = 32 << 10;
 
-/// What all workers share and none changes.
+/// What all workers of a phase share, read-only.
 pub struct OperationContext {
     /// The directory that all names are relative to.
     pub root: Directory,
@@ -40,12 +40,12 @@ pub struct Item {
     pub expected: u64,
 }
 
-/// What a worker keeps from one operation to the next.
+/// The buffers of a worker, reused by each operation.
 pub struct Scratch {
     clock: RealClock,
     buffer: Vec<u8>,
     names: Vec<MaybeUninit<u8>>,
-    /// Time of the call that is told apart (close, fsync), ns.
+    /// Time of the call that is reported separately (close, fsync), ns.
     pub(crate) part_ns: u64,
 }
 
@@ -55,14 +55,14 @@ pub type Perform = fn(&OperationContext, &Item, &mut Scratch) -> Result<(), Fail
 /// Why an operation failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// A system call said so, with this errno.
+    /// A system call failed with this errno.
     Call(&'static str, i32),
-    /// It said that all is well and it is not.
+    /// The calls succeeded with a wrong result.
     Wrong(&'static str, String),
 }
 
 impl Failure {
-    /// A signal came in between: that says nothing about the storage.
+    /// Interrupted by a signal: no failure of the storage.
     pub(crate) fn interrupted(&self) -> bool {
         matches!(self, Failure::Call(_, errno::EINTR))
     }
@@ -84,7 +84,7 @@ impl OperationContext {
     }
 }
 
-/// The page's five bytes, and then what no compression makes smaller.
+/// The five bytes of the published test, followed by incompressible data.
 fn payload(size_bytes: u64) -> Vec<u8> {
     let length = usize::try_from(size_bytes).map_or(CHUNK_BYTES, |bytes| bytes.min(CHUNK_BYTES));
     let mut bytes = b"test\n".to_vec();
@@ -110,7 +110,7 @@ impl Scratch {
         }
     }
 
-    /// Does a part of the operation and keeps its time.
+    /// Does a part of the operation and records its time.
     fn part<T>(&mut self, act: impl FnOnce() -> T) -> T {
         let begin_ns = self.clock.now_ns();
         let outcome = act();
@@ -186,13 +186,13 @@ pub fn stat(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> 
     right_size("stat", found, item.expected)
 }
 
-/// The attributes, past what the kernel remembers of them: asked of the server, or of the daemon.
+/// stat(2) that bypasses the kernel's cache: answered by the server, or by the daemon.
 pub fn stat_uncached(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     let found = call("statx", names::size_asked_anew(&context.root, &item.name))?;
     right_size("statx", found, item.expected)
 }
 
-/// All names of a directory: open, read to its end, close.
+/// Lists a directory: open, read to its end, close.
 pub fn list(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
     let directory = open_directory(context, &item.name)?;
     let listed = call("readdir", directory.count_names(&mut scratch.names))?;
@@ -202,7 +202,7 @@ pub fn list(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> R
     if listed >= item.expected { Ok(()) } else { Err(missing()) }
 }
 
-/// To the new name.
+/// Renames to the new name.
 pub fn rename(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     call("rename", names::rename(&context.root, &item.name, other(item)?))
 }
@@ -223,22 +223,22 @@ pub fn create_synced(context: &OperationContext, item: &Item, scratch: &mut Scra
     close(directory)
 }
 
-/// A directory.
+/// Makes a directory.
 pub fn make_directory(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     call("mkdir", names::make_directory(&context.root, &item.name))
 }
 
-/// A directory goes.
+/// Removes a directory.
 pub fn remove_directory(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     call("rmdir", names::remove_directory(&context.root, &item.name))
 }
 
-/// A symbolic link.
+/// Makes a symbolic link.
 pub fn link(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     call("symlink", names::link(&context.root, other(item)?, &item.name))
 }
 
-/// Where a link leads.
+/// Reads a symbolic link.
 pub fn read_link(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
     let length = call("readlink", names::read_link(&context.root, &item.name, &mut scratch.buffer))?;
     let expected = other(item)?.to_bytes();
@@ -249,7 +249,7 @@ pub fn read_link(context: &OperationContext, item: &Item, scratch: &mut Scratch)
     Err(Failure::Wrong("readlink", format!("the link points to {found:?}")))
 }
 
-/// A name goes.
+/// Removes a file.
 pub fn unlink(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
     call("unlink", names::remove(&context.root, &item.name))
 }

@@ -1,4 +1,4 @@
-//! What is told of a worker whose operation does not come back.
+//! Messages about a worker whose metadata operation does not return.
 
 use engine::errno::ETIMEDOUT;
 use results::JobError;
@@ -11,7 +11,7 @@ pub(super) fn sentence(phase: &str, name: &str, thread: u32, silent_ns: u64) -> 
     format!("{phase}: {name} has not come back for {seconds} s; its worker is in {}", operation(thread))
 }
 
-/// The error of a worker that is left behind, and the sentence about it.
+/// The error of a worker that is abandoned, and the message about it.
 pub(super) fn abandoned(phase: &str, name: &str, thread: u32, silent_ns: u64) -> (JobError, String) {
     let (operation, seconds) = (operation(thread), silent_ns / SECOND_NS);
     let text = format!("no answer for {seconds} s about {name}");

@@ -1,5 +1,5 @@
-//! Whether the buffers fit in the memory that there is for them. Nobody is helped by a run that the kernel kills for
-//! want of memory, perhaps with others beside it.
+//! Whether the buffers fit in memory. A run that does not fit is refused: the kernel would kill it, perhaps with other
+//! programs.
 
 use std::collections::BTreeMap;
 

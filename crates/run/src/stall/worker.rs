@@ -1,4 +1,4 @@
-//! Workers and layouts that are stuck in the kernel: when they are, and what is told of them.
+//! Workers and layouts that are stuck in the kernel: when they count as stuck, and the messages about them.
 
 use engine::errno::ETIMEDOUT;
 use job::PerDirection;
@@ -14,23 +14,23 @@ use crate::worker::{Refused, WorkerEnd};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// One worker under watch.
+/// The stall detector of one worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WorkerWatch {
-    /// Whether it is to end: that goes on for too long whatever it does.
+    /// Whether it is to end: then even progress does not extend its time.
     ending: StallDetector<bool>,
     /// Its totals, what else it has done, and what it is doing.
     working: StallDetector<(Published, u64, WorkerState)>,
 }
 
-/// The sentence about a layout that makes nothing.
+/// The message about a layout without progress.
 pub(crate) fn sentence_of_layout(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> String {
     let waiting = probe::waiting_of(thread).ok();
     let seconds = silent_ns / SECOND_NS;
     format!("{}: the layout has made nothing for {seconds} s; it is {}", plan.job.name, place(waiting.as_ref()))
 }
 
-/// The end of a worker whose layout is left behind.
+/// The end of a worker whose layout is abandoned.
 pub(crate) fn layout_abandoned(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> Refused {
     let waiting = probe::waiting_of(thread).ok();
     let seconds = silent_ns / SECOND_NS;
@@ -91,8 +91,8 @@ fn in_flight_bytes(plan: &WorkerPlan) -> u64 {
     u64::from(plan.block_bytes_max) * plan.queueing.depth as u64
 }
 
-/// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not say. Which file is opened or
-/// closed the worker itself knows.
+/// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not say. Which file is opened
+/// or closed the worker itself knows.
 fn waiting(plan: &WorkerPlan, cell: &WorkerCell) -> Option<Waiting> {
     let mut waiting = probe::waiting_of(cell.thread()?).ok()?;
     if ["open", "close"].contains(&waiting.operation.as_str()) {
@@ -105,7 +105,7 @@ fn place(waiting: Option<&Waiting>) -> String {
     waiting.map_or_else(|| "in the kernel (the call is not visible)".to_owned(), |waiting| format!("in {waiting}"))
 }
 
-/// The sentence about a worker that does nothing.
+/// The message about a worker without progress.
 pub(crate) fn sentence_of_silence(plan: &WorkerPlan, cell: &WorkerCell, silent_ns: u64) -> String {
     let (job, number, seconds) = (&plan.job.name, plan.thread_number, silent_ns / SECOND_NS);
     let doing = match cell.state() {
@@ -116,8 +116,8 @@ pub(crate) fn sentence_of_silence(plan: &WorkerPlan, cell: &WorkerCell, silent_n
     format!("{job}: worker {number} {doing}; it is {}", place(waiting(plan, cell).as_ref()))
 }
 
-/// The end of a worker that is left behind: its last word, with an error that says where it is stuck unless it had one
-/// before.
+/// The end of an abandoned worker: its latest interim record, with an error that says where it is stuck unless it had
+/// one before.
 pub(crate) fn abandoned(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, silent_ns: u64) -> WorkerEnd {
     let waiting = waiting(plan, cell);
     let seconds = silent_ns / SECOND_NS;

@@ -22,20 +22,7 @@ const KINDS: [VerifyKind; 15] = [
 ];
 
 fn verify(kind: VerifyKind) -> Verify {
-    Verify {
-        kind,
-        read_back: true,
-        interval: None,
-        header_offset: 0,
-        pattern: None,
-        fatal: false,
-        dump: false,
-        backlog: 0,
-        backlog_batch: 0,
-        only: false,
-        fresh: true,
-        state_save: true,
-    }
+    Verify { kind, ..job::draft::Draft::default().written.verify }
 }
 
 fn seal(verify: &Verify) -> Seal {

@@ -1,4 +1,4 @@
-//! What kind of place a mount is.
+//! The storage class of a mount.
 
 use results::evidence::StorageClass;
 

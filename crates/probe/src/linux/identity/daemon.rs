@@ -1,4 +1,4 @@
-//! The process that answers for a FUSE mount.
+//! The daemon process of a FUSE mount.
 
 use std::path::{Path, PathBuf};
 

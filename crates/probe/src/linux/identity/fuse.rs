@@ -1,4 +1,4 @@
-//! What a FUSE mount and its daemon's command line say.
+//! Facts about a FUSE mount, from its options and its daemon's command line.
 
 use results::evidence::{FuseIdentity, Seen};
 

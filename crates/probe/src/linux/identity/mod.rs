@@ -1,6 +1,6 @@
-//! Which storage a path is on, as one value: filesystem, server, daemon, devices, and what limits them.
+//! The storage that a path is on, as one value: filesystem, server, daemon, devices, and their limits.
 //!
-//! Nothing is read from or written to the storage; a server is connected to and left again.
+//! Nothing is read from or written to the storage; a TCP connection to a server is opened and closed.
 
 mod cgroups;
 mod class;

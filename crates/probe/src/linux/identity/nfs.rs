@@ -1,4 +1,4 @@
-//! What an NFS mount says of itself.
+//! Facts about an NFS mount.
 
 use results::evidence::NfsIdentity;
 

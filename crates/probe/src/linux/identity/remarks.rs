@@ -1,4 +1,4 @@
-//! What else a person should know about a place, one sentence each.
+//! Remarks about a storage, one sentence each.
 
 use std::path::Path;
 

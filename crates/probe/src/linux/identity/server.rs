@@ -1,4 +1,4 @@
-//! The server behind a mount: how far it is, and over which interface.
+//! The server behind a mount: its TCP connect time, and the network interface to it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::sync::mpsc;
@@ -13,8 +13,8 @@ use super::seen::seen;
 use crate::linux::{Look, read_number, read_text};
 use crate::{Fact, NotVisible};
 
-/// Connects of which the shortest is shown: enough that a lost packet or a busy processor does not decide, few enough not
-/// to be a nuisance.
+/// Connects of which the shortest is shown: enough that a lost packet or a busy processor does not decide, few enough
+/// not to be a nuisance.
 const CONNECTS: usize = 5;
 
 /// A server that does not answer for so long is not measured.
