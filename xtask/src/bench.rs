@@ -9,6 +9,7 @@ mod counting;
 mod machine;
 mod measure;
 mod pairs;
+mod program;
 mod table;
 mod tool;
 
@@ -26,7 +27,8 @@ const USAGE: &str = "usage: cargo xtask bench [--quick] [--gate] [--write] [--li
 
   --quick      shorter runs, under two minutes in all; fio's instruction counts are the recorded ones
   --gate       only the rows that no neighbour disturbs (instructions, memory, system calls, allocations);
-               ends with 1 when one of them misses its \"must\"
+               ends with 1 when one of them misses its \"must\", or when the program is not position-independent,
+               is not stripped, or is larger than 6 MiB
   --write      also writes docs/benchmarks.md
   --list       names the cases
   --case NAME  only this case; may be repeated; a part of a name is enough
@@ -60,7 +62,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     if wanted.is_empty() {
         return Err(format!("no case is called {}; --list names them", asked.names.join(" or ")));
     }
-    let bench = Bench::prepare(ours()?, fio(), asked.quick)?;
+    let ours = ours()?;
+    let objections = if asked.gate { objections(&ours)? } else { Vec::new() };
+    let bench = Bench::prepare(ours, fio(), asked.quick)?;
     let mut lines: Vec<Line> = Vec::new();
     for case in wanted {
         eprintln!("{} …", case.title);
@@ -75,7 +79,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     for line in missed.iter().filter(|_| asked.gate) {
         eprintln!("missed: {} {}", line.case, line.measure);
     }
-    Ok(!asked.gate || missed.is_empty())
+    Ok(!asked.gate || (missed.is_empty() && objections.is_empty()))
+}
+
+/// What speaks against the program as a file.
+fn objections(tool: &Tool) -> Result<Vec<&'static str>, String> {
+    let path = tool.program.display();
+    let program = std::fs::read(&tool.program).map_err(|error| format!("cannot read {path}: {error}"))?;
+    let objections = program::objections(&program);
+    objections.iter().for_each(|objection| eprintln!("missed: {path}: {objection}"));
+    Ok(objections)
 }
 
 impl Asked {

@@ -3,6 +3,7 @@
 mod circles;
 mod finding;
 mod layers;
+mod named_paths;
 mod rust;
 mod text;
 
@@ -20,6 +21,7 @@ pub(crate) fn run() -> Result<bool, String> {
     let files = files(&workspace.root)?;
     let mut findings = layers::check(&workspace);
     findings.extend(text::check(&files));
+    findings.extend(named_paths::check(&files));
     findings.extend(rust::check(&files));
     findings.extend(circles::check(&files));
     for finding in &findings {
