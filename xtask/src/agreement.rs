@@ -38,12 +38,12 @@ struct Asked {
 
 /// Measures; `Ok(false)`: the tools do not agree somewhere.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
-    let Some(asked) = crate::asked::<Asked>(words)? else { return Ok(true) };
+    let Some(asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
     if asked.list {
         TARGETS.iter().for_each(|target| println!("{:<16} {}", target.name, target.title));
         return Ok(true);
     }
-    let wanted = crate::named(TARGETS, &asked.target, |target| target.name)?;
+    let wanted = crate::words::named(TARGETS, &asked.target, |target| target.name)?;
     let workspace = Workspace::load()?;
     let tools = [tool("FIO_BIN", "fio".into())?, tool("FSDYNO_BIN", ours()?)?];
     let mut lines = Vec::new();
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn words_are_understood_or_refused() {
-        let asked = |words: &str| crate::tests::asked::<Asked>(words);
+        let asked = |words: &str| crate::words::tests::asked::<Asked>(words);
         assert_eq!(asked("--pairs 9 --target nfs").unwrap().pairs, 9);
         assert!(asked("--pairs 4").unwrap_err().contains("5.."));
         assert!(asked("--target").unwrap_err().contains("value is required"));

@@ -45,7 +45,7 @@ struct Asked {
 
 /// Runs the benchmark; `Ok(false)` says that the gate is shut.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
-    let Some(asked) = crate::asked::<Asked>(arguments)? else { return Ok(true) };
+    let Some(asked) = crate::words::asked::<Asked>(arguments)? else { return Ok(true) };
     let wanted: Vec<_> = CASES.iter().filter(|case| asked.wants(case.name, &case.kind)).collect();
     if asked.list {
         for case in &wanted {
@@ -109,7 +109,7 @@ fn write_document(bench: &Bench, table: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::asked;
+    use crate::words::tests::asked;
 
     #[test]
     fn words_are_understood_or_refused() {

@@ -13,6 +13,7 @@ mod tests_step;
 mod tidy;
 mod windows;
 mod winners;
+mod words;
 mod workspace;
 
 use std::process::ExitCode;
@@ -34,28 +35,6 @@ const USAGE: &str = "usage: cargo xtask CHORE
   sanitize       the tests of engine and run under AddressSanitizer and ThreadSanitizer (nightly)
   soak           what fsdyno says against honest runs on all kinds of storage; --help tells more
   winners        how often a comparison of equal places names a winner; --help tells more";
-
-/// What the words after a chore ask for; `None`: its help, which was printed.
-fn asked<Asked: clap::Parser>(words: &[String]) -> Result<Option<Asked>, String> {
-    match Asked::try_parse_from(std::iter::once(&String::new()).chain(words)) {
-        Ok(asked) => Ok(Some(asked)),
-        Err(error) if error.use_stderr() => Err(error.to_string()),
-        Err(help) => {
-            println!("{help}");
-            Ok(None)
-        }
-    }
-}
-
-/// Those that are named, or all.
-fn named<'all, T>(all: &'all [T], names: &[String], name_of: fn(&T) -> &str) -> Result<Vec<&'all T>, String> {
-    let wanted: Vec<&T> =
-        all.iter().filter(|one| names.is_empty() || names.iter().any(|name| name == name_of(one))).collect();
-    if wanted.is_empty() {
-        return Err(format!("no target is called {}; --list names them", names.join(" or ")));
-    }
-    Ok(wanted)
-}
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -89,14 +68,5 @@ fn main() -> ExitCode {
             eprintln!("xtask: {message}");
             ExitCode::FAILURE
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    /// What these words ask a chore for.
-    pub(crate) fn asked<Asked: clap::Parser>(words: &str) -> Result<Asked, String> {
-        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-        super::asked(&words).map(|asked| asked.expect("no word asks for help"))
     }
 }

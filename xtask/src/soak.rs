@@ -37,12 +37,12 @@ struct Asked {
 
 /// Runs them; `Ok(false)`: an honest run was called invalid.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
-    let Some(asked) = crate::asked::<Asked>(words)? else { return Ok(true) };
+    let Some(asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
     if asked.list {
         TARGETS.iter().for_each(|target| println!("{}", target.name));
         return Ok(true);
     }
-    let wanted = crate::named(TARGETS, &asked.target, |target| target.name)?;
+    let wanted = crate::words::named(TARGETS, &asked.target, |target| target.name)?;
     let workspace = Workspace::load()?;
     let program = std::env::var_os("FSDYNO_BIN").map_or_else(ours, |program| Ok(program.into()))?;
     let mut judged = Vec::new();
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn words_are_understood_or_refused() {
-        let asked = |words: &str| crate::tests::asked::<Asked>(words);
+        let asked = |words: &str| crate::words::tests::asked::<Asked>(words);
         assert_eq!(asked("--rounds 3 --target xfs").unwrap().rounds, 3);
         assert!(asked("--rounds 0").unwrap_err().contains("1.."));
         assert!(asked("--fast").unwrap_err().contains("Usage"));

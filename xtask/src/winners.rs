@@ -26,7 +26,7 @@ struct Asked {
 
 /// Runs them; `Ok(false)`: too many winners of equal places, or a slower one found too seldom.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
-    let Some(mut asked) = crate::asked::<Asked>(words)? else { return Ok(true) };
+    let Some(mut asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
     let own = std::env::temp_dir().join(format!("winners-{}", std::process::id()));
     if asked.places.is_empty() {
         asked.places = ["first", "second"].map(|name| own.join(name)).to_vec();
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn words_are_understood_or_refused() {
-        let asked = |words: &str| crate::tests::asked::<Asked>(words);
+        let asked = |words: &str| crate::words::tests::asked::<Asked>(words);
         assert_eq!(asked("--comparisons 3").unwrap(), Asked { comparisons: 3, slower: false, places: Vec::new() });
         assert_eq!(asked("--slower /a /b").unwrap().places.len(), 2);
         assert!(asked("--slower").unwrap_err().contains("PLACES"));
