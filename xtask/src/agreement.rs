@@ -15,48 +15,35 @@ use crate::workspace::Workspace;
 use judge::{Line, MEASURES, Measured};
 use targets::{TARGETS, Target};
 
-const USAGE: &str = "usage: cargo xtask agreement [--pairs N] [--write] [--target NAME]...
-
-  --pairs N      pairs of runs of each job (5 or more; 7 unless said otherwise)
-  --write        also writes docs/agreement.md
-  --target NAME  only this target; may be repeated; --list names them
-
-  Needs root, for the stacks of the lab. FSDYNO_BIN and FIO_BIN name other binaries.";
-
-/// Runs of each job with each tool.
-const PAIRS: usize = 7;
-
 /// The lab's status for a stack that cannot stand here.
 const CANNOT_STAND: i32 = 77;
 
-#[derive(Debug)]
+/// Needs root, for the stacks of the lab. FSDYNO_BIN and FIO_BIN name other binaries.
+#[derive(Debug, clap::Parser)]
+#[command(name = "cargo xtask agreement")]
 struct Asked {
+    /// Pairs of runs of each job; fewer than 5 say nothing about a median.
+    #[arg(long, default_value = "7", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(5..))]
     pairs: usize,
+    /// Also writes docs/agreement.md.
+    #[arg(long, conflicts_with = "target")]
     write: bool,
-    names: Vec<String>,
+    /// Only this target; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    target: Vec<String>,
+    /// Names the targets.
+    #[arg(long)]
+    list: bool,
 }
 
 /// Measures; `Ok(false)`: the tools do not agree somewhere.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
-    if words.iter().any(|word| word == "--help") {
-        println!("{USAGE}");
-        return Ok(true);
-    }
-    if words.iter().any(|word| word == "--list") {
+    let Some(asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
+    if asked.list {
         TARGETS.iter().for_each(|target| println!("{:<16} {}", target.name, target.title));
         return Ok(true);
     }
-    let asked = parse(words)?;
-    if asked.write && !asked.names.is_empty() {
-        return Err("--write makes the whole table: leave --target out".to_owned());
-    }
-    let wanted: Vec<&Target> = TARGETS
-        .iter()
-        .filter(|target| asked.names.is_empty() || asked.names.iter().any(|name| name == target.name))
-        .collect();
-    if wanted.is_empty() {
-        return Err(format!("no target is called {}; --list names them", asked.names.join(" or ")));
-    }
+    let wanted = crate::words::named(TARGETS, &asked.target, |target| target.name)?;
     let workspace = Workspace::load()?;
     let tools = [tool("FIO_BIN", "fio".into())?, tool("FSDYNO_BIN", ours()?)?];
     let mut lines = Vec::new();
@@ -78,24 +65,6 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
         std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     Ok(lines.iter().all(Line::agrees))
-}
-
-fn parse(words: &[String]) -> Result<Asked, String> {
-    let mut asked = Asked { pairs: PAIRS, write: false, names: Vec::new() };
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n{USAGE}"));
-        match word.as_str() {
-            "--write" => asked.write = true,
-            "--target" => asked.names.push(value()?.clone()),
-            "--pairs" => {
-                let count = value()?.parse().ok().filter(|count| *count >= 5);
-                asked.pairs = count.ok_or("--pairs takes a number from 5 up: fewer say nothing about a median")?;
-            }
-            _ => return Err(format!("agreement does not know {word}\n{USAGE}")),
-        }
-    }
-    Ok(asked)
 }
 
 /// A program and what it calls its version.
@@ -210,10 +179,10 @@ mod tests {
 
     #[test]
     fn words_are_understood_or_refused() {
-        let asked = |words: &str| parse(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let asked = |words: &str| crate::words::tests::asked::<Asked>(words);
         assert_eq!(asked("--pairs 9 --target nfs").unwrap().pairs, 9);
-        assert!(asked("--pairs 4").unwrap_err().contains("from 5 up"));
-        assert!(asked("--target").unwrap_err().contains("needs a value"));
-        assert!(asked("--fast").unwrap_err().contains("usage"));
+        assert!(asked("--pairs 4").unwrap_err().contains("5.."));
+        assert!(asked("--target").unwrap_err().contains("value is required"));
+        assert!(asked("--fast").unwrap_err().contains("Usage"));
     }
 }

@@ -13,6 +13,7 @@ mod tests_step;
 mod tidy;
 mod windows;
 mod winners;
+mod words;
 mod workspace;
 
 use std::process::ExitCode;

@@ -163,7 +163,7 @@ impl Observer for Relay<'_> {
         let lost = self.work.check_there().err();
         let note = |lost: Problem| {
             let id = results::DIRECTORY_LOST.to_string();
-            Note { id, severity: Severity::Invalid, node: None, job: None, text: lost.what }
+            Note::new(id, Severity::Invalid, lost.what)
         };
         lost.map(note).into_iter().collect()
     }

@@ -143,7 +143,7 @@ impl<'a> StudyRun<'a> {
 
     /// Adds a note about how the study was done.
     pub fn note(&mut self, id: &str, severity: Severity, text: impl Into<String>) {
-        self.study.notes.push(Note { id: id.to_string(), severity, node: None, job: None, text: text.into() });
+        self.study.notes.push(Note::new(id, severity, text));
     }
 
     /// Removes a work directory. What cannot be removed is reported and noted; the figures stay valid.
@@ -177,16 +177,7 @@ impl<'a> StudyRun<'a> {
 
 /// A row that has not run yet.
 pub fn planned_row(target: usize, pattern: &str, title: &str, round: u32, command: Vec<String>) -> Row {
-    Row {
-        target,
-        pattern: pattern.to_string(),
-        title: title.to_string(),
-        round,
-        command,
-        run: None,
-        phase: None,
-        findings: Vec::new(),
-    }
+    Row { target, pattern: pattern.to_string(), title: title.to_string(), round, command, ..Row::default() }
 }
 
 /// The path as fio's language wants it in `filename` and `directory`, where a colon separates.

@@ -92,6 +92,13 @@ pub struct Note {
     pub text: String,
 }
 
+impl Note {
+    /// Of the whole run.
+    pub fn new(id: impl Into<String>, severity: Severity, text: impl Into<String>) -> Note {
+        Note { id: id.into(), severity, node: None, job: None, text: text.into() }
+    }
+}
+
 /// One worker's results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {

@@ -203,7 +203,7 @@ impl<'run> Conductor<'run> {
         for text in self.logs.take().map(|logs| logs.end(bounds)).unwrap_or_default() {
             self.observer.message(&text);
             let severity = Severity::Caution;
-            self.heading.notes.push(Note { id: LOGS_INCOMPLETE.to_owned(), severity, node: None, job: None, text });
+            self.heading.notes.push(Note::new(LOGS_INCOMPLETE, severity, text));
         }
     }
 
@@ -307,13 +307,11 @@ impl<'run> Conductor<'run> {
             std::mem::take(&mut self.machine),
         ) {
             Ok(sampler) => self.sampler = Some(sampler),
-            Err(error) => self.heading.notes.push(Note {
-                id: "no-ledger".to_owned(),
-                severity: Severity::Caution,
-                node: None,
-                job: None,
-                text: format!("nobody watched the layers below the run: cannot start a thread: {error}"),
-            }),
+            Err(error) => self.heading.notes.push(Note::new(
+                "no-ledger",
+                Severity::Caution,
+                format!("nobody watched the layers below the run: cannot start a thread: {error}"),
+            )),
         }
     }
 

@@ -151,10 +151,7 @@ impl Ready<'_> {
 
 fn note_of(warning: &Warning) -> Note {
     Note {
-        id: format!("{:?}", warning.code),
-        severity: Severity::Caution,
-        node: None,
         job: warning.job.clone(),
-        text: warning.text.clone(),
+        ..Note::new(format!("{:?}", warning.code), Severity::Caution, warning.text.clone())
     }
 }

@@ -251,7 +251,7 @@ impl Planning<'_> {
     }
 
     fn note(&mut self, id: &str, severity: Severity, job: &Job, text: String) {
-        self.plan.notes.push(Note { id: id.to_string(), severity, node: None, job: Some(job.name.clone()), text });
+        self.plan.notes.push(Note { job: Some(job.name.clone()), ..Note::new(id, severity, text) });
     }
 }
 

@@ -32,7 +32,7 @@ impl StopRule {
              {:.0} % of their median",
             tolerance * 100.0
         );
-        Some(Note { id: "settled".to_owned(), severity: Severity::Info, node: None, job: None, text })
+        Some(Note::new("settled", Severity::Info, text))
     }
 }
 

@@ -116,15 +116,12 @@ fn few_values_are_inconclusive_and_say_what_it_takes() {
 fn an_invalid_row_never_passes_or_fails() {
     for latency_ns in [1_000_000, 50_000_000] {
         let mut row = synced(1000, latency_ns);
-        row.findings.push(Finding {
-            id: "page-cache".into(),
-            severity: Severity::Invalid,
-            node: None,
-            job: None,
-            numbers: Vec::new(),
-            cause: "nothing reached the device".into(),
-            next: "use --direct=1".into(),
-        });
+        row.findings.push(Finding::new(
+            "page-cache",
+            Severity::Invalid,
+            "nothing reached the device",
+            "use --direct=1",
+        ));
         let found = answer(&profile(P99), &[row], None);
         assert_eq!(found.verdict, Verdict::Inconclusive);
         assert_eq!(found.reason, "the figure cannot be trusted: nothing reached the device");

@@ -77,15 +77,7 @@ mod tests {
     use super::*;
 
     fn finding(id: &str, job: Option<&str>, cause: &str) -> Finding {
-        Finding {
-            id: id.into(),
-            severity: Severity::Caution,
-            node: None,
-            job: job.map(str::to_owned),
-            numbers: Vec::new(),
-            cause: cause.into(),
-            next: "add stonewall".into(),
-        }
+        Finding { job: job.map(str::to_owned), ..Finding::new(id, Severity::Caution, cause, "add stonewall") }
     }
 
     #[test]

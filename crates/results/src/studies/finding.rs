@@ -24,6 +24,19 @@ pub struct Finding {
     pub next: String,
 }
 
+impl Finding {
+    /// Of the whole run, without a figure.
+    pub fn new(
+        id: impl Into<String>,
+        severity: Severity,
+        cause: impl Into<String>,
+        next: impl Into<String>,
+    ) -> Finding {
+        let numbers = Vec::new();
+        Finding { id: id.into(), severity, node: None, job: None, numbers, cause: cause.into(), next: next.into() }
+    }
+}
+
 /// A figure of a finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Number {

@@ -164,9 +164,8 @@ mod tests {
     #[test]
     fn a_run_that_does_not_count_is_left_out() {
         let mut rows = [0, 1].map(|round| row(round, 1000, 100_000)).to_vec();
-        let (id, severity) = ("page-cache".into(), Severity::Invalid);
-        rows[0].findings =
-            vec![Finding { id, severity, node: None, job: None, numbers: vec![], cause: "".into(), next: "".into() }];
+        let (id, severity) = ("page-cache", Severity::Invalid);
+        rows[0].findings = vec![Finding { numbers: vec![], ..Finding::new(id, severity, "", "") }];
         let alone = of(&rows).unwrap();
         assert_eq!((alone.runs, alone.interval), (vec![(1, 1000.0)], None), "one run shows nothing of others");
         assert_eq!(of(&rows[..1]), None);

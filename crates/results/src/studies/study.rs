@@ -102,7 +102,7 @@ pub struct Target {
 }
 
 /// One run of one pattern on one target: the repeats of a pattern are rows that differ in `round` alone.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Index into the study's targets.
     pub target: usize,
@@ -186,14 +186,12 @@ impl Study {
             sentences: Vec::new(),
             notes: Vec::new(),
             rows: vec![Row {
-                target: 0,
                 pattern: title.clone(),
                 title,
-                round: 0,
                 command: run.command.clone(),
                 findings: run.findings.clone(),
                 run: Some(run),
-                phase: None,
+                ..Row::default()
             }],
         }
     }

@@ -22,13 +22,13 @@ fn job(number: u32, nodes: usize, (node, group, latencies_ns, option): Drawn) ->
 }
 
 fn note(text: u8) -> Note {
-    Note { id: "drawn".into(), severity: Severity::Info, node: None, job: None, text: text.to_string() }
+    Note::new("drawn", Severity::Info, text.to_string())
 }
 
 fn finding(cause: u8) -> Finding {
     let severity = if cause.is_multiple_of(2) { Severity::Caution } else { Severity::Invalid };
     let (id, cause) = ("drawn".to_owned(), cause.to_string());
-    Finding { id, severity, node: None, job: None, numbers: Vec::new(), cause, next: "look".into() }
+    Finding::new(id, severity, cause, "look")
 }
 
 prop_compose! {

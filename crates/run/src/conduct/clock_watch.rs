@@ -49,7 +49,7 @@ fn stepped(step_ns: i64) -> Note {
         "the clock (time stamp counter) went {direction} by {seconds:.3} s against the system's, as when a machine sleeps \
          or a guest is moved. Latencies and rates around that moment are wrong, and jobs {end}{stopped}; {NEXT}"
     );
-    Note { id: "clock-stepped".to_owned(), severity: Severity::Invalid, node: None, job: None, text }
+    Note::new("clock-stepped", Severity::Invalid, text)
 }
 
 fn drifted(ppm: f64, stage: u32) -> Option<Note> {
@@ -59,7 +59,7 @@ fn drifted(ppm: f64, stage: u32) -> Option<Note> {
              much; {NEXT}",
             stage + 1
         );
-        Note { id: "clock-drifted".to_owned(), severity: Severity::Caution, node: None, job: None, text }
+        Note::new("clock-drifted", Severity::Caution, text)
     })
 }
 

@@ -97,13 +97,7 @@ impl Conductor<'_> {
              raise the memory limit (ulimit -v, cgroup)"
         );
         self.observer.message(&format!("fio: {text}"));
-        self.heading.notes.push(Note {
-            id: "out-of-memory".to_owned(),
-            severity: Severity::Invalid,
-            node: None,
-            job: None,
-            text,
-        });
+        self.heading.notes.push(Note::new("out-of-memory", Severity::Invalid, text));
     }
 
     /// ns since the last call.

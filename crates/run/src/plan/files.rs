@@ -49,6 +49,7 @@ pub enum LayoutMethod {
 }
 
 /// What planning a worker's files gave.
+#[derive(Default)]
 pub(super) struct PlannedFiles {
     pub(super) files: Vec<PlannedFile>,
     pub(super) bytes: u64,
@@ -87,15 +88,7 @@ impl<'facts> Sizes<'facts> {
     /// `drawn` gives the sizes that `filesize` leaves open.
     pub(super) fn plan_files(&mut self, job: &Job, clone: u32, drawn: FileSizes) -> PlannedFiles {
         let paths = file_paths(job, clone);
-        let mut planned = PlannedFiles {
-            files: Vec::new(),
-            bytes: 0,
-            pass_bytes: None,
-            layout: Vec::new(),
-            laid_out: false,
-            refused: None,
-            rejection: None,
-        };
+        let mut planned = PlannedFiles::default();
         let mut shares = Shares { job, count: paths.len() as u64, drawn };
         for (index, path) in (0..).zip(paths) {
             match self.plan_file(job, clone, &path, index, &mut shares) {

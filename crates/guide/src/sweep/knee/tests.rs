@@ -99,15 +99,7 @@ fn rows(depth: u32, servers: u32) -> Vec<Row> {
 }
 
 fn finding(id: &str, severity: Severity) -> Finding {
-    Finding {
-        id: id.into(),
-        severity,
-        node: None,
-        job: None,
-        numbers: Vec::new(),
-        cause: String::new(),
-        next: String::new(),
-    }
+    Finding::new(id, severity, String::new(), String::new())
 }
 
 #[test]

@@ -19,16 +19,7 @@ fn latency(values_us: &[u64]) -> Latency {
 
 fn row(pattern: &str, title: &str, phase: Option<PhaseRecord>) -> Row {
     let phase = phase.map(|phase| PhaseRecord { name: pattern.into(), threads: 1, ..phase });
-    Row {
-        target: 0,
-        pattern: pattern.into(),
-        title: title.into(),
-        round: 0,
-        command: Vec::new(),
-        run: None,
-        phase,
-        findings: Vec::new(),
-    }
+    Row { pattern: pattern.into(), title: title.into(), phase, ..Row::default() }
 }
 
 fn done(operations: u64, elapsed_ms: u64, values_us: &[u64], cache: Option<&str>) -> PhaseRecord {
@@ -80,15 +71,12 @@ fn study() -> Study {
     let error = JobError { code: 5, function: "close".into(), text: "Input/output error".into() };
     let read = PhaseRecord { error: Some(error), ..read };
     let mut stat = row("stat-hot", "stat, hot", Some(done(1001, 2, &[1, 1, 2], Some("hot"))));
-    stat.findings.push(Finding {
-        id: "attribute-cache".into(),
-        severity: Severity::Caution,
-        node: None,
-        job: None,
-        numbers: Vec::new(),
-        cause: "1,001 operations and 3 requests to the server".into(),
-        next: "run it cold".into(),
-    });
+    stat.findings.push(Finding::new(
+        "attribute-cache",
+        Severity::Caution,
+        "1,001 operations and 3 requests to the server",
+        "run it cold",
+    ));
     let cold = PhaseRecord { cache: Some("needs --drop-caches".into()), ..PhaseRecord::default() };
     study.rows = vec![
         row("write", "write", Some(write.clone())),
@@ -106,13 +94,11 @@ fn study() -> Study {
         verdict(3, Verdict::Fail, 176.0, Some(-1660.0), "176.000 s is not below 10 s"),
     ];
     study.sentences = vec!["1,001 files were written in 176 s.".into()];
-    study.notes = vec![Note {
-        id: "phase-cut".into(),
-        severity: Severity::Caution,
-        node: None,
-        job: None,
-        text: "stopped at the time limit of 3 s each (--limit): create+fsync of dir after 438 of 1,001".into(),
-    }];
+    study.notes = vec![Note::new(
+        "phase-cut",
+        Severity::Caution,
+        "stopped at the time limit of 3 s each (--limit): create+fsync of dir after 438 of 1,001",
+    )];
     study
 }
 

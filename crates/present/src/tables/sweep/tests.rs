@@ -47,14 +47,11 @@ pub(in crate::tables) fn row(pattern: &str, title: &str, ios: u64, lat: Latency)
     let mut run = RunRecord::new("fio-3.42-fsdyno", 1_795_262_548_563);
     run.jobs.push(job);
     Row {
-        target: 0,
         pattern: pattern.into(),
         title: title.into(),
-        round: 0,
         command: vec![format!("--name={pattern}")],
         run: Some(run),
-        phase: None,
-        findings: Vec::new(),
+        ..Row::default()
     }
 }
 
@@ -71,15 +68,12 @@ fn sweep() -> Study {
     study.rows.push(row("fill", "writes the file: 1m sequential write, depth 16", 5_000, latencies(1_000_000)));
     let runs = |depth| (0..4).map(move |round| Row { round, ..point("4k", depth, round) });
     study.rows.extend([1, 2, 4, 8, 16, 32, 64].into_iter().flat_map(runs));
-    study.rows[10].findings.push(Finding {
-        id: "foreign-load".into(),
-        severity: Severity::Caution,
-        node: None,
-        job: None,
-        numbers: Vec::new(),
-        cause: "somebody else used the device: a fifth of its reads were not ours".into(),
-        next: "run it again when the machine is quiet".into(),
-    });
+    study.rows[10].findings.push(Finding::new(
+        "foreign-load",
+        Severity::Caution,
+        "somebody else used the device: a fifth of its reads were not ours",
+        "run it again when the machine is quiet",
+    ));
     study.sentences.push("4k random read: the knee is at depth 8: 80,000 IOPS at a mean latency of 100 µs.".into());
     study
 }

@@ -3,28 +3,16 @@ use job::Access;
 use super::*;
 use crate::evidence::{Mount, Seen, Storage};
 use crate::histogram::Histogram;
-use crate::record::{JobRecord, JobSetup, Latency, RunRecord, UnifiedReporting};
+use crate::record::{JobRecord, JobSetup, Latency, RunRecord};
 
 fn setup() -> JobSetup {
     JobSetup {
         access: Access::named("randread").unwrap(),
-        block_sizes: job::PerDirection::all((4096, 4096)),
         engine: "libaio".into(),
         depth: 32,
-        clones: 1,
-        thread: false,
-        clat_percentiles: true,
         lat_percentiles: true,
-        slat_percentiles: false,
         percentiles: Vec::new(),
-        unified: UnifiedReporting::None,
-        shown: true,
-        significant_figures: 4,
-        kb_base: 1024,
-        unit_base: 0,
-        latency_target_ns: 0,
-        latency_window_ns: 0,
-        latency_percentile: 100.0,
+        ..JobSetup::default()
     }
 }
 
@@ -62,15 +50,7 @@ fn study(rounds: &[(u64, u64)]) -> Study {
 }
 
 fn invalid() -> crate::Finding {
-    crate::Finding {
-        id: "page-cache".into(),
-        severity: crate::Severity::Invalid,
-        node: None,
-        job: None,
-        numbers: Vec::new(),
-        cause: String::new(),
-        next: String::new(),
-    }
+    crate::Finding::new("page-cache", crate::Severity::Invalid, String::new(), String::new())
 }
 
 fn find(found: &[Change], measure: Measure) -> &Change {
