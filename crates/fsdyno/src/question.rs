@@ -8,6 +8,7 @@ mod diff;
 mod keeper;
 mod live;
 mod measure;
+mod progress;
 mod smallfiles;
 mod stored;
 mod stream;

@@ -124,7 +124,7 @@ impl Watcher for Stream {
 
     fn begin(&mut self, step: &Step) {
         (self.told_ms, self.told, self.told_layout_bytes) = (0, Counted::default(), 0);
-        let Step { target, title, number, of } = step;
+        let Step { target, title, number, of, following_s: _ } = step;
         self.line("step_begin", json!({ "step": number, "steps": of, "target": target, "title": title }));
     }
 
