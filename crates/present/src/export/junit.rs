@@ -44,7 +44,7 @@ pub fn junit(suite: &str, cases: &[Case]) -> String {
     let failed = cases.iter().filter(|case| matches!(case.outcome, Outcome::Failed(_))).count();
     let skipped = cases.iter().filter(|case| matches!(case.outcome, Outcome::Skipped(_))).count();
     let document = html! {
-        (PreEscaped("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"))
+        (PreEscaped("<?xml version=\"1.0\"?>\n"))
         testsuites tests=(cases.len()) failures=(failed) errors="0" {
             testsuite name=(suite) tests=(cases.len()) failures=(failed) skipped=(skipped) errors="0" {
                 @for Case { class, name, outcome } in cases {
@@ -76,7 +76,7 @@ mod tests {
         ];
         assert_eq!(
             junit("check", &all),
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"3\" failures=\"1\" errors=\"0\">\
+            "<?xml version=\"1.0\"?>\n<testsuites tests=\"3\" failures=\"1\" errors=\"0\">\
              <testsuite name=\"check\" tests=\"3\" failures=\"1\" skipped=\"1\" errors=\"0\">\
              <testcase classname=\"etcd\" name=\"a\"></testcase>\
              <testcase classname=\"etcd\" name=\"p99 &lt; 10 ms\">\
