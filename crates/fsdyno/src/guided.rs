@@ -8,6 +8,7 @@ mod curve;
 mod diff;
 mod live;
 mod measure;
+mod progress;
 mod smallfiles;
 mod stored;
 mod stream;
@@ -129,11 +130,11 @@ fn overview(command: &clap::Command, columns: usize) -> String {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut page = wrapped(&format!("{}.", about(command)), columns).join("\n");
     page.push_str(
-        "\n\nUsage: fsdyno COMMAND ...     a guided test; options: `fsdyno help COMMAND`\n       fsdyno \
-         OPTIONS | FILE  a fio command line; options: `fsdyno fio --help`\n",
+        "\n\nUsage: fsdyno COMMAND ...     help: `fsdyno help COMMAND`\n       fsdyno \
+         OPTIONS | FILE  as fio: `fsdyno fio --help`\n",
     );
     for (heading, names) in GROUPS {
-        page.push_str(&format!("\n{heading}\n"));
+        page.push_str(&format!("\n{}\n", wrapped(heading, columns).join("\n")));
         for name in names {
             let about = command.find_subcommand(name).map(about).unwrap_or_default();
             let summary = about.split(". ").next().unwrap_or_default();

@@ -100,6 +100,9 @@ pub fn compare(places: &[Place], options: &Options, caller: Caller<'_>) -> Resul
         let passes = Passes::of(study_run.study.targets[target].storage.class, io_mode.direct);
         sites.push(Site { work, io_mode, passes });
     }
+    study_run.step_ms = Some(if options.literal { 30_000 } else { u64::from(options.runtime_s) * 1000 });
+    // Those that find the size come before.
+    study_run.steps.1 = sites.len() + turns_from(0, options, sites.len());
     let size_bytes = match options.size_bytes {
         _ if options.literal => LITERAL_BYTES,
         Some(size_bytes) => size_bytes,
@@ -137,16 +140,13 @@ fn run_rounds(
     options: &Options,
     size_bytes: u64,
 ) -> Result<String, Problem> {
-    let cap = options.rounds.map_or(if options.literal { 1 } else { WINNER_ROUNDS.1 }, even);
+    let cap = rounds_max(options);
     for round in 0..cap {
         if study_run.stopped() {
             return Ok(format!("stopped by a signal in round {round}"));
         }
-        let chosen = || PATTERNS.iter().filter(|pattern| pattern.is_chosen(options));
-        let turns = chosen().count() * sites.len();
-        study_run.steps.1 =
-            study_run.steps.0 + turns * (cap.min(WINNER_ROUNDS.0).max(even(round + 1)) - round) as usize;
-        for pattern in chosen() {
+        study_run.steps.1 = study_run.steps.0 + turns_from(round, options, sites.len());
+        for pattern in PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)) {
             for target in order_of_round(round, sites.len()) {
                 if study_run.stopped() {
                     break;
@@ -167,6 +167,17 @@ fn run_rounds(
         }
         _ => format!("{cap} rounds, as requested"),
     })
+}
+
+/// The most rounds that there will be.
+fn rounds_max(options: &Options) -> u32 {
+    options.rounds.map_or(if options.literal { 1 } else { WINNER_ROUNDS.1 }, even)
+}
+
+/// How many turns there are from this round on, as far as is known.
+fn turns_from(round: u32, options: &Options, sites: usize) -> usize {
+    let rounds = rounds_max(options).min(WINNER_ROUNDS.0).max(even(round + 1)) - round;
+    PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)).count() * sites * rounds as usize
 }
 
 /// So many rounds that each order has run backwards too; one is one.

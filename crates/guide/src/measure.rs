@@ -90,6 +90,7 @@ fn measure_adapted(
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(study_run, 0)?;
     study_run.steps.1 = TESTS.len() + 1;
+    study_run.step_ms = Some(u64::from(timing.ramp_ms + timing.runtime_ms));
     let file = job_path(&work.file("measure.dat"))?;
     // Asked for by size, the file is filled whole; else as far as the time goes, and the tests use what there is.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(timing.fill_s) };

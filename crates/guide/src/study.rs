@@ -34,6 +34,8 @@ pub struct StudyRun<'a> {
     pub study: Study,
     /// Steps begun, and how many there will be.
     pub steps: (usize, usize),
+    /// What a step is planned to take, ms; `None`: they differ.
+    pub step_ms: Option<u64>,
 }
 
 /// A storage to ask about: a name for tables, and a directory.
@@ -93,7 +95,7 @@ impl<'a> StudyRun<'a> {
             sentences: Vec::new(),
             notes: Vec::new(),
         };
-        StudyRun { version, control, watcher, study, steps: (0, 0) }
+        StudyRun { version, control, watcher, study, steps: (0, 0), step_ms: None }
     }
 
     /// Whether a signal ended the study.
@@ -106,7 +108,9 @@ impl<'a> StudyRun<'a> {
         self.steps.0 += 1;
         self.steps.1 = self.steps.1.max(self.steps.0);
         let target = self.study.targets.get(target).map(|target| target.name.clone()).unwrap_or_default();
-        let step = Step { target, title: title.to_string(), number: self.steps.0, of: self.steps.1 };
+        let (number, of) = self.steps;
+        let following_s = self.step_ms.map(|ms| (ms * (of - number) as u64).div_ceil(1000));
+        let step = Step { target, title: title.to_string(), number, of, following_s };
         self.watcher.looked();
         self.watcher.begin(&step);
         step

@@ -45,6 +45,8 @@ pub struct Step {
     pub number: usize,
     /// How many steps there are, as far as is known.
     pub of: usize,
+    /// What the steps after it are planned to take, s; `None`: nothing is planned.
+    pub following_s: Option<u64>,
 }
 
 /// The state of a step.

@@ -1,14 +1,16 @@
 //! What all questions of the guided face share: where the answer is kept, what is shown meanwhile, how it is printed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use engine::files::{Readers, write_whole};
 use guide::store::Store;
 use guide::study::Caller;
 use guide::watch::Unwatched;
 use guide::{Problem, Watcher};
+use present::export::junit::Case;
 use results::{Study, Verdict};
 use run::SignalWatch;
 
@@ -44,6 +46,9 @@ pub(crate) struct Shared {
     /// Save no record.
     #[arg(long)]
     pub(crate) no_store: bool,
+    /// A file of verdicts as JUnit's XML, of a question that has some.
+    #[arg(skip)]
+    pub(crate) junit: Option<PathBuf>,
     /// Save the record at this interval while a test runs; 0: only at its end.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) record_interval: u32,
@@ -119,7 +124,17 @@ fn try_answer(
         }
         _ => {}
     }
+    if let Some(path) = &shared.junit {
+        write_junit(path, "fsdyno check", &present::export::junit::cases(&study))?;
+    }
     Ok(if printed { status(&study, control.signal()) } else { UNUSABLE })
+}
+
+/// Writes the file whole or not at all.
+pub(super) fn write_junit(path: &Path, suite: &str, cases: &[Case]) -> Result<(), Problem> {
+    let text = present::export::junit::junit(suite, cases);
+    write_whole(path, Readers::ByUmask, text.as_bytes())
+        .map_err(|error| Problem::new(format!("cannot write {}: {error}", path.display())))
 }
 
 /// The store; without a place for it the answer is printed all the same.

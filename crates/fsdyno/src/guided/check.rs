@@ -57,6 +57,9 @@ pub(crate) struct Check {
     /// Refuse to check anything but this type of filesystem, such as nfs.
     #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     expect: Option<String>,
+    /// Write the verdicts as JUnit's XML to this file; what has neither PASS nor FAIL is a skipped test.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
     #[command(flatten)]
     shared: Shared,
 }
@@ -100,7 +103,8 @@ impl Check {
             expected: self.expect.clone(),
         };
         let place = Place::at(Path::new(path));
-        answer(&self.shared, command, |caller| check(&place, &options, &library, caller))
+        let shared = Shared { junit: self.junit, ..self.shared };
+        answer(&shared, command, |caller| check(&place, &options, &library, caller))
     }
 
     fn listed(&self, library: &Library) -> ExitCode {

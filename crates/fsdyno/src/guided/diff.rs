@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use guide::Problem;
 use guide::store::Store;
+use present::export::junit::{Case, Outcome};
 use results::{Change, Measure, Significance, Study, changes, earlier, is_repeat, obstacles};
 
+use super::answer::write_junit;
 use super::stored::{ended, printed, printed_page};
 use crate::process::status::FAILED;
 use crate::process::streams::{columns, print_stderr};
@@ -25,6 +27,9 @@ pub(crate) struct Diff {
     /// or ±3 % where there are fewer than three of them.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<String>,
+    /// Write each condition as a test of JUnit's XML to this file; one that cannot be judged is skipped.
+    #[arg(long, value_name = "FILE", requires = "fail_if")]
+    junit: Option<PathBuf>,
     /// Compare even if plan, version or machine differ; the output says so.
     #[arg(long)]
     force: bool,
@@ -154,7 +159,7 @@ impl Diff {
         shared: &super::answer::Shared,
     ) -> Diff {
         let (base, new) = (base.to_string(), new.to_string());
-        Diff { base, new, fail_if, force, json: shared.json, store: shared.store.clone() }
+        Diff { base, new, fail_if, junit: None, force, json: shared.json, store: shared.store.clone() }
     }
 
     pub(crate) fn run(self) -> ExitCode {
@@ -186,20 +191,28 @@ impl Diff {
             }
             printed_page(&text)
         };
-        let mut failed = false;
+        let mut cases = Vec::new();
         for (condition, words) in conditions.iter().zip(&self.fail_if) {
+            let mut outcome = Outcome::Passed;
             for change in found.iter().filter(|change| condition.holds(change)) {
-                failed = true;
                 let (low, high) = change.confirmed_percent().unwrap_or_default();
                 let (pattern, percent) = (&change.pattern, change.percent());
-                print_stderr(&format!(
-                    "fails `{words}`: {pattern} changed by {percent:+.1} % ({low:+.1} to {high:+.1} %)"
-                ));
+                let what = format!("{pattern} changed by {percent:+.1} % ({low:+.1} to {high:+.1} %)");
+                print_stderr(&format!("fails `{words}`: {what}"));
+                outcome = Outcome::Failed(what);
             }
             if let Some(reason) = condition.unjudged(&found) {
                 print_stderr(&format!("cannot judge `{words}` for {reason}"));
+                if outcome == Outcome::Passed {
+                    outcome = Outcome::Skipped(reason);
+                }
             }
+            cases.push(Case { class: new_name.clone(), name: words.clone(), outcome });
         }
+        if let Some(path) = &self.junit {
+            write_junit(path, "fsdyno diff", &cases)?;
+        }
+        let failed = cases.iter().any(|case| matches!(case.outcome, Outcome::Failed(_)));
         Ok(if failed { ExitCode::from(FAILED) } else { status })
     }
 }

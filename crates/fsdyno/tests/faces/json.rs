@@ -3,6 +3,23 @@
 use testkit::Place;
 
 #[test]
+fn conditions_are_tests_of_a_ci_system() {
+    let place = Place::with(&["store"]);
+    let saved = testkit::workspace().join("crates/results/tests/saved/format-4.json").display().to_string();
+    let diff = format!("diff {saved} {saved} --store store");
+    place
+        .run(&[diff.split(' ').collect::<Vec<_>>(), vec!["--fail-if", "mix.iops < -5%", "--junit=ci.xml"]].concat())
+        .good();
+    let document = place.read("ci.xml");
+    assert!(
+        document.starts_with("<?xml ") && document.contains("tests=\"1\" failures=\"0\" skipped=\"1\""),
+        "{document}"
+    );
+    assert!(document.contains("name=\"mix.iops &lt; -5%\"><skipped message=\"mix: one run each"), "{document}");
+    place.run(&format!("{diff} --junit=ci.xml")).refused("--fail-if");
+}
+
+#[test]
 fn each_answer_is_one_document() {
     let place = Place::with(&["store", "data"]);
     let saved = testkit::workspace().join("crates/results/tests/saved/format-4.json").display().to_string();

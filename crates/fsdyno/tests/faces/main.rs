@@ -17,4 +17,5 @@ mod refusals;
 mod same_face;
 mod settings;
 mod signals;
+mod widths;
 mod words;

@@ -4,8 +4,8 @@ use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
 use results::escape;
 
-/// Words longer than this (paths) are broken where the line ends.
-const LONGEST_WORD: usize = 20;
+/// Blanks behind each column; behind the last they are cut off.
+const PADDING: usize = 1;
 
 /// The form of a text.
 #[derive(Clone, Copy, Debug)]
@@ -102,28 +102,64 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Columns that a column needs: figures keep their units, and words are broken between letters only if they are
-    /// long. Headers may be broken.
-    fn least_columns(&self, index: usize) -> ColumnConstraint {
-        let cells = self.rows.iter().filter_map(|row| row.get(index));
+    /// Columns that a column needs: figures keep their units, and no word is broken.
+    fn least_columns(&self, index: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(index)).map(String::as_str);
         let columns = |text: &str| text.chars().count();
-        let least = if self.left.get(index) == Some(&true) {
-            let longest = cells.flat_map(|cell| cell.split_whitespace()).map(columns).max();
-            longest.map(|longest| longest.min(LONGEST_WORD))
-        } else {
-            cells.flat_map(|cell| cell.lines()).map(columns).max()
+        let words = |text| str::split_whitespace(text).map(columns).max();
+        let least = match index {
+            _ if self.left.get(index) == Some(&true) => cells.filter_map(words).max(),
+            _ => cells.flat_map(str::lines).map(columns).max(),
         };
-        let padding = 1;
-        ColumnConstraint::LowerBoundary(Width::Fixed(u16::try_from(least.unwrap_or(0) + padding).unwrap_or(u16::MAX)))
+        least.max(self.headers.get(index).and_then(|header| words(header))).unwrap_or(0)
+    }
+
+    /// Columns of the longest name.
+    fn name_columns(&self) -> usize {
+        let names = self.rows.iter().filter_map(|row| row.first()).chain(self.headers.first());
+        names.map(|name| name.chars().count()).max().unwrap_or(0)
+    }
+
+    /// For a terminal too narrow for the table: each row a block, its cells below each other.
+    fn stacked(&self, columns: usize) -> String {
+        let widest = self.headers.iter().skip(1).map(|header| header.chars().count()).max().unwrap_or(0);
+        let mut text = String::new();
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().map(|cell| escape::terminal(cell).into_owned()).collect();
+            text.push_str(&wrapped(cells.first().map_or("", String::as_str).trim_end(), columns, 4));
+            for (header, cell) in self.headers.iter().zip(&cells).skip(1).filter(|(_, cell)| !cell.trim().is_empty()) {
+                let header = escape::line(header);
+                text.push_str(&format!("  {header:<widest$}  "));
+                text.push_str(
+                    wrapped(cell.trim(), columns.saturating_sub(widest + 4), 0)
+                        .replace('\n', &format!("\n{:1$}", "", widest + 4))
+                        .trim_end(),
+                );
+                text.push('\n');
+            }
+        }
+        text
     }
 
     /// The table, ending with a line feed.
     pub(crate) fn shown(&self, form: Form) -> String {
+        let mut least: Vec<usize> = (0..self.headers.len()).map(|index| self.least_columns(index)).collect();
+        if let Form::Text { columns } = form {
+            let fits = |least: &[usize]| least.iter().map(|least| least + PADDING).sum::<usize>() <= columns + PADDING;
+            if !fits(&least) {
+                return self.stacked(columns);
+            }
+            // Names stay whole where there is room: they are what people copy.
+            let wrapped_names = std::mem::replace(&mut least[0], self.name_columns());
+            if !fits(&least) {
+                least[0] = wrapped_names;
+            }
+        }
         let mut table = comfy_table::Table::new();
         match form {
             Form::Text { columns } => {
                 table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-                table.set_width(u16::try_from(columns).unwrap_or(u16::MAX));
+                table.set_width(u16::try_from(columns + PADDING).unwrap_or(u16::MAX));
             }
             Form::Markdown => {
                 table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
@@ -145,9 +181,8 @@ impl Table {
             if matches!(form, Form::Text { .. }) {
                 column.set_padding((0, 1));
             }
-            // Names are never broken: they are what people copy.
-            let constraint = if index == 0 { ColumnConstraint::ContentWidth } else { self.least_columns(index) };
-            column.set_constraint(constraint);
+            let least = u16::try_from(least[index] + PADDING).unwrap_or(u16::MAX);
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
             if !left {
                 column.set_cell_alignment(CellAlignment::Right);
             }
@@ -189,7 +224,21 @@ mod tests {
         let text = table.shown(Form::Text { columns: 31 });
         assert_eq!(
             text,
-            "test               p99 trust\n4k random read 16.2 ms failed:\n                       no\n                       space\n                       left\n"
+            "test               p99 trust\n4k random read 16.2 ms failed:\n                       no space\n                       left\n"
+        );
+    }
+
+    #[test]
+    fn a_table_that_no_terminal_of_that_width_can_hold_is_stacked() {
+        let mut table = Table::new(&["run", "when (UTC)", "<of", "<trust"]);
+        let id = "20261122-043100-measure-1a2b";
+        table.row(vec![id.into(), "2026-11-22 04:31".into(), "/srv/a/long/path".into(), "no interval yet".into()]);
+        assert!(table.shown(Form::Text { columns: 80 }).lines().all(|line| line.chars().count() <= 80));
+        assert_eq!(
+            table.shown(Form::Text { columns: 40 }),
+            format!(
+                "{id}\n  when (UTC)  2026-11-22 04:31\n  of          /srv/a/long/path\n  trust       no interval yet\n"
+            )
         );
     }
 
