@@ -200,7 +200,7 @@ fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
              too), {{}} for each"
         )
     } else {
-        format!("{{}} of {{}} requests were in the queue of {name}, {{}} for each")
+        format!("the queue of {name} held {{}} of {{}} in flight, {{}} for each")
     };
     let evidence = Phrase::new(&words, [number(depth), phrase::count(asked), latency(each_ns)]);
     Some(Limit { limiter: Limiter::Device, evidence })

@@ -59,7 +59,7 @@ fn a_device_whose_queue_is_full() {
     vda(&mut record).weighted_ms = 320_000;
     let limit = of_run(&record).unwrap();
     assert_eq!(limit.limiter, Limiter::Device);
-    assert_eq!(limit.evidence.to_string(), "32.0 of 32 requests were in the queue of vda, 305 µs for each");
+    assert_eq!(limit.evidence.to_string(), "the queue of vda held 32.0 of 32 in flight, 305 µs for each");
     vda(&mut record).weighted_ms = 480_000;
     assert_eq!(
         of_run(&record).unwrap().evidence.to_string(),
