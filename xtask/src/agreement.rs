@@ -15,48 +15,35 @@ use crate::workspace::Workspace;
 use judge::{Line, MEASURES, Measured};
 use targets::{TARGETS, Target};
 
-const USAGE: &str = "usage: cargo xtask agreement [--pairs N] [--write] [--target NAME]...
-
-  --pairs N      pairs of runs of each job (5 or more; 7 unless said otherwise)
-  --write        also writes docs/agreement.md
-  --target NAME  only this target; may be repeated; --list names them
-
-  Needs root, for the stacks of the lab. FSDYNO_BIN and FIO_BIN name other binaries.";
-
-/// Runs of each job with each tool.
-const PAIRS: usize = 7;
-
 /// The lab's status for a stack that cannot stand here.
 const CANNOT_STAND: i32 = 77;
 
-#[derive(Debug)]
+/// Needs root, for the stacks of the lab. FSDYNO_BIN and FIO_BIN name other binaries.
+#[derive(Debug, clap::Parser)]
+#[command(name = "cargo xtask agreement")]
 struct Asked {
+    /// Pairs of runs of each job; fewer than 5 say nothing about a median.
+    #[arg(long, default_value = "7", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(5..))]
     pairs: usize,
+    /// Also writes docs/agreement.md.
+    #[arg(long, conflicts_with = "target")]
     write: bool,
-    names: Vec<String>,
+    /// Only this target; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    target: Vec<String>,
+    /// Names the targets.
+    #[arg(long)]
+    list: bool,
 }
 
 /// Measures; `Ok(false)`: the tools do not agree somewhere.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
-    if words.iter().any(|word| word == "--help") {
-        println!("{USAGE}");
-        return Ok(true);
-    }
-    if words.iter().any(|word| word == "--list") {
+    let Some(asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
+    if asked.list {
         TARGETS.iter().for_each(|target| println!("{:<16} {}", target.name, target.title));
         return Ok(true);
     }
-    let asked = parse(words)?;
-    if asked.write && !asked.names.is_empty() {
-        return Err("--write makes the whole table: leave --target out".to_owned());
-    }
-    let wanted: Vec<&Target> = TARGETS
-        .iter()
-        .filter(|target| asked.names.is_empty() || asked.names.iter().any(|name| name == target.name))
-        .collect();
-    if wanted.is_empty() {
-        return Err(format!("no target is called {}; --list names them", asked.names.join(" or ")));
-    }
+    let wanted = crate::words::named(TARGETS, &asked.target, |target| target.name)?;
     let workspace = Workspace::load()?;
     let tools = [tool("FIO_BIN", "fio".into())?, tool("FSDYNO_BIN", ours()?)?];
     let mut lines = Vec::new();
@@ -78,24 +65,6 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
         std::fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     Ok(lines.iter().all(Line::agrees))
-}
-
-fn parse(words: &[String]) -> Result<Asked, String> {
-    let mut asked = Asked { pairs: PAIRS, write: false, names: Vec::new() };
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n{USAGE}"));
-        match word.as_str() {
-            "--write" => asked.write = true,
-            "--target" => asked.names.push(value()?.clone()),
-            "--pairs" => {
-                let count = value()?.parse().ok().filter(|count| *count >= 5);
-                asked.pairs = count.ok_or("--pairs takes a number from 5 up: fewer say nothing about a median")?;
-            }
-            _ => return Err(format!("agreement does not know {word}\n{USAGE}")),
-        }
-    }
-    Ok(asked)
 }
 
 /// A program and what it calls its version.
@@ -182,19 +151,20 @@ fn read(path: &Path) -> Result<Measured, String> {
 fn document(table: &str, tools: &[Tool; 2], pairs: usize) -> String {
     format!(
         "# Agreement with fio on known storage\n\n\
-         Storage whose speed is known because it was set: a control group's limits on a loop device, a FUSE daemon that \
-         waits, a disk that the device mapper slows down, an NFS server behind a link with a set round trip. {ours} and \
-         {fio} ran the same jobs on it in turn ({pairs} pairs of {seconds} s each, the order turned in every second pair). \
-         Each cell shows the medians, fio's first, and how far ours is from it.\n\n\
-         Two medians **agree** when they differ by at most {limit} %, or, where runs differ by more than that among \
-         themselves, when the interval of the pairs' ratios, from the least to the greatest, reaches into these \
-         {limit} % (marked `~`). That interval misses the true ratio in 1.6 of 100 cells with seven pairs, and there are \
-         more than 60 cells: a storage with a cell that does neither is measured a second time, and `NO` marks a cell that \
-         did neither both times. `again` shows the second difference. Latency is completion latency.\n\n\
-         A control group's limit lets what fits into a window of 100 ms pass at once: with few requests in flight the \
-         median there is the speed of the device without the limit, which nobody has set. There requests complete faster \
-         than fio takes them, one at a time by default, and its latencies hold their wait to be taken (its median was 13 to \
-         16 % above ours); `iodepth_batch_complete_max` makes it take all that have completed, as fsdyno does.\n\n\
+         Measured on storage of a known, configured speed: a loop device limited by a control group, a FUSE daemon \
+         with a delay, a disk delayed by the device mapper, an NFS server behind a link with a set round trip. {ours} \
+         and {fio} ran the same jobs in turn ({pairs} pairs of {seconds} s each, in reversed order in every second \
+         pair). Each cell shows fio's median, fsdyno's median and their difference.\n\n\
+         Two medians **agree** when they differ by at most {limit} %. Where runs vary by more than that, they also \
+         agree when the range of the pairs' ratios, from the smallest to the largest, overlaps these {limit} % \
+         (marked `~`). With seven pairs that range misses the true ratio in 1.6 of 100 cells, and there are more than \
+         60 cells: storage with a cell that does not agree is measured a second time, and `again` shows the second \
+         difference. `NO` marks a cell that agreed neither time. Latency is completion latency.\n\n\
+         A control group's limit lets the requests of a window of 100 ms pass at once: with few requests in flight \
+         the median latency is that of the device without the limit, which is not configured. Requests then complete \
+         faster than fio reaps them, one at a time by default, and its latencies include the wait until they are \
+         reaped (its median was 13 to 16 % above fsdyno's). Where that matters, jobs set `iodepth_batch_complete_max`, \
+         with which fio reaps all completed requests, as fsdyno does.\n\n\
          Made by `cargo xtask agreement --write`; do not edit.\n\n{table}",
         ours = tools[1].version,
         fio = tools[0].version,
@@ -209,10 +179,10 @@ mod tests {
 
     #[test]
     fn words_are_understood_or_refused() {
-        let asked = |words: &str| parse(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let asked = |words: &str| crate::words::tests::asked::<Asked>(words);
         assert_eq!(asked("--pairs 9 --target nfs").unwrap().pairs, 9);
-        assert!(asked("--pairs 4").unwrap_err().contains("from 5 up"));
-        assert!(asked("--target").unwrap_err().contains("needs a value"));
-        assert!(asked("--fast").unwrap_err().contains("usage"));
+        assert!(asked("--pairs 4").unwrap_err().contains("5.."));
+        assert!(asked("--target").unwrap_err().contains("value is required"));
+        assert!(asked("--fast").unwrap_err().contains("Usage"));
     }
 }

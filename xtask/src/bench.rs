@@ -9,6 +9,7 @@ mod counting;
 mod machine;
 mod measure;
 mod pairs;
+mod program;
 mod table;
 mod tool;
 
@@ -21,35 +22,31 @@ use measure::Bench;
 use table::Line;
 use tool::Tool;
 
-/// How to call it.
-const USAGE: &str = "usage: cargo xtask bench [--quick] [--gate] [--write] [--list] [--case NAME]...
-
-  --quick      shorter runs, under two minutes in all; fio's instruction counts are the recorded ones
-  --gate       only the rows that no neighbour disturbs (instructions, memory, system calls, allocations);
-               ends with 1 when one of them misses its \"must\"
-  --write      also writes docs/benchmarks.md
-  --list       names the cases
-  --case NAME  only this case; may be repeated; a part of a name is enough
-
-  FSDYNO_BIN and FIO_BIN name other binaries.";
-
-/// What the words ask for.
-#[derive(Debug, Default)]
+/// FSDYNO_BIN and FIO_BIN name other binaries.
+#[derive(Debug, clap::Parser)]
+#[command(name = "cargo xtask bench")]
 struct Asked {
+    /// Shorter runs, under two minutes in all; fio's instruction counts are the recorded ones.
+    #[arg(long)]
     quick: bool,
+    /// Only the rows that no neighbour disturbs (instructions, memory, system calls, allocations); ends with 1 when one of
+    /// them misses its "must", or when the program is not position-independent, is not stripped, or is larger than 6 MiB.
+    #[arg(long)]
     gate: bool,
+    /// Also writes docs/benchmarks.md.
+    #[arg(long)]
     write: bool,
+    /// Names the cases.
+    #[arg(long)]
     list: bool,
-    names: Vec<String>,
+    /// Only this case; may be repeated; a part of a name is enough.
+    #[arg(long, value_name = "NAME")]
+    case: Vec<String>,
 }
 
 /// Runs the benchmark; `Ok(false)` says that the gate is shut.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
-    if arguments.iter().any(|word| word == "--help") {
-        println!("{USAGE}");
-        return Ok(true);
-    }
-    let asked = parse(arguments)?;
+    let Some(asked) = crate::words::asked::<Asked>(arguments)? else { return Ok(true) };
     let wanted: Vec<_> = CASES.iter().filter(|case| asked.wants(case.name, &case.kind)).collect();
     if asked.list {
         for case in &wanted {
@@ -58,9 +55,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
         return Ok(true);
     }
     if wanted.is_empty() {
-        return Err(format!("no case is called {}; --list names them", asked.names.join(" or ")));
+        return Err(format!("no case is called {}; --list names them", asked.case.join(" or ")));
     }
-    let bench = Bench::prepare(ours()?, fio(), asked.quick)?;
+    let ours = ours()?;
+    let objections = if asked.gate { objections(&ours)? } else { Vec::new() };
+    let bench = Bench::prepare(ours, fio(), asked.quick)?;
     let mut lines: Vec<Line> = Vec::new();
     for case in wanted {
         eprintln!("{} …", case.title);
@@ -75,30 +74,23 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     for line in missed.iter().filter(|_| asked.gate) {
         eprintln!("missed: {} {}", line.case, line.measure);
     }
-    Ok(!asked.gate || missed.is_empty())
+    Ok(!asked.gate || (missed.is_empty() && objections.is_empty()))
+}
+
+/// What speaks against the program as a file.
+fn objections(tool: &Tool) -> Result<Vec<&'static str>, String> {
+    let path = tool.program.display();
+    let program = std::fs::read(&tool.program).map_err(|error| format!("cannot read {path}: {error}"))?;
+    let objections = program::objections(&program);
+    objections.iter().for_each(|objection| eprintln!("missed: {path}: {objection}"));
+    Ok(objections)
 }
 
 impl Asked {
     fn wants(&self, name: &str, kind: &Kind) -> bool {
-        let named = self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()));
+        let named = self.case.is_empty() || self.case.iter().any(|part| name.contains(part.as_str()));
         named && (!self.gate || kind.is_deterministic())
     }
-}
-
-fn parse(arguments: &[String]) -> Result<Asked, String> {
-    let mut asked = Asked::default();
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--quick" => asked.quick = true,
-            "--gate" => asked.gate = true,
-            "--write" => asked.write = true,
-            "--list" => asked.list = true,
-            "--case" => asked.names.push(words.next().ok_or("--case needs a name; --list names the cases")?.clone()),
-            _ => return Err(format!("bench does not know {word}\n{USAGE}")),
-        }
-    }
-    Ok(asked)
 }
 
 /// Builds the binary and says where it is, unless `FSDYNO_BIN` does.
@@ -129,21 +121,18 @@ fn write_document(bench: &Bench, table: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn asked(words: &str) -> Result<Asked, String> {
-        parse(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-    }
+    use crate::words::tests::asked;
 
     #[test]
     fn words_are_understood_or_refused() {
-        assert!(asked("--quick --case null").unwrap().quick);
-        assert!(asked("--case").unwrap_err().contains("--list"));
-        assert!(asked("--fast").unwrap_err().contains("usage"));
+        assert!(asked::<Asked>("--quick --case null").unwrap().quick);
+        assert!(asked::<Asked>("--case").unwrap_err().contains("value is required"));
+        assert!(asked::<Asked>("--fast").unwrap_err().contains("Usage"));
     }
 
     #[test]
     fn the_gate_asks_only_what_no_neighbour_disturbs() {
-        let gate = asked("--gate").unwrap();
+        let gate = asked::<Asked>("--gate").unwrap();
         let timed = CASES.iter().filter(|case| matches!(case.kind, Kind::Job { .. } | Kind::Start)).count();
         let gated = CASES.iter().filter(|case| gate.wants(case.name, &case.kind)).count();
         assert!(timed > 0 && gated > 0 && gated + timed <= CASES.len());

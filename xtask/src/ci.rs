@@ -4,32 +4,31 @@ use std::process::Command;
 
 use crate::tests_step::{self, Counts};
 use crate::workspace::{Workspace, cargo};
-use crate::{bench, docs, tidy, windows};
+use crate::{USAGE, bench, docs, tidy, windows};
 
 /// Passed, or what went wrong outside the thing checked.
 type Outcome = Result<bool, String>;
 
 /// One check.
-pub(crate) struct Step {
+struct Step {
     name: &'static str,
     check: fn() -> Outcome,
 }
 
-/// Quick ones first. The tests come after all of them because they count.
-const CHECKS: &[Step] = &[
+/// Those that take no time.
+const QUICK: &[Step] = &[
     Step { name: "fmt", check: || cargo(&["fmt", "--all", "--check"]) },
     Step { name: "tidy", check: tidy::run },
     Step { name: "deny", check: deny },
-    Step { name: "clippy", check: || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]) },
-    Step { name: "windows", check: windows::run },
     Step { name: "docs", check: || docs::run(&[]) },
-    Step { name: "gate", check: || bench::run(&["--gate".to_owned()]) },
 ];
 
-/// The check of that name.
-pub(crate) fn step(name: &str) -> Option<&'static Step> {
-    CHECKS.iter().find(|step| step.name == name)
-}
+/// Those that compile: they run beside the tests, most of which wait.
+const COMPILING: &[Step] = &[
+    Step { name: "clippy", check: || cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]) },
+    Step { name: "windows", check: windows::run },
+    Step { name: "gate", check: || bench::run(&["--gate".to_owned()]) },
+];
 
 /// What is depended on: licences, sources, versions. The tool is one of the checks' own, or installed.
 fn deny() -> Outcome {
@@ -44,23 +43,44 @@ fn deny() -> Outcome {
     }
 }
 
-/// The tests of these tiers, or of all.
-pub(crate) fn test(tiers: &[String]) -> Outcome {
-    let counts = tests_step::run(tiers)?;
-    println!("{counts}");
-    Ok(counts.failed == 0)
+/// The tests of these tiers, or of all; with `--no-run` before them they are only built.
+pub(crate) fn test(words: &[String]) -> Outcome {
+    match words.split_first() {
+        Some((first, tiers)) if first == "--no-run" => tests_step::build(tiers).map(|_| true),
+        _ => end(tests_step::run(words, &[])?),
+    }
 }
 
 /// What one lives in while working: structure, lints, and the tests that need nothing.
 pub(crate) fn quick() -> Outcome {
-    let checks: Vec<&Step> = ["tidy", "clippy"].into_iter().filter_map(step).collect();
-    let failed = checks.iter().filter(|step| step.run() != Ok(true)).count();
-    Ok(test(&["units".to_owned()])? && failed == 0)
+    let tidy = checks(&["tidy"])?;
+    Ok(end(tests_step::run(&["units".to_owned()], &["clippy"])?)? && tidy)
+}
+
+/// The checks of these names, one after the other, whatever fails on the way.
+pub(crate) fn checks(names: &[&str]) -> Outcome {
+    let find = |name: &&str| {
+        let known = QUICK.iter().chain(COMPILING).find(|step| step.name == *name);
+        known.ok_or_else(|| format!("no chore is called {name}\n\n{USAGE}"))
+    };
+    let steps = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+    Ok(failed(steps) == 0)
+}
+
+/// Runs these; how many failed.
+fn failed<'step>(steps: impl IntoIterator<Item = &'step Step>) -> u64 {
+    steps.into_iter().filter(|step| step.run() != Ok(true)).count() as u64
+}
+
+/// The last line counts the tests; each failed check counts as one.
+fn end(counts: Counts) -> Outcome {
+    println!("{counts}");
+    Ok(counts.failed == 0)
 }
 
 impl Step {
     /// Runs it and says how it ended.
-    pub(crate) fn run(&self) -> Outcome {
+    fn run(&self) -> Outcome {
         println!("== {}", self.name);
         let outcome = (self.check)();
         match &outcome {
@@ -72,14 +92,14 @@ impl Step {
     }
 }
 
-/// Runs all of them, whatever fails on the way. The last line counts the tests; each failed check counts as one.
+/// Runs all of them and all tests, whatever fails on the way.
 pub(crate) fn run() -> Outcome {
-    let failed_checks = CHECKS.iter().filter(|step| step.run() != Ok(true)).count() as u64;
-    let mut counts = tests_step::run(&[]).unwrap_or_else(|message| {
+    let failed_checks = failed(QUICK);
+    let beside: Vec<&str> = COMPILING.iter().map(|step| step.name).collect();
+    let mut counts = tests_step::run(&[], &beside).unwrap_or_else(|message| {
         println!("== test: FAILED: {message}");
-        Counts { failed: 1, ..Counts::default() }
+        Counts { failed: 1 + failed(COMPILING), ..Counts::default() }
     });
     counts.failed += failed_checks;
-    println!("{counts}");
-    Ok(counts.failed == 0)
+    end(counts)
 }

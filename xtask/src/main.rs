@@ -13,13 +13,14 @@ mod tests_step;
 mod tidy;
 mod windows;
 mod winners;
+mod words;
 mod workspace;
 
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask CHORE
 
-  ci             all of the following checks; the last line counts the tests
+  ci             all of the following checks, which can be named together too; the last line counts the tests
     fmt            formatting
     clippy         lints
     tidy           structure: imports, unsafe, calls of the system, names, lengths, banned words
@@ -27,7 +28,8 @@ const USAGE: &str = "usage: cargo xtask CHORE
     windows        the crates that are free of the system compile for Windows: those that use neither engine nor
                    probe, which have no modules for it yet
     docs           generated documents are fresh; --write makes them anew
-    test [TIER]... the tests, of some tiers or of all, with the reasons of those that were skipped
+    test [TIER]... the tests, of some tiers or of all, with the reasons of those that were skipped; test --no-run only
+                   builds them
   quick          tidy, clippy and the tests that need nothing but the compiler
   bench          what fsdyno costs, beside fio; --help tells more
   agreement      what fsdyno and fio measure on storage of known speed; --help tells more
@@ -55,10 +57,7 @@ fn main() -> ExitCode {
             println!("{USAGE}");
             Ok(true)
         }
-        _ => match ci::step(chore) {
-            Some(step) => step.run(),
-            None => Err(format!("no chore is called {chore}\n\n{USAGE}")),
-        },
+        _ => ci::checks(&words.iter().map(String::as_str).collect::<Vec<_>>()),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

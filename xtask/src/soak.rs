@@ -16,41 +16,33 @@ use crate::workspace::Workspace;
 use lines::{LINES, TARGETS, Target};
 use table::Judged;
 
-const USAGE: &str = "usage: cargo xtask soak [--rounds N] [--target NAME]...
-
-  --rounds N     how often each line runs on each target (1 unless said otherwise: some 250 runs in ten minutes)
-  --target NAME  only this target; may be repeated; --list names them
-
-  Needs root, for the stacks of the lab, and a machine that has nothing else to do. FSDYNO_BIN names another binary.
-  What it prints goes with the release: the counts, and each caution for a person to judge.";
-
 /// The lab's status for a stack that cannot stand here.
 const CANNOT_STAND: i32 = 77;
 
-#[derive(Debug)]
+/// Needs root, for the stacks of the lab, and a machine that has nothing else to do. FSDYNO_BIN names another binary.
+/// What it prints goes with the release: the counts, and each caution for a person to judge.
+#[derive(Debug, clap::Parser)]
+#[command(name = "cargo xtask soak")]
 struct Asked {
+    /// How often each line runs on each target: once makes some 250 runs in ten minutes.
+    #[arg(long, default_value = "1", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     rounds: usize,
-    names: Vec<String>,
+    /// Only this target; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    target: Vec<String>,
+    /// Names the targets.
+    #[arg(long)]
+    list: bool,
 }
 
 /// Runs them; `Ok(false)`: an honest run was called invalid.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
-    if words.iter().any(|word| word == "--help") {
-        println!("{USAGE}");
-        return Ok(true);
-    }
-    if words.iter().any(|word| word == "--list") {
+    let Some(asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
+    if asked.list {
         TARGETS.iter().for_each(|target| println!("{}", target.name));
         return Ok(true);
     }
-    let asked = parse(words)?;
-    let wanted: Vec<&'static Target> = TARGETS
-        .iter()
-        .filter(|target| asked.names.is_empty() || asked.names.iter().any(|name| name == target.name))
-        .collect();
-    if wanted.is_empty() {
-        return Err(format!("no target is called {}; --list names them", asked.names.join(" or ")));
-    }
+    let wanted = crate::words::named(TARGETS, &asked.target, |target| target.name)?;
     let workspace = Workspace::load()?;
     let program = std::env::var_os("FSDYNO_BIN").map_or_else(ours, |program| Ok(program.into()))?;
     let mut judged = Vec::new();
@@ -60,23 +52,6 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
     }
     println!("{}", table::text(&judged));
     Ok(judged.iter().all(|one| !one.invalid()))
-}
-
-fn parse(words: &[String]) -> Result<Asked, String> {
-    let mut asked = Asked { rounds: 1, names: Vec::new() };
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let mut value = || words.next().ok_or_else(|| format!("{word} needs a value\n{USAGE}"));
-        match word.as_str() {
-            "--target" => asked.names.push(value()?.clone()),
-            "--rounds" => {
-                let count = value()?.parse().ok().filter(|count| *count >= 1);
-                asked.rounds = count.ok_or("--rounds takes a number from 1 up")?;
-            }
-            _ => return Err(format!("soak does not know {word}\n{USAGE}")),
-        }
-    }
-    Ok(asked)
 }
 
 /// All lines on one target.
@@ -145,10 +120,10 @@ mod tests {
 
     #[test]
     fn words_are_understood_or_refused() {
-        let asked = |words: &str| parse(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let asked = |words: &str| crate::words::tests::asked::<Asked>(words);
         assert_eq!(asked("--rounds 3 --target xfs").unwrap().rounds, 3);
-        assert!(asked("--rounds 0").unwrap_err().contains("from 1 up"));
-        assert!(asked("--fast").unwrap_err().contains("usage"));
+        assert!(asked("--rounds 0").unwrap_err().contains("1.."));
+        assert!(asked("--fast").unwrap_err().contains("Usage"));
     }
 
     #[test]

@@ -1,17 +1,20 @@
 //! Runs the tests in named tiers, shows all they print, and counts them.
 
 use std::fmt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::workspace::{cargo, cargo_command};
+use serde_json::Value;
+
+use crate::workspace::cargo_command;
 
 /// How the tests ended.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Ran to their end without a failure.
     pub(crate) passed: u64,
-    /// Failed, or could not be built.
+    /// Failed, or could not be built; checks that failed are among them.
     pub(crate) failed: u64,
     /// Ended early because something that they need is missing here; each has printed `skipped: REASON`.
     pub(crate) skipped: u64,
@@ -66,42 +69,37 @@ const fn tier(name: &'static str, targets: &'static [&'static str]) -> Tier {
     Tier { name, targets, alone: false }
 }
 
-impl Tier {
-    /// Words for cargo test.
-    fn words(&self) -> Vec<&'static str> {
-        match self.name {
-            DOC => vec!["--doc"],
-            // All that has not `test = false`; without this word the examples would run here too.
-            UNITS => vec!["--tests"],
-            _ => self.targets.iter().flat_map(|target| ["--test", target]).collect(),
-        }
-    }
+/// One program of tests, or of checks, to be run to its end.
+pub(crate) struct Program {
+    title: String,
+    command: Command,
+    alone: bool,
 }
 
-/// So many tiers run at a time: most tests wait for storage or for a clock, and leave the processors to others.
-const LANES: usize = 2;
+/// So many programs run at a time: most tests wait for storage or for a clock, and leave the processors to others.
+const LANES: usize = 3;
 
-/// Runs the tests of these tiers, of all if none is named. What a tier prints is shown when it has ended.
-pub(crate) fn run(names: &[String]) -> Result<Counts, String> {
-    let chosen = choose(names)?;
-    build(&chosen)?;
-    let (alone, beside): (Vec<&Tier>, Vec<&Tier>) = chosen.into_iter().partition(|tier| tier.alone);
-    let mut total = side_by_side(&alone, 1);
-    total.add(&side_by_side(&beside, LANES));
+/// Runs the tests of these tiers, of all if none is named, with these checks beside them. What a program prints is shown
+/// when it has ended.
+pub(crate) fn run(names: &[String], checks: &[&str]) -> Result<Counts, String> {
+    let (alone, beside): (Vec<Program>, Vec<Program>) = build(names)?.into_iter().partition(|program| program.alone);
+    let checks = (!checks.is_empty()).then(|| checking(checks)).transpose()?;
+    let mut total = side_by_side(alone, 1);
+    total.add(&side_by_side(checks.into_iter().chain(beside).collect(), LANES));
     Ok(total)
 }
 
-fn side_by_side(tiers: &[&Tier], lanes: usize) -> Counts {
-    let waiting = Mutex::new(tiers.iter());
+fn side_by_side(programs: Vec<Program>, lanes: usize) -> Counts {
+    let waiting = Mutex::new(programs.into_iter());
     let total = Mutex::new(Counts::default());
     std::thread::scope(|scope| {
         let lane = || {
-            // A function of its own: in the loop's head the lock would be held until the tier has ended.
+            // A function of its own: in the loop's head the lock would be held until the program has ended.
             let next = || lock(&waiting).next();
-            while let Some(tier) = next() {
-                let (counts, output) = run_tier(tier);
+            while let Some(mut program) = next() {
+                let (counts, output) = program.run();
                 let mut total = lock(&total);
-                println!("== test {}\n{output}== test {}: {counts}", tier.name, tier.name);
+                println!("== {}\n{output}== {}: {counts}", program.title, program.title);
                 total.add(&counts);
             }
         };
@@ -125,44 +123,96 @@ fn choose(names: &[String]) -> Result<Vec<&'static Tier>, String> {
     names.iter().map(find).collect()
 }
 
-/// Builds before anything runs: a compiler beside the tests would take their processors.
-fn build(chosen: &[&Tier]) -> Result<(), String> {
-    for tier in chosen.iter().filter(|tier| tier.name != DOC) {
-        let built = cargo(&[["test", "--workspace", "--no-run", "--quiet"].as_slice(), &tier.words()].concat())?;
-        if !built {
-            return Err(format!("the tests of {} cannot be built", tier.name));
-        }
+/// Builds the programs of these tiers before anything runs: a compiler beside the tests would take their processors. All targets at once, so that the
+/// processors are busy to the end.
+pub(crate) fn build(names: &[String]) -> Result<Vec<Program>, String> {
+    let chosen = choose(names)?;
+    let named: Vec<&str> = chosen.iter().flat_map(|tier| tier.targets).flat_map(|target| ["--test", target]).collect();
+    let mut artifacts = if named.is_empty() { Vec::new() } else { artifacts(&named)? };
+    // All that has not `test = false`; without this word the examples would be built too.
+    if chosen.iter().any(|tier| tier.name == UNITS) {
+        artifacts.extend(self::artifacts(&["--tests"])?);
     }
-    Ok(())
+    Ok(chosen.iter().flat_map(|tier| tier.programs(&artifacts)).collect())
 }
 
-/// Cargo with SIGHUP as it is by default: where it is ignored, as under nohup, the tests' programs would ignore it too, as
-/// they should, and the tests that send it would wait for their end.
-fn hearing_hangups() -> Command {
-    let cargo = cargo_command();
+/// What cargo says of the targets that these words choose, once they are built.
+fn artifacts(words: &[&str]) -> Result<Vec<Value>, String> {
+    let mut command = cargo_command();
+    command
+        .args(["test", "--workspace", "--no-run", "--quiet", "--message-format=json-render-diagnostics"])
+        .args(words);
+    let built = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    if !built.status.success() {
+        return Err(format!("the tests cannot be built: cargo test --workspace --no-run {}", words.join(" ")));
+    }
+    let lines = String::from_utf8_lossy(&built.stdout).into_owned();
+    lines.lines().map(|line| serde_json::from_str(line).map_err(|error| format!("cargo: {error}: {line}"))).collect()
+}
+
+impl Tier {
+    fn programs(&self, artifacts: &[Value]) -> Vec<Program> {
+        if self.name == DOC {
+            let mut command = hearing_hangups(cargo_command().get_program());
+            command.args(["test", "--workspace", "--doc", "--no-fail-fast", "--", "--show-output"]);
+            return vec![Program { title: format!("test {DOC}"), command, alone: self.alone }];
+        }
+        let tests = artifacts.iter().filter(|artifact| artifact["profile"]["test"] == true && self.has(artifact));
+        tests.filter_map(|artifact| self.program(artifact)).collect()
+    }
+
+    /// Whether a target is one of its own.
+    fn has(&self, artifact: &Value) -> bool {
+        let target = &artifact["target"];
+        let is_named =
+            |tier: &Tier| target["kind"][0] == "test" && tier.targets.iter().any(|&name| target["name"] == name);
+        if self.name == UNITS { !TIERS.iter().any(is_named) } else { is_named(self) }
+    }
+
+    /// As cargo would run it: in the folder of its package. `None`: what cargo has built is no program.
+    fn program(&self, artifact: &Value) -> Option<Program> {
+        let folder = Path::new(artifact["manifest_path"].as_str()?).parent()?;
+        let mut command = hearing_hangups(artifact["executable"].as_str()?);
+        command.arg("--show-output").current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+        let (package, target) = (folder.file_name()?.to_string_lossy(), artifact["target"]["name"].as_str()?);
+        Some(Program { title: format!("test {}: {target} of {package}", self.name), command, alone: self.alone })
+    }
+}
+
+/// Checks of this program's, in a process of their own. They compile, and leave the processors to the tests.
+fn checking(names: &[&str]) -> Result<Program, String> {
+    let this = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
+    let mut command = Command::new("nice");
+    command.args(["-n", "19"]).arg(this).args(names);
+    Ok(Program { title: names.join(", "), command, alone: false })
+}
+
+/// A program with SIGHUP as it is by default: where it is ignored, as under nohup, the tests' programs would ignore it too,
+/// as they should, and the tests that send it would wait for their end.
+fn hearing_hangups(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let hearing = ["--default-signal=HUP"];
     let can = Command::new("env").args(hearing).arg("true").stderr(Stdio::null()).status();
     if !can.is_ok_and(|status| status.success()) {
-        return cargo;
+        return Command::new(program);
     }
     let mut command = Command::new("env");
-    command.args(hearing).arg(cargo.get_program());
+    command.args(hearing).arg(program);
     command
 }
 
-/// The counts of a tier, and what it printed. What passing tests print is shown as well: it holds the reasons of those
-/// that were skipped.
-fn run_tier(tier: &Tier) -> (Counts, String) {
-    let mut command = hearing_hangups();
-    command.args(["test", "--workspace", "--no-fail-fast"]).args(tier.words()).args(["--", "--show-output"]);
-    let output = match command.stdin(Stdio::null()).output() {
-        Ok(output) => output,
-        Err(error) => return (Counts { failed: 1, ..Counts::default() }, format!("cannot run cargo test: {error}\n")),
-    };
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut counter = Counter::default();
-    text.lines().for_each(|line| counter.line(line));
-    (counter.finish(output.status.success()), String::from_utf8_lossy(&output.stderr).into_owned() + &text)
+impl Program {
+    /// The counts of its tests, and what it printed. What passing tests print is shown as well: it holds the reasons of
+    /// those that were skipped.
+    fn run(&mut self) -> (Counts, String) {
+        let output = match self.command.stdin(Stdio::null()).output() {
+            Ok(output) => output,
+            Err(error) => return (Counts { failed: 1, ..Counts::default() }, format!("it cannot be run: {error}\n")),
+        };
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut counter = Counter::default();
+        text.lines().for_each(|line| counter.line(line));
+        (counter.finish(output.status.success()), String::from_utf8_lossy(&output.stderr).into_owned() + &text)
+    }
 }
 
 /// Reads the output line by line.
@@ -182,6 +232,8 @@ impl Counter {
             self.counts.failed += number_before(result, " failed");
             self.counts.skipped += number_before(result, " ignored");
             self.counted = false;
+        } else if line.starts_with("== ") && line.contains(": FAILED") {
+            self.counts.failed += 1;
         } else if line.starts_with("---- ") {
             self.counted = false;
         } else if line.starts_with("skipped: ") && !self.counted {
@@ -253,6 +305,31 @@ test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
     #[test]
     fn what_cannot_be_built_has_failed() {
         assert_eq!(counts("", false), Counts { passed: 0, failed: 1, skipped: 0 });
+    }
+
+    #[test]
+    fn each_failed_check_counts_as_one() {
+        let output = "== clippy\n== clippy: FAILED\n== windows\n== windows: ok\n== gate\n== gate: FAILED: no binary\n";
+        assert_eq!(counts(output, false), Counts { passed: 0, failed: 2, skipped: 0 });
+    }
+
+    /// Cargo names the same target as a library and as a test; only the test is of a tier.
+    #[test]
+    fn what_cargo_has_built_goes_to_its_tier() {
+        let artifact = |kind: &str, test: bool| {
+            serde_json::json!({
+                "manifest_path": "/w/crates/check/Cargo.toml", "target": {"name": "check", "kind": [kind]},
+                "profile": {"test": test}, "executable": "/w/target/check-1",
+            })
+        };
+        let artifacts = [artifact("test", true), artifact("lib", true), artifact("bin", false)];
+        let titles = |name: &str| -> Vec<String> {
+            let chosen = choose(&[name.to_owned()]).unwrap();
+            chosen[0].programs(&artifacts).into_iter().map(|program| program.title).collect()
+        };
+        assert_eq!(titles("questions"), ["test questions: check of check"]);
+        assert_eq!(titles("units"), ["test units: check of check"]);
+        assert!(titles("faults").is_empty());
     }
 
     #[test]

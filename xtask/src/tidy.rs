@@ -2,7 +2,8 @@
 
 mod circles;
 mod finding;
-mod rooms;
+mod layers;
+mod named_paths;
 mod rust;
 mod text;
 
@@ -12,14 +13,15 @@ use std::process::Command;
 use crate::workspace::Workspace;
 use finding::{File, Finding};
 
-pub(crate) use rooms::SYSTEM_ROOMS;
+pub(crate) use layers::SYSTEM_LAYERS;
 
 /// Runs all checks and prints what they find.
 pub(crate) fn run() -> Result<bool, String> {
     let workspace = Workspace::load()?;
     let files = files(&workspace.root)?;
-    let mut findings = rooms::check(&workspace);
+    let mut findings = layers::check(&workspace);
     findings.extend(text::check(&files));
+    findings.extend(named_paths::check(&files));
     findings.extend(rust::check(&files));
     findings.extend(circles::check(&files));
     for finding in &findings {

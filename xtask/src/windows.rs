@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::tidy::SYSTEM_ROOMS;
+use crate::tidy::SYSTEM_LAYERS;
 use crate::workspace::{Package, Workspace, cargo};
 
 const TARGET: &str = "x86_64-pc-windows-gnu";
@@ -11,26 +11,29 @@ const TARGET: &str = "x86_64-pc-windows-gnu";
 /// Checks them, where the target can be had.
 pub(crate) fn run() -> Result<bool, String> {
     let workspace = Workspace::load()?;
-    let rooms: Vec<&Package> = workspace
+    let packages: Vec<&Package> = workspace
         .members()
         .filter(|member| member.roots.iter().any(|root| root.starts_with(workspace.root.join("crates"))))
         .collect();
     let (bound, free): (Vec<&str>, Vec<&str>) =
-        rooms.iter().map(|room| room.room.as_str()).partition(|name| needs_the_system(name, &rooms));
+        packages.iter().map(|package| package.library.as_str()).partition(|name| needs_the_system(name, &packages));
     if let Err(reason) = target() {
         println!("skipped: {reason}");
         return Ok(true);
     }
     println!("for {TARGET}: {}; not {}, which call the system or use what does", free.join(", "), bound.join(", "));
-    let packages =
-        rooms.iter().filter(|room| free.contains(&room.room.as_str())).flat_map(|room| ["-p", room.name.as_str()]);
-    cargo(&["check", "--target", TARGET].into_iter().chain(packages).collect::<Vec<&str>>())
+    let selected = packages
+        .iter()
+        .filter(|package| free.contains(&package.library.as_str()))
+        .flat_map(|package| ["-p", package.name.as_str()]);
+    cargo(&["check", "--target", TARGET].into_iter().chain(selected).collect::<Vec<&str>>())
 }
 
 /// Whether a crate is one of those that call the system, or depends on one.
-fn needs_the_system(name: &str, rooms: &[&Package]) -> bool {
-    let dependencies = rooms.iter().filter(|room| room.room == name).flat_map(|room| &room.dependencies);
-    SYSTEM_ROOMS.contains(&name) || dependencies.into_iter().any(|used| needs_the_system(used, rooms))
+fn needs_the_system(name: &str, packages: &[&Package]) -> bool {
+    let dependencies =
+        packages.iter().filter(|package| package.library == name).flat_map(|package| &package.dependencies);
+    SYSTEM_LAYERS.contains(&name) || dependencies.into_iter().any(|used| needs_the_system(used, packages))
 }
 
 /// Makes sure that the target is installed, or says why it is not.
@@ -58,7 +61,7 @@ mod tests {
     fn what_uses_the_system_by_another_is_left_out() {
         let package = |name: &str, dependencies: &[&str]| {
             let dependencies = dependencies.iter().map(|name| name.to_string()).collect();
-            Package { room: name.to_string(), own: true, dependencies, ..Package::default() }
+            Package { library: name.to_string(), own: true, dependencies, ..Package::default() }
         };
         let all = [
             package("job", &["serde"]),
@@ -66,9 +69,9 @@ mod tests {
             package("run", &["engine"]),
             package("guide", &["run"]),
         ];
-        let rooms: Vec<&Package> = all.iter().collect();
+        let packages: Vec<&Package> = all.iter().collect();
         let bound: Vec<&str> =
-            ["job", "engine", "run", "guide"].into_iter().filter(|name| needs_the_system(name, &rooms)).collect();
+            ["job", "engine", "run", "guide"].into_iter().filter(|name| needs_the_system(name, &packages)).collect();
         assert_eq!(bound, ["engine", "run", "guide"]);
     }
 }

@@ -8,29 +8,25 @@ use std::process::Command;
 
 use crate::agreement::ours;
 
-const USAGE: &str = "usage: cargo xtask winners [--comparisons N] [--slower] [FIRST SECOND]
-
-  --comparisons N   how many (60 unless said otherwise: two hours)
-  --slower          the second place is slower: it must lose, in any pattern, in 80 % of comparisons
-  FIRST SECOND      directories (two new ones in the folder for temporary files): equal unless --slower stands, so that
-                    at most 5 % of comparisons may name a winner in any pattern
-
-  Each runs for 1 s a turn on a file of 64 MiB. FSDYNO_BIN names another binary.";
-
-#[derive(Debug, PartialEq)]
+/// Each comparison runs for 1 s a turn on a file of 64 MiB. FSDYNO_BIN names another binary.
+#[derive(Debug, PartialEq, clap::Parser)]
+#[command(name = "cargo xtask winners")]
 struct Asked {
+    /// How many; 60 take two hours.
+    #[arg(long, default_value = "60", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     comparisons: usize,
+    /// The second place is slower: it must lose, in any pattern, in 80 % of comparisons.
+    #[arg(long, requires = "places")]
     slower: bool,
+    /// Two directories (two new ones in the folder for temporary files): equal unless --slower stands, so that at most 5 %
+    /// of comparisons may name a winner in any pattern.
+    #[arg(num_args = 2)]
     places: Vec<PathBuf>,
 }
 
 /// Runs them; `Ok(false)`: too many winners of equal places, or a slower one found too seldom.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
-    if words.iter().any(|word| word == "--help") {
-        println!("{USAGE}");
-        return Ok(true);
-    }
-    let mut asked = parse(words)?;
+    let Some(mut asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
     let own = std::env::temp_dir().join(format!("winners-{}", std::process::id()));
     if asked.places.is_empty() {
         asked.places = ["first", "second"].map(|name| own.join(name)).to_vec();
@@ -51,26 +47,6 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
         share(found) * 100.0
     );
     Ok(if asked.slower { share(found) >= 0.8 } else { share(named) <= 0.05 })
-}
-
-fn parse(words: &[String]) -> Result<Asked, String> {
-    let mut asked = Asked { comparisons: 60, slower: false, places: Vec::new() };
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--comparisons" => {
-                let count = words.next().and_then(|value| value.parse().ok()).filter(|count| *count >= 1);
-                asked.comparisons = count.ok_or("--comparisons takes a number from 1 up")?;
-            }
-            "--slower" => asked.slower = true,
-            _ if word.starts_with('-') => return Err(format!("winners does not know {word}\n{USAGE}")),
-            place => asked.places.push(PathBuf::from(place)),
-        }
-    }
-    match (asked.places.len(), asked.slower) {
-        (2, _) | (0, false) => Ok(asked),
-        _ => Err(format!("it takes two places\n{USAGE}")),
-    }
 }
 
 /// How many comparisons name a winner in any pattern, and how many the first place.
@@ -109,12 +85,12 @@ mod tests {
 
     #[test]
     fn words_are_understood_or_refused() {
-        let asked = |words: &str| parse(&words.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let asked = |words: &str| crate::words::tests::asked::<Asked>(words);
         assert_eq!(asked("--comparisons 3").unwrap(), Asked { comparisons: 3, slower: false, places: Vec::new() });
         assert_eq!(asked("--slower /a /b").unwrap().places.len(), 2);
-        assert!(asked("--slower").unwrap_err().contains("two places"));
-        assert!(asked("--comparisons 0").unwrap_err().contains("from 1 up"));
-        assert!(asked("--fast").unwrap_err().contains("usage"));
+        assert!(asked("--slower").unwrap_err().contains("PLACES"));
+        assert!(asked("--comparisons 0").unwrap_err().contains("1.."));
+        assert!(asked("--fast").unwrap_err().contains("Usage"));
     }
 
     #[test]

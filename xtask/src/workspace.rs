@@ -33,7 +33,7 @@ pub(crate) struct Package {
     /// What registries call it.
     pub(crate) name: String,
     /// What code and folders of the workspace call it.
-    pub(crate) room: String,
+    pub(crate) library: String,
     /// One of the workspace's own.
     pub(crate) own: bool,
     /// What it depends on, as its code calls it.
@@ -91,7 +91,7 @@ fn package(package: &Value) -> Package {
     let is_root = |target: &&Value| items(&target["kind"]).any(|kind| ["lib", "bin"].contains(&text(kind).as_str()));
     Package {
         name: text(&package["name"]),
-        room: text(&library.unwrap_or(package)["name"]),
+        library: text(&library.unwrap_or(package)["name"]),
         own: package["source"].is_null(),
         dependencies: names(of_code),
         test_dependencies: names(of_tests),
@@ -125,7 +125,7 @@ mod tests {
         let workspace = Workspace::from_metadata(&metadata);
         let members: Vec<_> = workspace.members().collect();
         assert_eq!(members.len(), 1);
-        assert_eq!((members[0].name.as_str(), members[0].room.as_str()), ("w-a", "a"));
+        assert_eq!((members[0].name.as_str(), members[0].library.as_str()), ("w-a", "a"));
         assert_eq!(members[0].dependencies, ["b"]);
         assert_eq!(members[0].test_dependencies, ["c"]);
         assert_eq!(members[0].roots, [PathBuf::from("/w/a/src/lib.rs")]);

@@ -1,6 +1,6 @@
-//! What the runs of a test say about one figure: its value and how far to trust it. Runs of the same test are one
-//! larger test: histograms are merged, and percentiles never averaged. How far to trust it is the wider of what the runs
-//! show within and between them.
+//! The estimate of one figure from the runs of a test: its value and confidence interval. Runs of the same test count as
+//! one larger test: histograms are merged, and percentiles never averaged. The interval is the wider of those of the
+//! variation within and between runs.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use results::quantity::number;
 use results::statistics::{Interval, NoPercentileInterval, bootstrap_mean_interval, mean, percentile_interval};
 use results::{Bound, DirectionRecord, JobRecord, Latency, PhaseRecord, Row, Verdict};
 
-use crate::metric::{Flow, Metric, Phase, PhaseFigure, Span, Statistic};
+use crate::metric::{IoDirection, Metric, Phase, PhaseFigure, Span, Statistic};
 
 mod runs;
 mod series;
@@ -25,7 +25,7 @@ const SEED: u64 = 42;
 /// Standard deviations to each side of a mean that hold 95 %.
 const NORMAL_95: f64 = 1.96;
 
-/// A test that measured so long shows whether its rate lasts, s.
+/// Least time of a test that shows whether its rate lasts, s.
 const LONG_S: f64 = 180.0;
 
 /// A value, in base units.
@@ -35,7 +35,7 @@ pub(crate) struct Estimate {
     pub(crate) spread: Spread,
     /// What it rests on: `10,029 values`, `120 windows`.
     pub(crate) basis: String,
-    /// How the rate of a long test went.
+    /// The rate of a long test at its beginning and end.
     pub(crate) course: Option<Course>,
     /// What the runs showed within themselves.
     within: Spread,
@@ -69,7 +69,7 @@ impl Estimate {
     }
 }
 
-/// How far to trust a value.
+/// The confidence interval of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Spread {
     Known(Interval),
@@ -108,15 +108,15 @@ pub(crate) fn estimate(rows: &[&Row], metric: Metric) -> Result<Estimate, String
 /// All runs as one.
 fn of_all(rows: &[&Row], metric: Metric) -> Result<Estimate, String> {
     match metric {
-        Metric::Iops(flow) => rate(rows, flow, false),
-        Metric::Bandwidth(flow) => rate(rows, flow, true),
-        Metric::Latency(flow, span, statistic) => {
-            let seconds = if alone(rows, flow) { series::mean_latencies(rows) } else { Vec::new() };
-            of_latency(&latency_of(rows, flow, span), statistic, &seconds)
+        Metric::Iops(io_direction) => rate(rows, io_direction, false),
+        Metric::Bandwidth(io_direction) => rate(rows, io_direction, true),
+        Metric::Latency(io_direction, span, statistic) => {
+            let seconds = if alone(rows, io_direction) { series::mean_latencies(rows) } else { Vec::new() };
+            of_latency(&latency_of(rows, io_direction, span), statistic, &seconds)
         }
         Metric::Sync(statistic) => {
             // Each write waits for its sync, so that the time of both is what the rate of writes leaves.
-            let rates = rows.iter().flat_map(|row| series::of_run(row, Flow::Write, false));
+            let rates = rows.iter().flat_map(|row| series::of_run(row, IoDirection::Write, false));
             let times: Vec<f64> = rates.filter(|rate| *rate > 0.0).map(|rate| 1.0 / rate).collect();
             of_latency(&merged(jobs(rows).map(|job| job.sync.lat.clone())), statistic, &times)
         }
@@ -148,32 +148,32 @@ fn merged(latencies: impl Iterator<Item = Latency>) -> Latency {
     all
 }
 
-/// The directions of a job that belong to a flow.
-fn directions(job: &JobRecord, flow: Flow) -> Vec<&DirectionRecord> {
-    match flow {
-        Flow::Read => vec![&job.directions.read],
-        Flow::Write => vec![&job.directions.write],
-        Flow::Total => vec![&job.directions.read, &job.directions.write],
+/// The directions of a job that these I/Os belong to.
+fn directions(job: &JobRecord, io_direction: IoDirection) -> Vec<&DirectionRecord> {
+    match io_direction {
+        IoDirection::Read => vec![&job.directions.read],
+        IoDirection::Write => vec![&job.directions.write],
+        IoDirection::Total => vec![&job.directions.read, &job.directions.write],
     }
 }
 
 /// One run's rate: its workers ran at the same time.
-fn rate_of_run(row: &Row, flow: Flow, bytes: bool) -> Option<(f64, f64)> {
+fn rate_of_run(row: &Row, io_direction: IoDirection, bytes: bool) -> Option<(f64, f64)> {
     let jobs = &row.run.as_ref()?.jobs;
-    let records: Vec<&DirectionRecord> = jobs.iter().flat_map(|job| directions(job, flow)).collect();
+    let records: Vec<&DirectionRecord> = jobs.iter().flat_map(|job| directions(job, io_direction)).collect();
     let amount: u64 = records.iter().map(|record| if bytes { record.bytes } else { record.ios }).sum();
     let runtime_ms = records.iter().map(|record| record.runtime_ms).max()?;
     (runtime_ms > 0 && amount > 0).then_some((amount as f64, runtime_ms as f64 / 1e3))
 }
 
-fn rate(rows: &[&Row], flow: Flow, bytes: bool) -> Result<Estimate, String> {
-    let runs: Vec<(f64, f64)> = rows.iter().filter_map(|row| rate_of_run(row, flow, bytes)).collect();
+fn rate(rows: &[&Row], io_direction: IoDirection, bytes: bool) -> Result<Estimate, String> {
+    let runs: Vec<(f64, f64)> = rows.iter().filter_map(|row| rate_of_run(row, io_direction, bytes)).collect();
     let (amount, seconds) = runs.iter().fold((0.0, 0.0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
     if amount == 0.0 {
         return Err("nothing was transferred in that direction".to_string());
     }
     let value = amount / seconds;
-    let windows: Vec<f64> = rows.iter().flat_map(|row| series::of_run(row, flow, bytes)).collect();
+    let windows: Vec<f64> = rows.iter().flat_map(|row| series::of_run(row, io_direction, bytes)).collect();
     let (spread, basis) = match interval_about(value, &windows) {
         Some(interval) => (Spread::Known(interval), format!("{} windows", windows.len())),
         None => {
@@ -181,7 +181,7 @@ fn rate(rows: &[&Row], flow: Flow, bytes: bool) -> Result<Estimate, String> {
             (Spread::Unknown(format!("a rate without windows has an interval from {RUNS_MIN} runs on")), basis)
         }
     };
-    Ok(Estimate { course: course(rows, flow, bytes, value), ..Estimate::of_one(value, spread, basis) })
+    Ok(Estimate { course: course(rows, io_direction, bytes, value), ..Estimate::of_one(value, spread, basis) })
 }
 
 /// The bootstrap interval of a series, moved to the value that it belongs to.
@@ -193,9 +193,9 @@ fn interval_about(value: f64, series: &[f64]) -> Option<Interval> {
 }
 
 /// First and last third of a test that measured long enough at a stretch.
-fn course(rows: &[&Row], flow: Flow, bytes: bool, value: f64) -> Option<Course> {
+fn course(rows: &[&Row], io_direction: IoDirection, bytes: bool, value: f64) -> Option<Course> {
     let row = rows.first().filter(|row| measured_s(row) >= LONG_S)?;
-    let windows = series::of_run(row, flow, bytes);
+    let windows = series::of_run(row, io_direction, bytes);
     let third = windows.len() / 3;
     let scale = value / mean(&windows)?;
     let last = &windows[windows.len() - third..];
@@ -206,31 +206,31 @@ fn course(rows: &[&Row], flow: Flow, bytes: bool, value: f64) -> Option<Course> 
     })
 }
 
-/// Whether nothing else than this flow was done.
-fn alone(rows: &[&Row], flow: Flow) -> bool {
-    let others = match flow {
-        Flow::Read => Flow::Write,
-        Flow::Write => Flow::Read,
-        Flow::Total => return true,
+/// Whether the runs did I/O of this direction only.
+fn alone(rows: &[&Row], io_direction: IoDirection) -> bool {
+    let others = match io_direction {
+        IoDirection::Read => IoDirection::Write,
+        IoDirection::Write => IoDirection::Read,
+        IoDirection::Total => return true,
     };
     jobs(rows).flat_map(|job| directions(job, others)).all(|record| record.ios == 0)
 }
 
-fn latency_of(rows: &[&Row], flow: Flow, span: Span) -> Latency {
+fn latency_of(rows: &[&Row], io_direction: IoDirection, span: Span) -> Latency {
     let pick = |record: &DirectionRecord| match span {
         Span::Completion => record.clat.clone(),
         Span::Whole => record.lat.clone(),
         Span::Response => record.response.clone().unwrap_or_default(),
     };
-    let latency = merged(jobs(rows).flat_map(|job| directions(job, flow)).map(pick));
+    let latency = merged(jobs(rows).flat_map(|job| directions(job, io_direction)).map(pick));
     if latency.moments.count > 0 || span != Span::Completion {
         return latency;
     }
     // With gtod_reduce one I/O in so many was timed all the same.
-    let sampled = jobs(rows).filter_map(|job| job.sampled_latency.as_deref()).flat_map(|of| match flow {
-        Flow::Read => vec![of.read.clone()],
-        Flow::Write => vec![of.write.clone()],
-        Flow::Total => vec![of.read.clone(), of.write.clone()],
+    let sampled = jobs(rows).filter_map(|job| job.sampled_latency.as_deref()).flat_map(|of| match io_direction {
+        IoDirection::Read => vec![of.read.clone()],
+        IoDirection::Write => vec![of.write.clone()],
+        IoDirection::Total => vec![of.read.clone(), of.write.clone()],
     });
     merged(sampled)
 }
@@ -298,7 +298,7 @@ fn phase_elapsed(phases: &[&PhaseRecord]) -> Estimate {
     Estimate::of_one(value, spread, basis)
 }
 
-/// Operations per second: as many as there were, over a time that scatters.
+/// Operations per second: a fixed number of operations over a varying time.
 fn phase_rate(phases: &[&PhaseRecord]) -> Estimate {
     let elapsed = phase_elapsed(phases);
     let operations = phases.iter().map(|phase| phase.operations as f64).sum::<f64>() / phases.len() as f64;

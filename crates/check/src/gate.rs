@@ -1,7 +1,7 @@
 //! Conditions that must hold before anything is measured: the type of the filesystem, locks, free space.
 
 use engine::files::{Directory, fcntl_lock, flock};
-use guide::workplace::{Workplace, reason, type_matches};
+use guide::work_directory::{WorkDirectory, reason, type_matches};
 use probe::PathFacts;
 use serde::Deserialize;
 
@@ -28,12 +28,12 @@ pub(crate) enum Lock {
     Flock,
 }
 
-/// How a condition came out; the sentence says what was found.
+/// Whether a condition holds; the sentence says what was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Holds(String),
     Broken(String),
-    /// Nobody can tell from here.
+    /// Not known.
     Unknown(String),
 }
 
@@ -92,8 +92,8 @@ pub(crate) fn look(condition: &Condition, facts: &PathFacts) -> Option<Outcome> 
     }
 }
 
-/// Takes a lock on a file of ours, and sees whether it holds.
-pub(crate) fn try_lock(lock: Lock, work: &Workplace) -> Outcome {
+/// Takes a lock on a file in the work directory, and checks whether it excludes another.
+pub(crate) fn try_lock(lock: Lock, work: &WorkDirectory) -> Outcome {
     match locked(lock, work.held()) {
         Ok(outcome) => outcome,
         Err(error) => Outcome::Broken(format!("the lock was refused: {}", reason(&error))),
@@ -128,20 +128,12 @@ fn locked(lock: Lock, directory: &Directory) -> std::io::Result<Outcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use guide::workplace::Needs;
+    use guide::work_directory::SpaceNeeds;
     use probe::NotVisible;
-    use results::evidence::{DeviceNumber, Mount, Space};
+    use results::evidence::{Mount, Space};
 
     fn facts(fstype: &str) -> PathFacts {
-        let mount = Mount {
-            id: Some(1),
-            device: DeviceNumber { major: 0, minor: 1 },
-            root: Some("/".into()),
-            mount_point: "/mnt".into(),
-            fstype: fstype.into(),
-            source: "somewhere".into(),
-            options: ["rw"].map(str::to_owned).to_vec(),
-        };
+        let mount = Mount { fstype: fstype.into(), ..Mount::default() };
         let space = Space { total_bytes: 10_000_000_000, available_bytes: 4_900_000_000 };
         PathFacts { mount: Ok(mount), space: Ok(space), ..PathFacts::default() }
     }
@@ -181,7 +173,7 @@ mod tests {
     #[test]
     fn locks_are_tried() {
         let folder = tempfile::tempdir().unwrap();
-        let work = Workplace::open(folder.path(), None, Needs::default(), &Default::default()).unwrap();
+        let work = WorkDirectory::open(folder.path(), None, SpaceNeeds::default(), &Default::default()).unwrap();
         assert_eq!(look(&Condition::Lock(Lock::Flock), &facts("ext4")), None);
         assert!(matches!(try_lock(Lock::Flock, &work), Outcome::Holds(_)));
         assert!(matches!(try_lock(Lock::Fcntl, &work), Outcome::Holds(_)));

@@ -10,13 +10,13 @@ use crate::line;
 use crate::metric::Metric;
 use crate::profile::{Gate, Profile, Requirement, Scale, Source, Test};
 
-/// A margin below this is told, percent.
+/// A margin below this gets a remark, percent.
 const THIN_MARGIN_PERCENT: f64 = 20.0;
 
 /// A rate that loses more than this share from the first third of a long test to the last does not last.
 const DECAY: f64 = 0.2;
 
-/// What published figures may be multiplied with; `None`: not visible.
+/// Factors for published figures; `None`: not visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Factors {
     pub(crate) vcpus: Option<u32>,
@@ -27,20 +27,20 @@ pub(crate) struct Factors {
 
 /// A requirement with its limit worked out for this machine.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct ResolvedRequirement<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) requirement: &'a Requirement,
     /// In the requirement's unit; the error says what is not visible.
     limit: Result<f64, String>,
     derivation: Option<String>,
-    /// It can be missed; false: a reference.
+    /// It can fail; false: a reference.
     pub(crate) binding: bool,
     in_memory: bool,
 }
 
-/// How the runs of a test went.
+/// The runs of a test so far.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ran<'a> {
+pub(crate) struct TestRun<'a> {
     pub(crate) test: &'a Test,
     /// The words as they were run.
     pub(crate) words: &'a [String],
@@ -48,7 +48,7 @@ pub(crate) struct Ran<'a> {
     pub(crate) rows: &'a [Row],
     /// Which of them are of this test.
     pub(crate) indices: &'a [usize],
-    /// Why there is nothing, or no more.
+    /// Why there are no runs, or no more.
     pub(crate) problem: Option<&'a str>,
     /// Which caches took part.
     pub(crate) reach: &'a str,
@@ -58,13 +58,13 @@ pub(crate) struct Ran<'a> {
     pub(crate) cap_s: f64,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ResolvedRequirement<'a> {
     pub(crate) fn new(
         profile: &'a Profile,
         requirement: &'a Requirement,
         factors: Factors,
         tier: Option<&str>,
-    ) -> Asked<'a> {
+    ) -> ResolvedRequirement<'a> {
         let Requirement { threshold, unit, per, judged_at_percent, .. } = requirement;
         let mut parts = Vec::new();
         let mut limit = Ok(*threshold);
@@ -85,7 +85,7 @@ impl<'a> Asked<'a> {
             parts.push(format!("{} % of {of}", published(*percent)));
         }
         let tier_asked = requirement.tier.is_none() || requirement.tier.as_deref() == tier;
-        Asked {
+        ResolvedRequirement {
             profile,
             requirement,
             limit,
@@ -95,8 +95,8 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The figure's judgement so far; `None`: there is none to be had by running on.
-    pub(crate) fn undecided(&self, ran: &Ran<'_>) -> bool {
+    /// Whether the runs so far leave the answer open, and more runs could decide it.
+    pub(crate) fn undecided(&self, ran: &TestRun<'_>) -> bool {
         let Ok(limit) = self.limit else { return false };
         let rows = ran.of_test();
         let sound = ran.problem.is_none() && untrusted(&rows).is_none() && !self.asks_memory_to_last(ran.test);
@@ -105,13 +105,13 @@ impl<'a> Asked<'a> {
         self.binding && sound && found.is_ok_and(undecided)
     }
 
-    /// Whether it is about data that are durable, and the storage keeps none.
+    /// Whether it requires durable data, and the storage is memory.
     fn asks_memory_to_last(&self, test: &Test) -> bool {
         self.in_memory
             && (matches!(self.requirement.metric, Metric::Sync(_)) || line::makes_durable(&test.work.words()))
     }
 
-    /// What the estimate says about a limit. A rate that does not last is judged by its last third.
+    /// Judges the estimate against a limit. A rate that does not last is judged by its last third.
     fn judgement(&self, found: &Estimate, limit: f64) -> (Verdict, Option<Course>) {
         let (bound, base) = (self.requirement.bound, limit * self.requirement.unit_size);
         match found.course.filter(|course| course.last < course.first * (1.0 - DECAY)) {
@@ -124,7 +124,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The answer.
-    pub(crate) fn answer(&self, ran: &Ran<'_>) -> VerdictRow {
+    pub(crate) fn answer(&self, ran: &TestRun<'_>) -> VerdictRow {
         let mut answer = self.unanswered(ran.test, ran.words, Verdict::Inconclusive, String::new());
         answer.rows = ran.indices.to_vec();
         if !ran.shortened.is_empty() {
@@ -138,11 +138,11 @@ impl<'a> Asked<'a> {
         match (estimate(&rows, self.requirement.metric), &self.limit) {
             (Err(reason), _) => answer.reason = reason,
             (Ok(found), Err(reason)) => {
-                self.tell(&mut answer, &found);
+                self.set_figure(&mut answer, &found);
                 answer.reason.clone_from(reason);
             }
             (Ok(found), Ok(limit)) => {
-                self.tell(&mut answer, &found);
+                self.set_figure(&mut answer, &found);
                 self.decide(&mut answer, &found, *limit, ran);
             }
         }
@@ -169,7 +169,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Puts the figure into the row, in the requirement's unit.
-    fn tell(&self, answer: &mut VerdictRow, found: &Estimate) {
+    fn set_figure(&self, answer: &mut VerdictRow, found: &Estimate) {
         let size = self.requirement.unit_size;
         answer.measured = Some(found.value / size);
         answer.interval = match &found.spread {
@@ -180,7 +180,7 @@ impl<'a> Asked<'a> {
         };
     }
 
-    fn decide(&self, answer: &mut VerdictRow, found: &Estimate, limit: f64, ran: &Ran<'_>) {
+    fn decide(&self, answer: &mut VerdictRow, found: &Estimate, limit: f64, ran: &TestRun<'_>) {
         let value = found.value / self.requirement.unit_size;
         let distance = if self.requirement.bound == Bound::AtMost { limit - value } else { value - limit };
         let margin_percent = distance * 100.0 / limit;
@@ -188,8 +188,8 @@ impl<'a> Asked<'a> {
         let band = self.requirement.band(value).map(|band| format!("the source calls this \"{band}\""));
         answer.caveats.extend(band);
         let rounds = ran.rounds();
-        let told = rounds == 1 || found.basis.ends_with("runs");
-        let runs = if told { String::new() } else { format!(" in {rounds} runs") };
+        let states_runs = rounds == 1 || found.basis.ends_with("runs");
+        let runs = if states_runs { String::new() } else { format!(" in {rounds} runs") };
         let basis = format!("{}{runs}, {}", found.basis, ran.reach);
         if self.asks_memory_to_last(ran.test) {
             answer.verdict = Verdict::NotApplicable;
@@ -231,7 +231,7 @@ impl<'a> Asked<'a> {
         )
     }
 
-    fn why_inconclusive(&self, found: &Estimate, ran: &Ran<'_>) -> String {
+    fn why_inconclusive(&self, found: &Estimate, ran: &TestRun<'_>) -> String {
         let rows = ran.of_test();
         let seconds: f64 = rows.iter().map(|row| crate::estimate::measured_s(row)).sum();
         let rounds = ran.rounds();
@@ -259,7 +259,7 @@ fn by_how_much(found: &Estimate) -> String {
     if found.runs.count() < RUNS_MIN { format!(", {} times over", published(found.runs.wide())) } else { String::new() }
 }
 
-impl<'a> Ran<'a> {
+impl<'a> TestRun<'a> {
     fn of_test(&self) -> Vec<&'a Row> {
         self.indices.iter().filter_map(|index| self.rows.get(*index)).collect()
     }
@@ -280,7 +280,7 @@ impl Factors {
     }
 }
 
-/// Why the rows cannot pass a check; `None`: nothing was found that makes them invalid.
+/// Why the rows cannot pass a check; `None`: no finding makes them invalid.
 fn untrusted(rows: &[&Row]) -> Option<String> {
     let row = rows.iter().find(|row| row.trust() == Trust::Invalid)?;
     row.findings.iter().find(|found| found.severity == Severity::Invalid).map(|found| found.cause.clone())
@@ -341,10 +341,10 @@ fn row(requirement: results::Requirement, origin: TestOrigin, verdict: Verdict, 
     }
 }
 
-/// Where the vendor's test and our sound variant of it disagree, neither decides.
+/// Makes both answers INCONCLUSIVE where the vendor's test and its sound variant disagree.
 pub(crate) fn compare_variants(answers: &mut [VerdictRow]) {
     let conclusive = |verdict| matches!(verdict, Verdict::Pass | Verdict::Fail);
-    let told = |answer: &VerdictRow| {
+    let verdict_and_figure = |answer: &VerdictRow| {
         let measured = answer.measured.map(|value| format!(" with {} {}", number(value), answer.requirement.unit));
         format!("{}{}", answer.verdict.word(), measured.unwrap_or_default())
     };
@@ -358,8 +358,8 @@ pub(crate) fn compare_variants(answers: &mut [VerdictRow]) {
         if conclusive(verdicts.0) && conclusive(verdicts.1) {
             let why = format!(
                 "the vendor's line says {}, its sound variant {}",
-                told(&answers[vendors]),
-                told(&answers[sound])
+                verdict_and_figure(&answers[vendors]),
+                verdict_and_figure(&answers[sound])
             );
             for answer in [vendors, sound] {
                 answers[answer].caveats.push(std::mem::take(&mut answers[answer].reason));

@@ -1,16 +1,16 @@
-//! `check`: does it meet a published requirement? A profile names the tests, the limits and where they were read.
+//! `check`: whether a storage meets a published requirement. A profile holds the tests, the limits and their sources.
 //!
-//! A question above the frame of `guide`, as any other question is: it asks for runs and phases, works in a directory of
-//! its own, and answers with a [`results::Study`]. Nothing here prints.
+//! It uses `guide` as any other question does: it runs jobs and phases in a work directory and returns a
+//! [`results::Study`]. Nothing here prints.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use guide::study::{Place, StudyRun};
-use guide::workplace::{Needs, Workplace};
-use guide::{Problem, Watcher};
+use guide::Problem;
+use guide::study::{Caller, Place, StudyRun};
+use guide::work_directory::{SpaceNeeds, WorkDirectory};
 use results::evidence::{Space, StorageClass};
 use results::{Question, Severity, Study};
 
@@ -53,47 +53,40 @@ pub struct Options {
 ///
 /// # Errors
 /// When a profile is not known, or the place cannot be used; nothing is left there then.
-pub fn check(
-    place: &Place,
-    options: &Options,
-    library: &Library,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<run::Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn check(place: &Place, options: &Options, library: &Library, caller: Caller<'_>) -> Result<Study, Problem> {
     let profiles: Vec<&Profile> =
         options.profiles.iter().map(|name| Ok(&library.find(name)?.profile)).collect::<Result<_, Problem>>()?;
     check_tier(&profiles, options.tier.as_deref())?;
     if let Some(expected) = &options.expected {
         // Gates answer without a work directory, which would see it.
-        watcher.looks(&place.path);
-        guide::workplace::expect_type(&place.path, expected)?;
+        caller.watcher.looks(&place.path);
+        guide::work_directory::expect_type(&place.path, expected)?;
     }
     let places = std::slice::from_ref(place);
-    let mut study_run = StudyRun::begin(Question::Check, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Check, places, caller);
     let (factors, control) = (factors(&study_run.study), Arc::clone(&study_run.control));
     let mut session = Session::new(&mut study_run, options, factors);
     let open = session.look(&profiles, &place.path);
-    let need = needs(&open, &place.path, options)?;
+    let need = space_needs(&open, &place.path, options)?;
     let mut shortened = false;
-    // Where every profile has its answer already, nothing is written; a place that cannot be used is an error all the same.
+    // Where every profile has its answer already, nothing is written; a place that cannot be used is an error all the
+    // same.
     if !open.is_empty() || !place.path.is_dir() {
         let smaller = "free some space, or make the files smaller with --size-cap (then it is not the vendor's test)";
-        let work = Workplace::open(&place.path, options.expected.as_deref(), need, &control)
+        let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &control)
             .map_err(|problem| if problem.is_too_large { problem.with_next(smaller) } else { problem })?;
         session.run(&open, &work)?;
         shortened = session.shortened;
-        study_run.leave(work);
+        study_run.remove_work_directory(work);
     }
     let place_of = |name: &str| options.profiles.iter().position(|asked| asked == name);
     study_run.study.verdicts.sort_by_key(|answer| place_of(&answer.requirement.profile));
-    tell_conditions(&mut study_run, shortened);
+    note_conditions(&mut study_run, shortened);
     Ok(study_run.finish())
 }
 
 /// What concerns every figure.
-fn tell_conditions(study_run: &mut StudyRun<'_>, shortened: bool) {
+fn note_conditions(study_run: &mut StudyRun<'_>, shortened: bool) {
     if study_run.study.rows.is_empty() {
         return;
     }
@@ -142,14 +135,14 @@ fn factors(study: &Study) -> Factors {
     }
 }
 
-/// What the tests of any one profile have in files at once at most: files go when the next profile begins.
-fn needs(profiles: &[&Profile], path: &Path, options: &Options) -> Result<Needs, Problem> {
-    let mut most = Needs::default();
+/// Most space that the tests of any one profile take: files are removed before the next profile begins.
+fn space_needs(profiles: &[&Profile], path: &Path, options: &Options) -> Result<SpaceNeeds, Problem> {
+    let mut most = SpaceNeeds::default();
     for profile in profiles {
         let mut files: BTreeMap<PathBuf, u64> = BTreeMap::new();
         for test in profile.tests_of(options.tier.as_deref()) {
             let Work::Line(words) = &test.work else {
-                let small = guide::smallfiles::Options::default().needs();
+                let small = guide::smallfiles::Options::default().space_needs();
                 files.insert(path.join("files"), small.bytes);
                 most.inodes = most.inodes.max(small.inodes);
                 continue;

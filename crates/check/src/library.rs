@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use guide::Problem;
-use guide::workplace::reason;
+use guide::work_directory::reason;
 
 use crate::Profile;
 
@@ -96,9 +96,7 @@ impl Library {
 
 /// `$XDG_CONFIG_HOME/fsdyno/profiles`, or below the home directory's `.config`.
 fn own_folder() -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
-    Some(base.join("fsdyno").join("profiles"))
+    Some(guide::configuration::directory()?.join("profiles"))
 }
 
 #[cfg(test)]

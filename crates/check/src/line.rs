@@ -1,4 +1,4 @@
-//! A test's words: checked when a profile is read, filled with the place and shortened if asked when it is run.
+//! The command line of a test: checked when a profile is read; for a run, the place is filled in and options shorten it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -147,7 +147,7 @@ fn files(job: &Job) -> Result<BTreeMap<PathBuf, u64>, Problem> {
 
 /// Appends what shortens the job: the last of equal options counts.
 fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut changes = Vec::new();
     let scale = shortening.runtime_scale.unwrap_or(1.0);
     let scaled_ms = |ns: u64| ((ns / 1_000_000) as f64 * scale).ceil() as u64;
     let (runtime_ms, ramp_ms) = (job.extent.runtime_ns / 1_000_000, job.extent.ramp_ns / 1_000_000);
@@ -158,7 +158,7 @@ fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<St
     };
     if let Some(wanted_ms) = wanted_ms.filter(|wanted_ms| *wanted_ms != runtime_ms) {
         words.push(format!("--runtime={wanted_ms}ms"));
-        told.push(match runtime_ms {
+        changes.push(match runtime_ms {
             0 => format!("at most {}", seconds_text(wanted_ms)),
             _ => format!("{} instead of {}", seconds_text(wanted_ms), seconds_text(runtime_ms)),
         });
@@ -176,10 +176,10 @@ fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<St
         };
         if let Some((option, size)) = size {
             words.push(format!("--{option}={most}"));
-            told.push(format!("{} MiB instead of {} MiB", most >> 20, size >> 20));
+            changes.push(format!("{} MiB instead of {} MiB", most >> 20, size >> 20));
         }
     }
-    told
+    changes
 }
 
 fn seconds_text(ms: u64) -> String {

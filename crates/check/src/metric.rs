@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Whose I/Os.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub(crate) enum IoDirection {
     Read,
     Write,
     Total,
@@ -33,10 +33,10 @@ pub(crate) enum Statistic {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Metric {
     /// I/Os per second.
-    Iops(Flow),
+    Iops(IoDirection),
     /// Bytes per second.
-    Bandwidth(Flow),
-    Latency(Flow, Span, Statistic),
+    Bandwidth(IoDirection),
+    Latency(IoDirection, Span, Statistic),
     /// Latency of fsync and fdatasync.
     Sync(Statistic),
     /// Of small files.
@@ -147,10 +147,10 @@ impl Metric {
     fn known(name: &str) -> Option<Metric> {
         let (whose, what) = name.split_once('.')?;
         let of_latency = |what: &str| what.strip_prefix("lat.").and_then(Statistic::parse);
-        let flow = match whose {
-            "read" => Flow::Read,
-            "write" => Flow::Write,
-            "total" => Flow::Total,
+        let io_direction = match whose {
+            "read" => IoDirection::Read,
+            "write" => IoDirection::Write,
+            "total" => IoDirection::Total,
             "sync" => return of_latency(what).map(Metric::Sync),
             "small-write" | "small-read" => {
                 let phase = if whose == "small-write" { Phase::Write } else { Phase::Read };
@@ -164,8 +164,8 @@ impl Metric {
             _ => return None,
         };
         match what.split_once('.') {
-            None if what == "iops" => Some(Metric::Iops(flow)),
-            None if what == "bytes_per_s" => Some(Metric::Bandwidth(flow)),
+            None if what == "iops" => Some(Metric::Iops(io_direction)),
+            None if what == "bytes_per_s" => Some(Metric::Bandwidth(io_direction)),
             None => None,
             Some((span, statistic)) => {
                 let span = match span {
@@ -174,7 +174,7 @@ impl Metric {
                     "response" => Span::Response,
                     _ => return None,
                 };
-                Statistic::parse(statistic).map(|statistic| Metric::Latency(flow, span, statistic))
+                Statistic::parse(statistic).map(|statistic| Metric::Latency(io_direction, span, statistic))
             }
         }
     }
@@ -191,8 +191,10 @@ impl Metric {
     /// Why this job cannot give it; `None`: it can.
     pub(crate) fn missing_in(self, job: &job::Job) -> Option<&'static str> {
         let access = job.pattern.access;
-        let flow = match self {
-            Metric::Iops(flow) | Metric::Bandwidth(flow) | Metric::Latency(flow, ..) => flow,
+        let io_direction = match self {
+            Metric::Iops(io_direction) | Metric::Bandwidth(io_direction) | Metric::Latency(io_direction, ..) => {
+                io_direction
+            }
             Metric::Sync(_) => {
                 let syncs = job.durability.fsync_every > 0 || job.durability.fdatasync_every > 0;
                 return (!syncs || !access.writes).then_some("its test syncs nothing (fsync= or fdatasync=)");
@@ -200,9 +202,9 @@ impl Metric {
             Metric::Phase(..) => return Some("its test is a fio job and not one of small files"),
         };
         let paced = job.pacing.has_rate();
-        match (flow, self) {
-            (Flow::Read, _) if !access.reads => Some("its test reads nothing"),
-            (Flow::Write, _) if !access.writes => Some("its test writes nothing"),
+        match (io_direction, self) {
+            (IoDirection::Read, _) if !access.reads => Some("its test reads nothing"),
+            (IoDirection::Write, _) if !access.writes => Some("its test writes nothing"),
             (_, Metric::Latency(_, Span::Response, _)) if !paced => Some("its test is not paced (rate_iops=)"),
             _ => None,
         }
@@ -226,14 +228,14 @@ mod tests {
     #[test]
     fn names_are_read() {
         let parse = |name| Metric::parse(name).unwrap();
-        assert_eq!(parse("read.iops"), Metric::Iops(Flow::Read));
-        assert_eq!(parse("total.bytes_per_s"), Metric::Bandwidth(Flow::Total));
+        assert_eq!(parse("read.iops"), Metric::Iops(IoDirection::Read));
+        assert_eq!(parse("total.bytes_per_s"), Metric::Bandwidth(IoDirection::Total));
         assert_eq!(parse("sync.lat.p99"), Metric::Sync(Statistic::Percentile(99.0)));
         assert_eq!(
             parse("write.clat.p99.9"),
-            Metric::Latency(Flow::Write, Span::Completion, Statistic::Percentile(99.9))
+            Metric::Latency(IoDirection::Write, Span::Completion, Statistic::Percentile(99.9))
         );
-        assert_eq!(parse("read.response.mean"), Metric::Latency(Flow::Read, Span::Response, Statistic::Mean));
+        assert_eq!(parse("read.response.mean"), Metric::Latency(IoDirection::Read, Span::Response, Statistic::Mean));
         assert_eq!(parse("small-write.elapsed"), Metric::Phase(Phase::Write, PhaseFigure::Elapsed));
         assert_eq!(parse("small-read.lat.mean"), Metric::Phase(Phase::Read, PhaseFigure::Latency(Statistic::Mean)));
     }

@@ -1,4 +1,4 @@
-//! A requirement profile: what a vendor asks of a storage, the test that tells, and where it was read. A TOML file.
+//! A requirement profile: what a vendor requires of a storage, the tests that measure it, and the source. A TOML file.
 
 use std::ops::Range;
 

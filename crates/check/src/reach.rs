@@ -1,4 +1,4 @@
-//! How far the I/Os of a test go: which caches take part in its figures.
+//! Which layer serves the I/Os of a test: the caches that take part in its figures.
 
 use job::Job;
 use results::evidence::StorageClass;

@@ -1,15 +1,15 @@
-//! The checking of profiles one after the other: gates, then tests, repeated while an answer hangs in the balance.
+//! Checks profiles one after the other: gates, then tests, repeated while an answer is undecided.
 
 use std::path::{Path, PathBuf};
 
 use guide::Problem;
 use guide::study::StudyRun;
-use guide::workplace::Workplace;
+use guide::work_directory::WorkDirectory;
 use results::{Severity, Verdict, VerdictRow};
 use run::StopRule;
 
 use crate::gate::{self, Condition, Outcome};
-use crate::judge::{self, Asked, Factors};
+use crate::judge::{self, Factors, ResolvedRequirement};
 use crate::profile::{Profile, Test};
 use crate::trial::Trial;
 use crate::{Options, line};
@@ -64,18 +64,18 @@ impl<'s, 'a> Session<'s, 'a> {
         open
     }
 
-    /// Nothing that remains of a profile says anything about this storage.
+    /// Answers all requirements of a profile with NOT APPLICABLE, for this reason.
     fn leave_out(&mut self, profile: &Profile, reason: &str) {
         for requirement in profile.requirements_of(self.tier()) {
             let Some(test) = profile.test(&requirement.test) else { continue };
-            let asked = Asked::new(profile, requirement, self.factors, self.tier());
+            let asked = ResolvedRequirement::new(profile, requirement, self.factors, self.tier());
             let answer = asked.unanswered(test, &test.work.words(), Verdict::NotApplicable, reason.to_string());
             self.study_run.study.verdicts.push(answer);
         }
     }
 
     /// Runs the profiles and answers their requirements.
-    pub(crate) fn run(&mut self, profiles: &[&Profile], work: &Workplace) -> Result<(), Problem> {
+    pub(crate) fn run(&mut self, profiles: &[&Profile], work: &WorkDirectory) -> Result<(), Problem> {
         self.study_run.steps.1 = profiles.iter().map(|profile| profile.tests_of(self.tier()).len()).sum();
         for profile in profiles {
             // What one profile leaves must neither fill the storage nor warm it for the next.
@@ -92,7 +92,7 @@ impl<'s, 'a> Session<'s, 'a> {
     }
 
     /// The gates that need a file of ours.
-    fn pass_gates(&mut self, profile: &Profile, work: &Workplace) -> Result<bool, Problem> {
+    fn pass_gates(&mut self, profile: &Profile, work: &WorkDirectory) -> Result<bool, Problem> {
         let mut pass = true;
         for gate in &profile.gates {
             let outcome = match &gate.condition {
@@ -108,7 +108,7 @@ impl<'s, 'a> Session<'s, 'a> {
     }
 
     /// A line that only has to end without an error; it is no row of the study.
-    fn try_words(&mut self, words: &[String], title: &str, work: &Workplace) -> Result<Outcome, Problem> {
+    fn try_words(&mut self, words: &[String], title: &str, work: &WorkDirectory) -> Result<Outcome, Problem> {
         let line = line::prepare(words, work.directory(), &shared_file(work.directory()), self.options.shortening)?;
         let step = guide::watch::Step { title: title.to_string(), number: 1, of: 1, ..Default::default() };
         let conditions = guide::bench::Conditions {
@@ -128,14 +128,14 @@ impl<'s, 'a> Session<'s, 'a> {
         })
     }
 
-    fn run_tests(&mut self, profile: &Profile, work: &Workplace) -> Result<(), Problem> {
+    fn run_tests(&mut self, profile: &Profile, work: &WorkDirectory) -> Result<(), Problem> {
         let mut all = Vec::new();
         for test in profile.tests_of(self.tier()) {
             all.push(self.run_test(profile, test, work)?);
         }
         let mut answers = Vec::new();
         for requirement in profile.requirements_of(self.tier()) {
-            let asked = Asked::new(profile, requirement, self.factors, self.tier());
+            let asked = ResolvedRequirement::new(profile, requirement, self.factors, self.tier());
             let of_requirement = all.iter().filter(|trial| requirement.rests_on(trial.test));
             for ran in of_requirement.map(|trial| trial.ran(&self.study_run.study.rows)) {
                 self.shortened |= !ran.shortened.is_empty();
@@ -147,12 +147,12 @@ impl<'s, 'a> Session<'s, 'a> {
         Ok(())
     }
 
-    /// Runs a test, and again while a requirement hangs in the balance and the cap allows it.
+    /// Runs a test, and repeats it while a requirement is undecided and the cap allows it.
     fn run_test<'p>(
         &mut self,
         profile: &'p Profile,
         test: &'p Test,
-        work: &'p Workplace,
+        work: &'p WorkDirectory,
     ) -> Result<Trial<'p>, Problem> {
         let mut trial = Trial::planned(self.study_run, profile, test, work, self.options.shortening)?;
         loop {
@@ -171,14 +171,14 @@ impl<'s, 'a> Session<'s, 'a> {
         Ok(trial)
     }
 
-    /// Whether one of the requirements on this test hangs in the balance.
+    /// Whether one of the requirements on this test is undecided.
     fn undecided(&self, profile: &Profile, trial: &Trial<'_>) -> bool {
         let ran = trial.ran(&self.study_run.study.rows);
         profile
             .requirements_of(self.tier())
             .into_iter()
             .filter(|requirement| requirement.rests_on(trial.test))
-            .map(|requirement| Asked::new(profile, requirement, self.factors, self.tier()))
+            .map(|requirement| ResolvedRequirement::new(profile, requirement, self.factors, self.tier()))
             .any(|asked| asked.undecided(&ran))
     }
 }

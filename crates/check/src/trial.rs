@@ -1,14 +1,14 @@
-//! A test on its storage: run once, or as often as it takes.
+//! A test on its storage, and its repeats.
 
 use engine::files::FileCause;
 use guide::Problem;
 use guide::study::{StudyRun, planned_row};
-use guide::workplace::{Workplace, reason};
+use guide::work_directory::{WorkDirectory, reason};
 use results::Row;
 use run::StopRule;
 
 use crate::estimate::measured_s;
-use crate::judge::Ran;
+use crate::judge::TestRun;
 use crate::line::{self, Line, Shortening};
 use crate::profile::{Profile, Test, Work};
 use crate::reach;
@@ -27,7 +27,7 @@ const ROUNDS_MAX: u32 = 200;
 pub(crate) struct Trial<'p> {
     profile: &'p Profile,
     pub(crate) test: &'p Test,
-    work: &'p Workplace,
+    work: &'p WorkDirectory,
     /// As they were run, for people.
     words: Vec<String>,
     /// A line of the fio language; `None`: small files.
@@ -49,7 +49,7 @@ impl<'p> Trial<'p> {
         study_run: &StudyRun<'_>,
         profile: &'p Profile,
         test: &'p Test,
-        work: &'p Workplace,
+        work: &'p WorkDirectory,
         shortening: Shortening,
     ) -> Result<Trial<'p>, Problem> {
         let (words, line, reach) = match &test.work {
@@ -141,8 +141,8 @@ impl<'p> Trial<'p> {
     }
 
     /// What there is to judge.
-    pub(crate) fn ran<'r>(&'r self, rows: &'r [Row]) -> Ran<'r> {
-        Ran {
+    pub(crate) fn ran<'r>(&'r self, rows: &'r [Row]) -> TestRun<'r> {
+        TestRun {
             test: self.test,
             words: &self.words,
             rows,

@@ -1,6 +1,6 @@
-//! The program's allocator: the system's, with something put by. An allocation that fails ends a program before it can say
-//! anything. Here what was put by goes first, so that the rest of a run is its report; a worker that even then gets nothing
-//! waits to be left behind.
+//! The program's allocator: the system's, with a reserve. An allocation that fails ends a program before it can say
+//! anything. Here the reserve is freed first, so that the rest of a run is its report; a worker that even then gets no
+//! memory waits, and is abandoned.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -11,15 +11,15 @@ use std::time::Duration;
 use crate::system;
 
 /// Enough for a record and its report.
-const PUT_BY_BYTES: usize = 8 << 20;
+const RESERVE_BYTES: usize = 8 << 20;
 
-static PUT_BY: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+static RESERVE: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Bytes of the first allocation that failed; 0: none has.
 static FAILED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    static CAN_BE_LEFT: Cell<bool> = const { Cell::new(false) };
+    static MAY_BE_ABANDONED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// For `#[global_allocator]`.
@@ -67,28 +67,28 @@ fn or_from_put_by(bytes: usize, block: *mut u8, again: impl Fn() -> *mut u8) -> 
 fn from_put_by(bytes: usize, again: &dyn Fn() -> *mut u8) -> *mut u8 {
     // The first is told; that another one came before is no failure.
     let _ = FAILED_BYTES.compare_exchange(0, bytes.max(1), Ordering::Relaxed, Ordering::Relaxed);
-    if let Some(put_by) = NonNull::new(PUT_BY.swap(std::ptr::null_mut(), Ordering::Relaxed)) {
-        // SAFETY: this mapping was made by `put_by`, nobody has touched it, and whoever takes the address out is the
+    if let Some(reserve) = NonNull::new(RESERVE.swap(std::ptr::null_mut(), Ordering::Relaxed)) {
+        // SAFETY: this mapping was made by `reserve`, nobody has touched it, and whoever takes the address out is the
         // only one to have it.
-        unsafe { system::memory::unmap(put_by, PUT_BY_BYTES) };
+        unsafe { system::memory::unmap(reserve, RESERVE_BYTES) };
     }
     let block = again();
-    while block.is_null() && CAN_BE_LEFT.get() {
+    while block.is_null() && MAY_BE_ABANDONED.get() {
         system::clock::sleep(Duration::from_secs(3600));
     }
     block
 }
 
-/// Puts memory by. Without it an allocation that fails is noticed all the same, as far as there is room to say so.
-pub fn put_by() {
-    if let Ok(mapping) = system::memory::map(PUT_BY_BYTES, &job::Memory::Anonymous) {
-        PUT_BY.store(mapping.as_ptr(), Ordering::Relaxed);
+/// Maps the reserve. Without it a failed allocation is noticed all the same, as far as memory is left to report it.
+pub fn reserve() {
+    if let Ok(mapping) = system::memory::map(RESERVE_BYTES, &job::Memory::Anonymous) {
+        RESERVE.store(mapping.as_ptr(), Ordering::Relaxed);
     }
 }
 
-/// This thread is one that a run can leave behind: it waits when there is no memory for it.
-pub fn can_be_left_behind() {
-    CAN_BE_LEFT.set(true);
+/// This thread is one that a run may abandon: where there is no memory for it, it waits.
+pub fn may_be_abandoned() {
+    MAY_BE_ABANDONED.set(true);
 }
 
 /// Bytes of the first allocation that failed.

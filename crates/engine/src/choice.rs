@@ -26,29 +26,20 @@ pub fn with_engine<V: EngineVisitor>(setup: &EngineSetup<'_>, visitor: V) -> Res
             Ok(equip(setup, visitor, NullSync::new(setup)?))
         }
         EngineName::Null => Ok(equip(setup, visitor, NullQueued::new(setup)?)),
-        EngineName::Sync | EngineName::Psync | EngineName::Pvsync | EngineName::Pvsync2 | EngineName::Vsync => {
-            Ok(equip(setup, visitor, system::positioned::Positioned::new(setup)?))
-        }
-        EngineName::Mmap => Ok(equip(setup, visitor, system::mmap::Mmap::new(setup)?)),
-        EngineName::Libaio => Ok(equip(setup, visitor, system::aio::Aio::new(setup)?)),
         EngineName::Sim => Ok(equip(setup, visitor, Sim::new(setup)?)),
-        EngineName::IoUring => Ok(equip(setup, visitor, system::uring::Uring::new(setup)?)),
+        _ => system::with_engine(setup, visitor),
     }
 }
 
 /// Hands the engine over with its slots, the only ones that there will be.
 #[inline(always)]
-fn equip<E: Engine, V: EngineVisitor>(setup: &EngineSetup<'_>, visitor: V, engine: E) -> V::Output {
+pub(crate) fn equip<E: Engine, V: EngineVisitor>(setup: &EngineSetup<'_>, visitor: V, engine: E) -> V::Output {
     visitor.visit(engine, Slots::new(setup.depth))
 }
 
 /// Whether an engine can be had here and now; the error says why not and what to do.
 pub fn availability(name: EngineName) -> Result<(), EngineSetupError> {
-    match name {
-        EngineName::Libaio => system::aio::availability(),
-        EngineName::IoUring => system::uring::features().map(|_| ()),
-        _ => Ok(()),
-    }
+    if name.is_diskless() { Ok(()) } else { system::availability(name) }
 }
 
 /// The features of io_uring that this kernel has and this engine uses, by the kernel's names.

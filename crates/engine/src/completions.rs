@@ -4,7 +4,7 @@ use crate::contract::Completion;
 
 /// How many more completions fit without an allocation.
 #[inline(always)]
-pub(crate) fn room<E>(completions: &Vec<Completion<E>>) -> usize {
+pub(crate) fn spare_capacity<E>(completions: &Vec<Completion<E>>) -> usize {
     completions.capacity() - completions.len()
 }
 
@@ -30,13 +30,13 @@ mod tests {
         completions.push(Completion { slot: Slot::returned(7), result: 70 });
         let address = completions.as_ptr();
         let mut numbers = 0..;
-        assert_eq!(room(&completions), 2);
+        assert_eq!(spare_capacity(&completions), 2);
         append(&mut completions, 2, || {
             let number = numbers.next().unwrap();
             Completion { slot: Slot::returned(number), result: i64::from(number) }
         });
         assert_eq!(completions.iter().map(|c| c.result).collect::<Vec<_>>(), [70, 0, 1]);
-        assert_eq!((completions.as_ptr(), room(&completions)), (address, 0));
+        assert_eq!((completions.as_ptr(), spare_capacity(&completions)), (address, 0));
     }
 
     #[test]

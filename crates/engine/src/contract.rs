@@ -102,3 +102,25 @@ pub trait Engine: Sized {
         Ok(())
     }
 }
+
+/// What every engine has in fields of these names: its clock, its files and its buffers.
+macro_rules! belongings {
+    ($clock:ty) => {
+        type Clock = $clock;
+
+        #[inline(always)]
+        fn clock(&self) -> &$clock {
+            &self.clock
+        }
+
+        fn files(&self) -> &[$crate::files::OpenFile] {
+            self.files
+        }
+
+        #[inline]
+        fn buffer(&mut self, slot: &$crate::slot::Slot<Self>) -> &mut [u8] {
+            self.arena.buffer(slot)
+        }
+    };
+}
+pub(crate) use belongings;

@@ -1,4 +1,4 @@
-//! Error numbers of the system, for all who tell them apart or report one.
+//! Error numbers of the system.
 
 pub use libc::{
     EACCES, EAGAIN, EBUSY, ECANCELED, EDQUOT, EEXIST, EFAULT, EFBIG, EILSEQ, EINTR, EINVAL, EIO, EISDIR, ELOOP, EMFILE,

@@ -23,7 +23,7 @@ pub use error::{FileCause, FileError};
 use job::{Fallocate, SyncOpen};
 pub use locks::{Lock, fcntl_lock, flock, try_lock};
 
-pub use reach::{Looked, Reach};
+pub use reach::{FileFacts, Reach};
 pub use whole::{Readers, WholeFile, create_growing, remove_old_drafts, unguessable, write_whole};
 
 use crate::system::files as system;

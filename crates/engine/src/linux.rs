@@ -8,6 +8,7 @@ pub(crate) mod clock;
 pub(crate) mod control;
 pub(crate) mod extents;
 pub(crate) mod files;
+pub(crate) mod held_signals;
 pub(crate) mod mapper;
 pub(crate) mod memory;
 pub(crate) mod mmap;
@@ -20,3 +21,33 @@ pub(crate) mod signals;
 pub(crate) mod terminal;
 pub(crate) mod thread;
 pub(crate) mod uring;
+
+use job::EngineName;
+
+use crate::choice::{EngineVisitor, equip};
+use crate::setup::{EngineSetup, EngineSetupError};
+
+/// Makes an engine of this system and hands it to `visitor`.
+pub(crate) fn with_engine<V: EngineVisitor>(
+    setup: &EngineSetup<'_>,
+    visitor: V,
+) -> Result<V::Output, EngineSetupError> {
+    match setup.name {
+        EngineName::Sync | EngineName::Psync | EngineName::Pvsync | EngineName::Pvsync2 | EngineName::Vsync => {
+            Ok(equip(setup, visitor, positioned::Positioned::new(setup)?))
+        }
+        EngineName::Mmap => Ok(equip(setup, visitor, mmap::Mmap::new(setup)?)),
+        EngineName::Libaio => Ok(equip(setup, visitor, aio::Aio::new(setup)?)),
+        EngineName::IoUring => Ok(equip(setup, visitor, uring::Uring::new(setup)?)),
+        EngineName::Null | EngineName::Sim => unreachable!("every system has these"),
+    }
+}
+
+/// Whether one of them can be had here and now.
+pub(crate) fn availability(name: EngineName) -> Result<(), EngineSetupError> {
+    match name {
+        EngineName::Libaio => aio::availability(),
+        EngineName::IoUring => uring::features().map(|_| ()),
+        _ => Ok(()),
+    }
+}

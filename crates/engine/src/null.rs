@@ -6,7 +6,7 @@ use workload::{Op, OpKind};
 
 use crate::buffers::{Arena, ArenaError};
 use crate::clock::RealClock;
-use crate::completions::{append, room};
+use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::files::OpenFile;
 use crate::setup::EngineSetup;
@@ -38,25 +38,11 @@ impl<'a> NullSync<'a> {
 impl Engine for NullSync<'_> {
     const SYNCHRONOUS: bool = true;
 
-    type Clock = RealClock;
-
-    #[inline(always)]
-    fn clock(&self) -> &RealClock {
-        &self.clock
-    }
+    crate::contract::belongings!(RealClock);
 
     #[inline(always)]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         Queued::Done(Completion { slot, result: full_result(op, done) })
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
     }
 }
 
@@ -102,12 +88,7 @@ impl<'a> NullQueued<'a> {
 impl Engine for NullQueued<'_> {
     const SYNCHRONOUS: bool = false;
 
-    type Clock = RealClock;
-
-    #[inline(always)]
-    fn clock(&self) -> &RealClock {
-        &self.clock
-    }
+    crate::contract::belongings!(RealClock);
 
     #[inline(always)]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
@@ -135,22 +116,13 @@ impl Engine for NullQueued<'_> {
         completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
         let ready = self.submitted.wrapping_sub(self.reaped) as usize;
-        let count = ready.min(max).min(room(completions));
+        let count = ready.min(max).min(spare_capacity(completions));
         append(completions, count, || {
             let Staged { slot, bytes } = self.ring[self.place(self.reaped)];
             self.reaped = self.reaped.wrapping_add(1);
             Completion { slot: Slot::returned(slot), result: i64::from(bytes) }
         });
         Ok(count)
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
     }
 
     fn cancel(&mut self) -> Result<(), EngineError> {

@@ -2,11 +2,11 @@
 //! another one can. And what the process holds of its own program.
 
 pub use crate::system::process::{
-    begin_in, bind_to_parent, closes_within, divide, end_with_this, ignores, lead_group, let_go_of_standard_streams,
+    begin_in, close_standard_streams, closes_within, end_with_parent, end_with_this_thread, fork, ignores, lead_group,
     release_code_pages, signal, wait_for, warn_before_processor_limit,
 };
 
-use crate::signals::HeldSignals;
+use crate::system::held_signals::HeldSignals;
 
 /// Which of the two processes goes on here.
 #[derive(Debug)]
@@ -47,6 +47,6 @@ mod tests {
     #[test]
     fn beside_other_threads_nothing_is_divided() {
         // The test harness has a thread of its own.
-        assert!(divide().unwrap_err().to_string().contains("other threads"));
+        assert!(fork().unwrap_err().to_string().contains("other threads"));
     }
 }

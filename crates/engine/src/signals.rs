@@ -1,3 +1,3 @@
 //! Signals that people and limits send to this process.
 
-pub use crate::system::signals::{HeldSignals, Listener, SIGINT, SIGUSR1, STOPS, hear_of_limits};
+pub use crate::system::signals::{Listener, SIGINT, SIGUSR1, STOPS, turn_limits_into_errors};

@@ -21,7 +21,7 @@ use workload::Op;
 
 use crate::buffers::{Arena, ArenaError};
 use crate::clock::{Clock, VirtualClock};
-use crate::completions::{append, room};
+use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::errno;
 use crate::files::OpenFile;
@@ -41,7 +41,7 @@ pub(crate) struct Sim<'a> {
     clock: VirtualClock,
     service_ns: u64,
     /// Staged and in service at most.
-    room: usize,
+    spare_capacity: usize,
     /// When each channel is free, earliest first.
     channels: BinaryHeap<Reverse<u64>>,
     staged: Vec<Staged>,
@@ -82,7 +82,7 @@ impl<'a> Sim<'a> {
             arena: setup.arena()?,
             clock: VirtualClock::new(),
             service_ns,
-            room: if queue == 0 { depth } else { queue as usize },
+            spare_capacity: if queue == 0 { depth } else { queue as usize },
             channels: (0..channels).map(|_| Reverse(0)).collect(),
             staged: Vec::with_capacity(depth),
             in_service: BinaryHeap::with_capacity(depth),
@@ -137,15 +137,10 @@ impl<'a> Sim<'a> {
 impl Engine for Sim<'_> {
     const SYNCHRONOUS: bool = false;
 
-    type Clock = VirtualClock;
-
-    #[inline]
-    fn clock(&self) -> &VirtualClock {
-        &self.clock
-    }
+    crate::contract::belongings!(VirtualClock);
 
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
-        if self.staged.len() + self.in_service.len() >= self.room {
+        if self.staged.len() + self.in_service.len() >= self.spare_capacity {
             return Queued::Full(slot);
         }
         self.staged.push(Staged { slot: slot.into_number(), result: full_result(op, done) });
@@ -169,7 +164,7 @@ impl Engine for Sim<'_> {
         timeout: Option<Duration>,
         completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
-        let max = max.min(room(completions));
+        let max = max.min(spare_capacity(completions));
         let min = min.min(max).min(self.in_service.len());
         let deadline_ns = timeout.map_or(u64::MAX, |timeout| {
             self.clock.now_ns().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
@@ -191,15 +186,6 @@ impl Engine for Sim<'_> {
             self.advance(u64::MAX);
         }
         Ok(count)
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
     }
 
     /// What a channel works on runs to its end; what still waits for one comes back at once with ECANCELED.

@@ -76,9 +76,9 @@ impl<E: SelfContained> Slots<E> {
 }
 
 impl<E: Engine> Slots<E> {
-    /// Has all slots again, those that were dropped included. Only an engine that is done when `queue` returns can give
-    /// them: none of its buffers is in flight.
-    pub fn recall(&mut self) {
+    /// Takes all slots back, those that were dropped included. Only an engine that is done when `queue` returns can do
+    /// this: none of its buffers is in flight.
+    pub fn reclaim(&mut self) {
         assert!(E::SYNCHRONOUS, "a slot that is gone may be with the kernel");
         *self = Slots::new(self.depth as u32);
     }
@@ -96,9 +96,9 @@ impl<E> Slots<E> {
         self.free.pop()
     }
 
-    /// Gives a slot back.
+    /// Puts a slot back.
     #[inline]
-    pub fn give(&mut self, slot: Slot<E>) {
+    pub fn put_back(&mut self, slot: Slot<E>) {
         debug_assert!(self.free.len() < self.depth);
         // Never reallocates: `new` made room for every slot there is.
         self.free.push(slot);

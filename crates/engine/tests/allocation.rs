@@ -87,7 +87,7 @@ impl EngineVisitor for Rounds {
             for completion in completions.drain(..) {
                 assert!(completion.result >= 0, "{completion:?}");
                 transferred += completion.result;
-                slots.give(completion.slot);
+                slots.put_back(completion.slot);
             }
         }
         assert!(transferred > 900 * i64::from(BLOCK));

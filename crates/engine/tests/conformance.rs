@@ -8,17 +8,17 @@ mod bench;
 #[path = "conformance/checks.rs"]
 mod checks;
 
-use bench::{Ground, Spec};
+use bench::{Spec, TestFile};
 use checks::{Check, Run};
 use job::EngineName;
 
 fn check_engine(spec: &Spec) {
     for check in Check::ALL {
-        let ground = match Ground::new(spec.direct) {
-            Ok(ground) => ground,
+        let test_file = match TestFile::new(spec.direct) {
+            Ok(test_file) => test_file,
             Err(reason) => return println!("skipped {:?}: {reason}", spec.name),
         };
-        if let Err(reason) = ground.with(spec, Run { check, spec, ground: &ground }) {
+        if let Err(reason) = test_file.with(spec, Run { check, spec, test_file: &test_file }) {
             return println!("skipped {:?}: {reason}", spec.name);
         }
     }

@@ -69,6 +69,6 @@ fn a_page_that_is_gone_is_an_error_of_its_transfer() {
         scope.spawn(transfers).join().unwrap();
     });
     file.truncate(PAGE).unwrap();
-    let told = explain(&setup(&files), &op(OpKind::Read, 5), EIO as i32).unwrap();
-    assert!(told.contains("has 4096 bytes now: another program shortened it"), "{told}");
+    let message = explain(&setup(&files), &op(OpKind::Read, 5), EIO as i32).unwrap();
+    assert!(message.contains("has 4096 bytes now: another program shortened it"), "{message}");
 }

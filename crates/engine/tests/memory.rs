@@ -1,7 +1,7 @@
-//! What is put by for the report of a run that has no memory left. A test program of its own: the limit that it sets holds
+//! The memory reserve for the report of a run that has no memory left. A test program of its own: the limit that it sets holds
 //! for all of its threads.
 
-use engine::allocation::{Allocator, failed_bytes, put_by};
+use engine::allocation::{Allocator, failed_bytes, reserve};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 #[global_allocator]
@@ -15,7 +15,7 @@ fn address_space_bytes() -> u64 {
 
 #[test]
 fn an_allocation_that_fails_gets_what_was_put_by_and_is_known() {
-    put_by();
+    reserve();
     assert_eq!(failed_bytes(), None);
     let before = getrlimit(Resource::As);
     setrlimit(Resource::As, Rlimit { current: Some(address_space_bytes() + (1 << 20)), ..before }).unwrap();
@@ -31,6 +31,6 @@ fn an_allocation_that_fails_gets_what_was_put_by_and_is_known() {
     let beyond = Vec::<u8>::new().try_reserve_exact(1 << 30);
     setrlimit(Resource::As, before).unwrap();
     assert_eq!(failed, Some(1 << 20), "there is a limit");
-    assert!(last.is_ok(), "what was put by takes its place: {last:?}");
+    assert!(last.is_ok(), "the reserve takes its place: {last:?}");
     assert!(beyond.is_err());
 }

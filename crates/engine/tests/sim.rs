@@ -69,7 +69,7 @@ impl EngineVisitor for Saturate {
                 outcome.latency_ns_sum += latency_ns;
                 outcome.latency_ns_max = outcome.latency_ns_max.max(latency_ns);
                 outcome.results.push(result);
-                slots.give(slot);
+                slots.put_back(slot);
             }
         }
         outcome.end_ns = clock.now_ns();

@@ -1,4 +1,4 @@
-//! The record as the traps look at it: stages with their rows, and what flowed through each layer meanwhile.
+//! The record prepared for the traps: stages with their rows, and the traffic of each layer during each stage.
 
 mod flow;
 mod row;
@@ -11,9 +11,9 @@ use results::{JobRecord, Node, RunRecord};
 pub(crate) use results::Transfer;
 
 pub(crate) use flow::{Flow, connected};
-pub(crate) use row::{Done, Row, Served, diskless};
+pub(crate) use row::{Done, FuseBackend, Row, diskless};
 
-/// What one node did and saw, arranged.
+/// The evidence of one node.
 pub(crate) struct Evidence<'r> {
     pub(crate) record: &'r RunRecord,
     pub(crate) node: &'r Node,
@@ -25,7 +25,7 @@ pub(crate) struct Stage<'r> {
     pub(crate) rows: Vec<Row<'r>>,
     /// All that ran at that time, simulated jobs and those in memory among them.
     pub(crate) workers: Vec<&'r JobRecord>,
-    /// What flowed through the layers; `None`: nobody looked.
+    /// The traffic of the layers; `None`: there is no ledger.
     pub(crate) flow: Option<Flow<'r>>,
 }
 

@@ -1,5 +1,6 @@
-//! What speaks against a number: traps that make a benchmark answer another question than the one asked, found in the
-//! evidence of a record. Pure: a saved run can be judged again. Silent where a layer is not visible.
+//! Reasons to distrust a number: traps that make a benchmark measure something else than was asked, found in the
+//! evidence of a record. Pure functions: a saved run can be judged again. A trap whose layer is not visible reports
+//! nothing.
 #![forbid(unsafe_code)]
 
 mod document;

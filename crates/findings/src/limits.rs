@@ -1,9 +1,9 @@
-//! What limited a run: link, round trip, server, device, this machine's processors, a cache, or memory. An answer
-//! rests on counters of the layer it names; where they are not visible there is none.
+//! What limited a run: link, round trip, server, device, this machine's processors, a cache, or memory. A limit is
+//! named only if counters of that layer show it; where they are not visible, none is.
 
 mod between;
 mod network;
-mod shown;
+mod phrase;
 mod study;
 
 use results::evidence::StorageClass;
@@ -14,10 +14,10 @@ use crate::units::counted;
 
 pub use between::{Attribution, Culprit, between};
 pub use network::NfsTimes;
-pub use shown::Shown;
+pub use phrase::Phrase;
 pub use study::{Limited, of_study};
 
-use shown::{latency, number, percent, rate};
+use phrase::{latency, number, percent, rate};
 
 /// What limited a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +65,7 @@ pub struct Limit {
     /// What.
     pub limiter: Limiter,
     /// The figures that show it, as the end of a sentence: `118 MB/s of its 125 MB/s crossed it`.
-    pub evidence: Shown,
+    pub evidence: Phrase,
 }
 
 /// A processor or all of them are the limit from this share of their time on.
@@ -109,7 +109,7 @@ pub fn of_run(record: &RunRecord) -> Result<Limit, &'static str> {
         .filter(|finding| evidence.concerns(finding.node.as_deref()))
         .find(|finding| finding.severity == Severity::Invalid && CACHES.contains(&finding.id.as_str()))
     {
-        return Ok(Limit { limiter: Limiter::Cache, evidence: Shown::new(&finding.cause, []) });
+        return Ok(Limit { limiter: Limiter::Cache, evidence: Phrase::new(&finding.cause, []) });
     }
     let flow = stage.flow.as_ref().ok_or(UNWATCHED)?;
     if !row.judgeable() {
@@ -153,13 +153,13 @@ fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit
     // Others may keep them busy while this run waits for something else.
     let wanted = ((cpu_s + waited_s) / wall_s).max(daemon_s / flow.seconds);
     if busy >= BUSY && wanted >= WANTED {
-        let evidence = Shown::new("CPUs were busy {} of the time", [percent(busy)]);
+        let evidence = Phrase::new("CPUs were busy {} of the time", [percent(busy)]);
         return Some(Limit { limiter: Limiter::ClientProcessor, evidence });
     }
     let workers = counted(stage.rows.iter().map(|row| row.workers.len()).sum::<usize>().max(1) as u64, "I/O thread");
     (cpu_s / wall_s >= BUSY).then(|| Limit {
         limiter: Limiter::ClientProcessor,
-        evidence: Shown::new(&format!("{workers} used {{}} of a CPU each"), [percent(cpu_s / wall_s)]),
+        evidence: Phrase::new(&format!("{workers} used {{}} of a CPU each"), [percent(cpu_s / wall_s)]),
     })
 }
 
@@ -172,7 +172,7 @@ pub(crate) fn machine_busy(flow: &Flow<'_>) -> Option<f64> {
 }
 
 fn memory(flow: &Flow<'_>) -> Limit {
-    Limit { limiter: Limiter::Memory, evidence: Shown::new("{} with no device below", [rate(moved_per_s(flow))]) }
+    Limit { limiter: Limiter::Memory, evidence: Phrase::new("{} with no device below", [rate(moved_per_s(flow))]) }
 }
 
 /// Bytes per second of the application during the stage.
@@ -204,7 +204,7 @@ fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     } else {
         format!("the queue of {name} held {{}} of {{}} in flight, {{}} for each")
     };
-    let evidence = Shown::new(&words, [number(depth), shown::count(asked), latency(each_ns)]);
+    let evidence = Phrase::new(&words, [number(depth), phrase::count(asked), latency(each_ns)]);
     Some(Limit { limiter: Limiter::Device, evidence })
 }
 

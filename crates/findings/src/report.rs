@@ -1,4 +1,4 @@
-//! Making a finding.
+//! Building a finding.
 
 use results::{Finding, Number, Severity};
 
@@ -11,15 +11,7 @@ impl Report {
     /// Of this kind, about this row.
     pub(crate) fn new(id: &str, severity: Severity, job: &str) -> Report {
         Report {
-            finding: Finding {
-                id: id.to_owned(),
-                severity,
-                node: None,
-                job: Some(job.to_owned()),
-                numbers: Vec::new(),
-                cause: String::new(),
-                next: String::new(),
-            },
+            finding: Finding { job: Some(job.to_owned()), ..Finding::new(id, severity, String::new(), String::new()) },
         }
     }
 

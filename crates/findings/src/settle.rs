@@ -1,4 +1,4 @@
-//! One cause, one finding: what a more exact finding explains is not said again.
+//! One finding per cause: a finding that a more exact one explains is dropped.
 
 use results::{Finding, Severity};
 

@@ -1,4 +1,4 @@
-//! Numbers as people say them. Sizes are in powers of two, as options give them; rates as in every other table.
+//! Numbers in sentences. Sizes are in powers of two, as in options; rates as in every other table.
 
 pub(crate) use results::quantity::{bytes_per_s as rate, count, counted, latency as time, number};
 

@@ -1,5 +1,6 @@
 //! Run records as text: the report formats of fio 3.42. Pure functions of [`results::RunRecord`]: they read no clock,
-//! no terminal and no file, so that a saved record gives the same report years later.
+//! no terminal and no file, so that a saved record gives the same report years later. What a record gains has no place here:
+//! the formats are fixed.
 //!
 //! Where these reports differ from fio's on purpose:
 //! - an error is named by the function that failed and its text, without a position in fio's source;
@@ -24,3 +25,78 @@ pub mod terse;
 
 pub use number::Style;
 pub use progress::{Progress, RateLimit};
+
+use jiff::tz::TimeZone;
+use results::RunRecord;
+
+/// A form in which a record is reported.
+#[derive(Debug)]
+pub struct Format {
+    /// Its word in `--output-format`, and in `report --as`.
+    pub word: &'static str,
+    /// What it is, in a few words.
+    pub help: &'static str,
+    /// People read it: what a run says before its end stands there too.
+    pub for_people: bool,
+    /// One JSON document a run: two of them in one file would be none.
+    pub is_json: bool,
+    /// The report of a record.
+    pub report: fn(&RunRecord, &Details) -> String,
+}
+
+/// What the caller decides about reports.
+#[derive(Clone, Debug)]
+pub struct Details {
+    /// Version of the terse format.
+    pub terse: terse::Version,
+    /// The JSON document also has the findings and their evidence.
+    pub evidence: bool,
+    /// What people read before a run's end has been printed, and is left out.
+    pub announced: bool,
+    /// Times are shown in it.
+    pub zone: TimeZone,
+}
+
+/// All of them. A run that is to write several prints the last one first, as fio does.
+pub const FORMATS: &[Format] = &[
+    Format {
+        word: "normal",
+        help: "fio's report for people",
+        for_people: true,
+        is_json: false,
+        report: |run, details| {
+            let report = if details.announced { normal::results } else { normal::full };
+            report(run, &details.zone)
+        },
+    },
+    Format {
+        word: "json",
+        help: "fio's JSON",
+        for_people: false,
+        is_json: true,
+        report: |run, details| {
+            json::document_with(run, json::Extras { bins: false, evidence: details.evidence }, &details.zone)
+        },
+    },
+    Format {
+        word: "json+",
+        help: "fio's JSON with latency bins",
+        for_people: false,
+        is_json: true,
+        report: |run, details| {
+            json::document_with(run, json::Extras { bins: true, evidence: details.evidence }, &details.zone)
+        },
+    },
+    Format {
+        word: "terse",
+        help: "fio's terse format",
+        for_people: false,
+        is_json: false,
+        report: |run, details| terse::lines(run, details.terse),
+    },
+];
+
+/// The format of this word.
+pub fn format(word: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.word == word)
+}

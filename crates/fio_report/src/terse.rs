@@ -45,25 +45,14 @@ pub fn lines(run: &RunRecord, version: Version) -> String {
 }
 
 fn line(run: &RunRecord, row: &JobRecord, group: &Group, version: Version) -> String {
-    // The format is fixed: what a record gains has no place here.
-    let JobRecord {
-        name,
-        description,
-        group: group_number,
-        setup,
-        context_switches,
-        major_faults,
-        minor_faults,
-        survived_errors,
-        ..
-    } = row;
+    let JobRecord { name, description, setup, survived_errors, .. } = row;
     let mut fields = Fields(Vec::new());
     fields.add(version as u32);
     if version > Version::V2 {
         fields.add(&run.version);
     }
     fields.add(name);
-    fields.add(group_number);
+    fields.add(row.group);
     fields.add(error_code(row));
     for (lane, direction) in sections(row, version) {
         fields.add_direction(lane, direction, setup, group, version);
@@ -71,9 +60,9 @@ fn line(run: &RunRecord, row: &JobRecord, group: &Group, version: Version) -> St
     let (user, system) = row.cpu_percent();
     fields.add(format!("{user:.6}%"));
     fields.add(format!("{system:.6}%"));
-    fields.add(context_switches);
-    fields.add(major_faults);
-    fields.add(minor_faults);
+    fields.add(row.context_switches);
+    fields.add(row.major_faults);
+    fields.add(row.minor_faults);
     fields.add_shares(Shares::of(row));
     if version > Version::V2 {
         disks_of(run).into_iter().for_each(|disk| fields.add_disk(disk));
@@ -130,19 +119,8 @@ impl Fields {
         self.add(direction.bytes / 1024);
         self.add(direction.bandwidth() / 1024);
         self.add(direction.iops_whole());
-        let DirectionRecord {
-            bytes: _,
-            ios: _,
-            short_ios: _,
-            dropped_ios: _,
-            runtime_ms,
-            slat,
-            clat,
-            lat,
-            response: _,
-            bandwidth_samples: bandwidth,
-            iops_samples: iops,
-        } = direction;
+        let DirectionRecord { runtime_ms, slat, clat, lat, bandwidth_samples, iops_samples, .. } = direction;
+        let (bandwidth, iops) = (bandwidth_samples, iops_samples);
         self.add(runtime_ms);
         self.add_latency(&slat);
         self.add_latency(&clat);

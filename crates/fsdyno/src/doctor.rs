@@ -11,13 +11,14 @@ mod text;
 
 use std::process::ExitCode;
 
+use crate::process::status::UNUSABLE;
 use crate::process::streams::print;
 
 /// Looks, and prints what was found.
 pub(crate) fn answer(as_json: bool) -> ExitCode {
     let findings = look::look();
     let text = if as_json { json::document(&findings) } else { text::page(&findings) };
-    if print(&text) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if print(&text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use findings::Explanation;
+use serde_json::{Value, json};
 
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, complain, print};
+use crate::process::streams::{columns, print, print_stderr};
 
 /// Longer lines are hard to read.
 const COLUMNS_MAX: usize = 100;
@@ -16,24 +17,45 @@ const COLUMNS_MAX: usize = 100;
 pub(crate) struct Explain {
     /// The finding's id, such as page-cache, or its trap number, such as T2.
     id: Option<String>,
+    /// One JSON document.
+    #[arg(long)]
+    json: bool,
 }
 
 impl Explain {
     pub(crate) fn run(&self) -> ExitCode {
         let columns = columns().min(COLUMNS_MAX);
         let text = match &self.id {
+            None if self.json => {
+                let all: Vec<Value> = findings::catalogue().map(as_json).collect();
+                format!("{}\n", json!({"findings": all}))
+            }
             None => list(columns),
             Some(id) => match findings::explanation(id) {
-                Some(explanation) => tell(explanation, columns),
+                Some(explanation) if self.json => format!("{}\n", as_json(explanation)),
+                Some(explanation) => document(explanation, columns),
                 None => {
-                    complain(&format!("fsdyno: there is no finding {id}"));
-                    complain("  next: fsdyno explain  (lists them)");
+                    print_stderr(&format!("fsdyno: there is no finding {id}"));
+                    print_stderr("  next: fsdyno explain  (lists them)");
                     return ExitCode::from(UNUSABLE);
                 }
             },
         };
-        if print(&text) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        if print(&text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
     }
+}
+
+fn as_json(explanation: &Explanation) -> Value {
+    let Explanation { id, trap, title, happens, seen, advice, documented } = explanation;
+    json!({
+        "id": id,
+        "trap": trap,
+        "title": title,
+        "happens": happens,
+        "detected": seen,
+        "advice": advice,
+        "documented": documented,
+    })
 }
 
 fn list(columns: usize) -> String {
@@ -45,15 +67,15 @@ fn list(columns: usize) -> String {
     findings::catalogue().map(line).collect()
 }
 
-fn tell(explanation: &Explanation, columns: usize) -> String {
+fn document(explanation: &Explanation, columns: usize) -> String {
     let Explanation { id, trap, title, happens, seen, advice, documented } = explanation;
     let parts =
         [("What happens", happens), ("How it is detected", seen), ("What to do", advice), ("Documented", documented)];
-    let told: String = parts
+    let body: String = parts
         .iter()
         .map(|(heading, text)| format!("\n{heading}\n  {}\n", wrapped(text, columns - 2).join("\n  ")))
         .collect();
-    format!("{}\n{told}", wrapped(&format!("{id} ({trap}): {title}"), columns).join("\n  "))
+    format!("{}\n{body}", wrapped(&format!("{id} ({trap}): {title}"), columns).join("\n  "))
 }
 
 /// The words in lines of at most so many columns; a word that is longer has a line of its own.
@@ -80,9 +102,9 @@ mod tests {
     #[test]
     fn stories_keep_to_the_width_and_lose_no_word() {
         for explanation in findings::catalogue() {
-            let told = tell(explanation, 80);
+            let body = document(explanation, 80);
             // Addresses are not broken.
-            assert!(told.lines().all(|line| line.chars().count() <= 80 || line.contains("http")), "{told}");
+            assert!(body.lines().all(|line| line.chars().count() <= 80 || line.contains("http")), "{body}");
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
             assert_eq!(words(&wrapped(explanation.happens, 78).join(" ")), words(explanation.happens));
         }

@@ -3,20 +3,21 @@
 mod bandwidth_log;
 mod formats;
 mod notes;
-mod objections;
 mod output;
 mod progress_line;
 mod record_file;
+mod reported_findings;
 mod screen;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use fio_report::Details;
 use fio_report::terse::Version;
+use jiff::tz::TimeZone;
 use job::{Action, Eta, Outcome, Rejection, Request, Settings, Warning};
 use results::{RunRecord, Severity, escape};
 use run::plan::Plan;
@@ -24,13 +25,13 @@ use run::{Conditions, Line, MachineSources, SignalWatch, StopRule};
 
 use crate::process::first_look::{Face, FirstLook};
 use crate::process::status::{BY_SIGNAL, REJECTED};
-use crate::process::streams::{complain, complain_in_colour, print};
-use crate::process::{VERSION, patience, supervisor};
+use crate::process::streams::{print, print_stderr, print_stderr_in_colour};
+use crate::process::{VERSION, colour, patience, supervisor};
 use bandwidth_log::BandwidthLog;
-pub(crate) use formats::Formats;
-use objections::Objections;
+use formats::Formats;
 use output::{LiveLine, Output};
 use record_file::RecordFile;
+use reported_findings::ReportedFindings;
 use screen::{GrowingRecord, ProgressRules, Screen, ScreenState};
 
 /// The last line of `--help`.
@@ -39,14 +40,14 @@ const OWN_COMMANDS: &str = "Commands beside fio's, such as doctor and report, ar
 /// Runs a fio command line; `words` are those after the program's name.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
     let Some(words) = words.iter().map(|word| word.to_str().map(str::to_owned)).collect::<Option<Vec<_>>>() else {
-        complain("fio: a word of the command line is not valid UTF-8");
+        print_stderr("fio: a word of the command line is not valid UTF-8");
         return ExitCode::from(REJECTED);
     };
     let status = match job::parse_command_line(&words, &mut MachineSources) {
         Outcome::Immediate(action) => immediate(action),
         Outcome::Rejected(rejection) => rejected(&rejection),
         Outcome::Run(request) => {
-            tell(&request.warnings);
+            print_warnings(&request.warnings);
             let line = Line { words, request: *request };
             let work = || run_line(&line).unwrap_or_else(|status| status);
             match () {
@@ -72,25 +73,25 @@ fn immediate(action: Action) -> u8 {
 }
 
 fn rejected(rejection: &Rejection) -> u8 {
-    tell(&rejection.warnings);
-    let colour = std::io::stderr().is_terminal();
+    print_warnings(&rejection.warnings);
+    let colour = colour::is_wanted(&std::io::stderr());
     for error in &rejection.errors {
         let plain = error.render(false);
         if colour && matches!(escape::terminal(&plain), Cow::Borrowed(_)) {
-            complain_in_colour(error.render(true).trim_end());
+            print_stderr_in_colour(error.render(true).trim_end());
         } else {
-            complain(plain.trim_end());
+            print_stderr(plain.trim_end());
         }
     }
     if rejection.usage {
-        complain(&job::help::usage());
+        print_stderr(&job::help::usage());
     }
     rejection.status
 }
 
-fn tell(warnings: &[Warning]) {
+fn print_warnings(warnings: &[Warning]) {
     for warning in warnings {
-        complain(&warning.text);
+        print_stderr(&warning.text);
     }
 }
 
@@ -99,19 +100,19 @@ fn touches_files(request: &Request) -> bool {
     request.jobs.iter().any(|job| !job.submission.engine.is_diskless())
 }
 
-/// Plans, runs and reports. An error is the exit status; it has been told.
+/// Plans, runs and reports. An error is the exit status; it has been reported.
 fn run_line(line: &Line) -> Result<u8, u8> {
     let settings = &line.request.settings;
     let formats = formats_of(settings);
     let control = Arc::new(patience::control());
     let signals = SignalWatch::begin(Arc::clone(&control)).map_err(|error| {
-        complain(&format!("fio: cannot listen to signals: {error}"));
+        print_stderr(&format!("fio: cannot listen to signals: {error}"));
         REJECTED
     })?;
     let first_look = touches_files(&line.request).then(|| FirstLook::begin(Face::Fio, &control, Path::new(".")));
     let look_at = |path: &Path| first_look.iter().for_each(|look| look.at(path));
     settings.output.iter().for_each(|path| look_at(path));
-    let mut output = open_output(settings)?;
+    let mut output = open_output(settings, &formats)?;
     settings.record.iter().for_each(|path| look_at(path));
     let record_file = claim_record(settings)?.map(Arc::new);
     let planned = line.look(look_at).plan(system_seed()).map_err(|sentences| {
@@ -122,17 +123,17 @@ fn run_line(line: &Line) -> Result<u8, u8> {
         output.error(&sentence);
         REJECTED
     })?;
-    let announced = announce(&planned.plan, formats, &mut output);
+    let announced = announce(&planned.plan, &formats, &mut output);
     if let (Err(error), None) = (&announced, &record_file) {
         return Err(output_lost(error));
     }
     let ready = planned.identify_storages();
-    let mut objections = Objections::new(settings.findings);
-    objections.before_run(&ready.preflight(), &line.request.warnings);
-    let progress = progress_rules(settings, formats, &output);
+    let mut reported_findings = ReportedFindings::new(settings.findings);
+    reported_findings.before_run(&ready.preflight(), &line.request.warnings);
+    let progress = progress_rules(settings, &formats, &output);
     let mut screen = Screen {
         output: &mut output,
-        formats,
+        formats: &formats,
         progress,
         status_interval_ns: settings.status_interval_ms.map(|ms| ms * 1_000_000),
         control: Arc::clone(&control),
@@ -146,14 +147,14 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     let conditions = Conditions { version: VERSION, control, stop_rule: StopRule::AsWritten };
     let record = ready.run(conditions, &mut screen);
     // One that came before there was anything to watch.
-    screen.tell_of_signal();
+    screen.report_signal();
     let lost = screen.state.output_failure.take();
     let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::into_failure);
     drop(screen);
-    let status = conclude(&record, formats, &mut output, record_file.as_deref(), lost)?;
-    objections.after_run(&record);
+    let status = conclude(&record, &formats, &mut output, record_file.as_deref(), lost)?;
+    reported_findings.after_run(&record);
     if let Some(sentence) = log_failed {
-        complain(&sentence);
+        print_stderr(&sentence);
         return Ok(status.max(REJECTED));
     }
     Ok(status)
@@ -162,19 +163,19 @@ fn run_line(line: &Line) -> Result<u8, u8> {
 /// The report, the notes, the saved record, the exit status.
 fn conclude(
     record: &RunRecord,
-    formats: Formats,
+    formats: &Formats,
     output: &mut Output,
     record_file: Option<&RecordFile>,
     lost: Option<std::io::Error>,
 ) -> Result<u8, u8> {
     // The record first: it holds everything, should the report not get through.
-    let saved = record_file.is_none_or(|file| file.save_or_complain(record));
+    let saved = record_file.is_none_or(|file| file.save_or_report(record));
     if let Some(error) = lost {
         return Err(output_lost(&error));
     }
     output.write(&formats.report(record)).map_err(|error| output_lost(&error))?;
     for line in notes::after_run(record) {
-        complain(&line);
+        print_stderr(&line);
     }
     let failed = record.jobs.iter().filter(|job| job.error.is_some()).count();
     let saved = saved && record.notes.iter().all(|note| note.id != run::LOGS_INCOMPLETE);
@@ -189,26 +190,25 @@ fn conclude(
 
 fn output_lost(error: &std::io::Error) -> u8 {
     if error.kind() != std::io::ErrorKind::BrokenPipe {
-        complain(&format!("fio: cannot write the report: {error}"));
+        print_stderr(&format!("fio: cannot write the report: {error}"));
     }
     REJECTED
 }
 
 fn formats_of(settings: &Settings) -> Formats {
-    let asked = settings.formats;
-    Formats {
-        normal: asked.normal,
-        json: asked.json,
-        json_plus: asked.json_plus,
-        terse: asked.terse.then(|| Version::numbered(settings.terse_version)),
+    let details = Details {
+        terse: Version::numbered(settings.terse_version),
         evidence: settings.fsdyno_json,
-    }
+        announced: true,
+        zone: TimeZone::system(),
+    };
+    Formats::of(&settings.formats, details)
 }
 
-fn open_output(settings: &Settings) -> Result<Output, u8> {
+fn open_output(settings: &Settings, formats: &Formats) -> Result<Output, u8> {
     let Some(path) = &settings.output else { return Ok(Output::stdout()) };
-    Output::file(path, settings.formats.normal).map_err(|error| {
-        complain(&format!("fio: output file open error: {error}\n  --output={}", path.display()));
+    Output::file(path, formats.for_people()).map_err(|error| {
+        print_stderr(&format!("fio: output file open error: {error}\n  --output={}", path.display()));
         REJECTED
     })
 }
@@ -216,7 +216,7 @@ fn open_output(settings: &Settings) -> Result<Output, u8> {
 fn claim_record(settings: &Settings) -> Result<Option<RecordFile>, u8> {
     let Some(path) = &settings.record else { return Ok(None) };
     RecordFile::claim(path).map(Some).map_err(|error| {
-        complain(&format!("fio: cannot write the record: {error}\n  --record={}", path.display()));
+        print_stderr(&format!("fio: cannot write the record: {error}\n  --record={}", path.display()));
         REJECTED
     })
 }
@@ -228,11 +228,11 @@ fn claim_logs(plan: &Plan, settings: &Settings) -> Result<Option<BandwidthLog>, 
 }
 
 /// fio's lines before the run: one per job, the version, how many start.
-fn announce(plan: &Plan, formats: Formats, output: &mut Output) -> std::io::Result<()> {
+fn announce(plan: &Plan, formats: &Formats, output: &mut Output) -> std::io::Result<()> {
     let cautions = plan.notes.iter().filter(|note| note.severity > Severity::Info);
     let cautions: Vec<String> = cautions.map(|note| format!("note: {}", note.text)).collect();
-    if !formats.normal {
-        cautions.iter().for_each(|line| complain(line));
+    if !formats.for_people() {
+        cautions.iter().for_each(|line| print_stderr(line));
         return Ok(());
     }
     let mut text = String::new();
@@ -249,10 +249,10 @@ fn announce(plan: &Plan, formats: Formats, output: &mut Output) -> std::io::Resu
 }
 
 /// Whether and how the progress line is shown: never into a machine format on stdout.
-fn progress_rules(settings: &Settings, formats: Formats, output: &Output) -> Option<ProgressRules> {
+fn progress_rules(settings: &Settings, formats: &Formats, output: &Output) -> Option<ProgressRules> {
     let shown = match settings.eta {
         Eta::Never => false,
-        _ if !formats.normal && output.is_stdout() => false,
+        _ if !formats.for_people() && output.is_stdout() => false,
         Eta::Always => true,
         Eta::Auto => LiveLine::on_terminal(),
     };

@@ -1,41 +1,62 @@
 //! Subcommands: questions asked by people, not option lists.
 
+mod answer;
+mod attribute;
+mod check;
+mod compare;
+mod curve;
+mod diff;
+mod live;
+mod measure;
+mod progress;
+mod smallfiles;
+mod stored;
+mod stream;
+mod study_saver;
+mod sweep;
+
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::error::ContextKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::builder::PossibleValuesParser;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use guide::Problem;
+use job::lookup::{distance, nearest};
 
 use crate::explain::wrapped;
+use crate::installed::FIO;
 use crate::process::VERSION;
-use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, complain, print};
-use crate::question;
+use crate::process::status::{TABLES, UNUSABLE};
+use crate::process::streams::{columns, print, print_stderr, report_problem};
+use crate::settings::{Config, Display, Settings};
 
 /// How fast a filesystem is, whether that is good enough, and whether the numbers can be trusted.
 #[derive(Debug, Parser)]
-#[command(name = "fsdyno", version = VERSION)]
+#[command(name = "fsdyno", version = VERSION, disable_help_subcommand = true)]
 struct Guided {
     #[command(subcommand)]
     question: Question,
+    #[command(flatten)]
+    display: Display,
 }
 
 #[derive(Debug, Subcommand)]
 enum Question {
-    Measure(question::Measure),
-    Check(question::Check),
-    Compare(question::Compare),
-    Sweep(question::Sweep),
-    Curve(question::Curve),
-    Diff(question::Diff),
-    Attribute(question::Attribute),
-    History(question::History),
-    Baseline(question::Baseline),
+    Measure(measure::Measure),
+    Check(check::Check),
+    Compare(compare::Compare),
+    Sweep(sweep::Sweep),
+    Curve(curve::Curve),
+    Diff(diff::Diff),
+    Attribute(attribute::Attribute),
+    History(diff::History),
+    Baseline(diff::Baseline),
     #[command(name = "smallfiles")]
-    SmallFiles(question::SmallFiles),
-    Runs(question::Runs),
-    Show(question::Show),
-    Clean(question::Clean),
+    SmallFiles(smallfiles::SmallFiles),
+    Runs(stored::Runs),
+    Show(stored::Show),
+    Clean(stored::Clean),
     Explain(crate::explain::Explain),
     Report(crate::report_command::Report),
     /// What this machine allows: fsdyno's own CPU cost, clock, engines, limits.
@@ -45,8 +66,27 @@ enum Question {
         json: bool,
     },
     Inspect(crate::inspect::Inspect),
+    Config(Config),
+    Help(Help),
     Completions(crate::installed::Completions),
     Man(crate::installed::Manual),
+}
+
+/// The help of a command; `fsdyno help exit-status`: what each exit status means.
+#[derive(Debug, Args)]
+struct Help {
+    /// A command, fio, or exit-status [default: the list of commands].
+    #[arg(value_parser = PossibleValuesParser::new(topics()), hide_possible_values = true)]
+    topic: Option<String>,
+    /// A part of the command, such as `set` of `baseline`.
+    part: Option<String>,
+}
+
+/// The page of what the exit statuses mean.
+const EXIT_STATUS: &str = "exit-status";
+
+fn topics() -> impl Iterator<Item = &'static str> {
+    names().chain([FIO, EXIT_STATUS])
 }
 
 /// The commands as a person meets them: heading, and those below it. Each stands in one of them.
@@ -57,7 +97,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     ("Compare storages and loads", &["compare", "sweep", "curve", "attribute"]),
     ("Show saved runs", &["runs", "show", "report", "diff", "history", "baseline"]),
-    ("Explain and clean up", &["explain", "doctor", "clean"]),
+    ("Explain, clean up, set up", &["explain", "doctor", "clean", "config", "help"]),
     ("Install beside the program", &["completions", "man"]),
 ];
 
@@ -90,11 +130,11 @@ fn overview(command: &clap::Command, columns: usize) -> String {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut page = wrapped(&format!("{}.", about(command)), columns).join("\n");
     page.push_str(
-        "\n\nUsage: fsdyno COMMAND ...     a guided test; `fsdyno COMMAND --help` shows its options\n       fsdyno \
-         OPTIONS | FILE  a fio command line; `fsdyno fio --help` shows its options\n",
+        "\n\nUsage: fsdyno COMMAND ...     help: `fsdyno help COMMAND`\n       fsdyno \
+         OPTIONS | FILE  as fio: `fsdyno fio --help`\n",
     );
     for (heading, names) in GROUPS {
-        page.push_str(&format!("\n{heading}\n"));
+        page.push_str(&format!("\n{}\n", wrapped(heading, columns).join("\n")));
         for name in names {
             let about = command.find_subcommand(name).map(about).unwrap_or_default();
             let summary = about.split(". ").next().unwrap_or_default();
@@ -109,61 +149,154 @@ fn overview(command: &clap::Command, columns: usize) -> String {
 
 /// Whether the first word asks one of the questions. A job file of that name needs `./` before it.
 pub(crate) fn knows(word: &str) -> bool {
-    // Options are never subcommands: a fio line need not pay for the tree of all questions.
-    let may_be = !word.starts_with('-');
-    may_be && (word == "help" || Guided::command().get_subcommands().any(|question| question.get_name() == word))
+    names().any(|name| name == word)
 }
 
-/// Whether the word looks like the name of a question that was mistyped, and is no job file.
-pub(crate) fn resembles(word: &str) -> bool {
-    let plain = word.len() > 2 && word.bytes().all(|letter| letter.is_ascii_lowercase());
-    let suggested = || {
-        let error = Guided::try_parse_from(["fsdyno", word]).err();
-        error.is_some_and(|error| error.get(ContextKind::SuggestedSubcommand).is_some())
-    };
-    plain && !std::path::Path::new(word).exists() && suggested()
+/// Whether the word can only be a mistyped command: it is a plain name, and nothing of that name is here. With options
+/// of fio behind a word that resembles no command, it is the job file that is missing.
+pub(crate) fn is_mistyped(word: &str, others: &[OsString]) -> bool {
+    let is_plain = word.len() > 2 && word.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'-');
+    let is_option = |word: &OsString| word.to_string_lossy().starts_with('-');
+    let may_be = is_plain && !word.starts_with('-') && !Path::new(word).exists();
+    may_be && (resembled(word).is_some() || !others.iter().any(is_option))
 }
+
+/// The command that the word is at most two letters from.
+fn resembled(word: &str) -> Option<&'static str> {
+    nearest(word, names()).filter(|name| distance(word, name) < 3)
+}
+
+/// Says which command was meant.
+pub(crate) fn mistyped(word: &str) -> ExitCode {
+    let meant = resembled(word).map_or(String::new(), |name| format!("fsdyno {name}; "));
+    report_problem(
+        &Problem::new(format!("`{word}` is not a command, and no job file of that name is here"))
+            .with_next(format!("{meant}fsdyno help  (lists the commands)")),
+    );
+    ExitCode::from(UNUSABLE)
+}
+
+/// The program by its own name: the line of fio's form is for tools that call fio.
+pub(crate) fn version() -> ExitCode {
+    shown(concat!("fsdyno ", env!("CARGO_PKG_VERSION"), " (runs command lines and job files of fio 3.42)\n"))
+}
+
+/// What a newcomer needs, who wrote the name of the program alone.
+pub(crate) fn welcome() -> ExitCode {
+    print_stderr(WELCOME.trim_end());
+    ExitCode::from(UNUSABLE)
+}
+
+const WELCOME: &str = "\
+fsdyno measures how fast a filesystem is and says whether to trust the figures.
+
+  fsdyno measure .                             how fast is it? (about a minute)
+  fsdyno check etcd .                          is it fast enough for etcd?
+  fsdyno compare local=/data nfs=/mnt/nfs      which of the two is faster?
+  fsdyno --name=test --rw=randread --size=1g   a fio command line or job file
+
+All commands: fsdyno help
+";
 
 /// The page of all commands.
 pub(crate) fn help() -> ExitCode {
-    if print(&tree().render_help().to_string()) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+    shown(&tree().render_help().to_string())
+}
+
+/// A page on standard output.
+fn shown(page: &str) -> ExitCode {
+    if print(page) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+}
+
+impl Help {
+    fn run(self) -> ExitCode {
+        match self.topic {
+            None => help(),
+            Some(topic) if topic == FIO => crate::fio::run(&["--help".into()]),
+            Some(topic) if topic == EXIT_STATUS => shown(&exit_statuses(columns().min(COLUMNS_MAX))),
+            Some(topic) => {
+                let words = [Some(topic), self.part, Some("--help".to_owned())];
+                run(&words.into_iter().flatten().map(OsString::from).collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+/// What each exit status means, by face.
+fn exit_statuses(columns: usize) -> String {
+    let mut page = present::Page::new("Exit statuses", 10, columns);
+    for (heading, meanings) in TABLES {
+        page.heading(heading);
+        meanings.iter().for_each(|meaning| page.line(&meaning.number(), meaning.text));
+    }
+    page.into_text()
 }
 
 /// Answers the question.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
+    let settings = match settings_for(words) {
+        Ok(settings) => settings,
+        Err(problem) => {
+            report_problem(&problem);
+            return ExitCode::from(UNUSABLE);
+        }
+    };
     let all_words = std::iter::once(OsString::from("fsdyno")).chain(words.iter().cloned());
-    let parsed = tree().try_get_matches_from(all_words).and_then(|matches| Guided::from_arg_matches(&matches));
+    let matches = settings.applied_to(tree()).try_get_matches_from(all_words);
+    let parsed = matches.and_then(|matches| Ok((Guided::from_arg_matches(&matches)?, matches)));
     let command = || words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    match parsed.map(|guided| guided.question) {
-        Ok(Question::Measure(measure)) => measure.run(command()),
-        Ok(Question::SmallFiles(smallfiles)) => smallfiles.run(command()),
-        Ok(Question::Check(check)) => check.run(command()),
-        Ok(Question::Compare(compare)) => compare.run(command()),
-        Ok(Question::Sweep(sweep)) => sweep.run(command()),
-        Ok(Question::Curve(curve)) => curve.run(command()),
-        Ok(Question::Diff(diff)) => diff.run(),
-        Ok(Question::Attribute(attribute)) => attribute.run(),
-        Ok(Question::History(history)) => history.run(),
-        Ok(Question::Baseline(baseline)) => baseline.run(),
-        Ok(Question::Runs(runs)) => runs.run(),
-        Ok(Question::Show(show)) => show.run(),
-        Ok(Question::Clean(clean)) => clean.run(),
-        Ok(Question::Explain(explain)) => explain.run(),
-        Ok(Question::Report(report)) => report.run(),
-        Ok(Question::Doctor { json }) => crate::doctor::answer(json),
-        Ok(Question::Inspect(inspect)) => inspect.run(),
-        Ok(Question::Completions(completions)) => completions.run(),
-        Ok(Question::Man(manual)) => manual.run(),
+    if let Ok((guided, _)) = &parsed {
+        guided.display.apply();
+    }
+    match parsed {
+        Ok((guided, matches)) => answered(guided.question, command, &settings, &matches),
         Err(error) => {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {
-                complain(error.to_string().trim_end());
+                print_stderr(error.to_string().trim_end());
                 ExitCode::from(UNUSABLE)
             } else {
-                print(&error.to_string());
-                ExitCode::SUCCESS
+                shown(&error.to_string())
             }
         }
+    }
+}
+
+/// What is set for all questions. Help can be had whatever the configuration holds.
+fn settings_for(words: &[OsString]) -> Result<Settings, Problem> {
+    let asks_for_help = words.iter().any(|word| word == "--help" || word == "-h");
+    let needs_none = words.first().is_some_and(|word| word == "help" || word == "completions" || word == "man");
+    if asks_for_help || needs_none { Ok(Settings::default()) } else { Settings::load(&Guided::command()) }
+}
+
+fn answered(
+    question: Question,
+    command: impl FnOnce() -> Vec<String>,
+    settings: &Settings,
+    matches: &ArgMatches,
+) -> ExitCode {
+    match question {
+        Question::Measure(measure) => measure.run(command()),
+        Question::SmallFiles(smallfiles) => smallfiles.run(command()),
+        Question::Check(check) => check.run(command()),
+        Question::Compare(compare) => compare.run(command()),
+        Question::Sweep(sweep) => sweep.run(command()),
+        Question::Curve(curve) => curve.run(command()),
+        Question::Diff(diff) => diff.run(),
+        Question::Attribute(attribute) => attribute.run(),
+        Question::History(history) => history.run(),
+        Question::Baseline(baseline) => baseline.run(),
+        Question::Runs(runs) => runs.run(),
+        Question::Show(show) => show.run(),
+        Question::Clean(clean) => clean.run(),
+        Question::Explain(explain) => explain.run(),
+        Question::Report(report) => report.run(),
+        Question::Doctor { json } => crate::doctor::answer(json),
+        Question::Inspect(inspect) => inspect.run(),
+        Question::Config(config) => config.run(settings, matches),
+        Question::Help(help) => help.run(),
+        Question::Completions(completions) => completions.run(),
+        Question::Man(manual) => manual.run(),
     }
 }
 
@@ -190,7 +323,7 @@ mod tests {
     fn the_help_of_each_command() {
         let mut command = Guided::command().term_width(80);
         command.build();
-        for command in command.get_subcommands_mut().filter(|command| command.get_name() != "help") {
+        for command in command.get_subcommands_mut() {
             let page = command.render_long_help().to_string();
             assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
             insta::assert_snapshot!(format!("help_of_{}", command.get_name()), page);
@@ -225,6 +358,18 @@ mod tests {
     }
 
     #[test]
+    fn a_mistyped_command_is_recognised() {
+        let options = ["--size=1m".into()];
+        for word in ["mesure", "smalfiles", "inspekt"] {
+            assert!(is_mistyped(word, &options), "{word}");
+        }
+        assert!(is_mistyped("nonsense", &[]) && !is_mistyped("nonsense", &options));
+        for word in ["jobs.fio", "x", "--measure", "/tmp", "src"] {
+            assert!(!is_mistyped(word, &[]), "{word}");
+        }
+    }
+
+    #[test]
     fn the_next_steps_are_commands_that_exist() {
         let mut study = results::Study::of_run(results::RunRecord::new("fsdyno", 0));
         study.question = results::Question::Measure;
@@ -238,8 +383,8 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_question_is_recognised() {
-        assert!(resembles("mesure") && resembles("smalfiles") && resembles("inspekt"));
-        assert!(!resembles("randread") && !resembles("jobs.fio") && !resembles("x") && !resembles("--measure"));
+    fn what_a_newcomer_and_a_script_see_fits_the_terminal() {
+        let fits = |page: &str, columns| page.lines().all(|line| line.chars().count() <= columns);
+        assert!(fits(WELCOME, 80) && fits(&exit_statuses(80), 80) && fits(&exit_statuses(60), 60));
     }
 }

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use guide::Problem;
-use guide::workplace::type_matches;
+use guide::work_directory::type_matches;
 use results::evidence::{Seen, Storage};
 
 use crate::process::VERSION;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{print, tell};
+use crate::process::streams::{print, report_problem};
 use crate::process::supervisor::supervised;
 
 /// What storage is below a path: filesystem, server, devices, limits; reads and writes no file data.
@@ -36,7 +36,7 @@ impl Inspect {
     fn answer(&self) -> u8 {
         let storage = probe::storage_of(&self.path);
         if let Err(problem) = check(&storage, self.expect.as_deref()) {
-            tell(&problem);
+            report_problem(&problem);
             return UNUSABLE;
         }
         let host = probe::host();

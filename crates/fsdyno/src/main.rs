@@ -9,8 +9,8 @@ mod guided;
 mod inspect;
 mod installed;
 mod process;
-mod question;
 mod report_command;
+mod settings;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -21,9 +21,9 @@ use std::process::ExitCode;
 static ALLOCATOR: engine::allocation::Allocator = engine::allocation::Allocator;
 
 fn main() -> ExitCode {
-    engine::allocation::put_by();
-    if let Err(error) = engine::signals::hear_of_limits() {
-        process::streams::complain(&format!(
+    engine::allocation::reserve();
+    if let Err(error) = engine::signals::turn_limits_into_errors() {
+        process::streams::print_stderr(&format!(
             "note: cannot handle signals: {error}; a limit of this process may end it"
         ));
     }
@@ -32,10 +32,15 @@ fn main() -> ExitCode {
     let words: Vec<OsString> = words.collect();
     let called_fio = Path::new(&program).file_stem().is_some_and(|stem| stem == "fio");
     match words.first().and_then(|word| word.to_str()) {
-        Some("fio") if !called_fio => fio::run(&words[1..]),
-        Some(word) if !called_fio && (guided::knows(word) || guided::resembles(word)) => guided::run(&words),
-        // Whoever asks for help has not said yet which face is meant.
-        Some("--help" | "-h") if !called_fio && words.len() == 1 => guided::help(),
+        // Tools that call fio parse what it prints.
+        _ if called_fio => fio::run(&words),
+        None => guided::welcome(),
+        Some("fio") => fio::run(&words[1..]),
+        // Without an option of fio beside them, nobody has said yet which face is meant.
+        Some("--help" | "-h") if words.len() == 1 => guided::help(),
+        Some("--version" | "-V") if words.len() == 1 => guided::version(),
+        Some(word) if guided::knows(word) => guided::run(&words),
+        Some(word) if guided::is_mistyped(word, &words[1..]) => guided::mistyped(word),
         _ => fio::run(&words),
     }
 }

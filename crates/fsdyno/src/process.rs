@@ -1,5 +1,6 @@
 //! What the program does for both of its faces. Nothing here knows a face.
 
+pub(crate) mod colour;
 pub(crate) mod first_look;
 pub(crate) mod patience;
 pub(crate) mod saver;

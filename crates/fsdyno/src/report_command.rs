@@ -3,18 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use engine::files::{Readers, write_whole};
 use fio_report::terse::Version;
+use fio_report::{Details, FORMATS, Format};
 use guide::Problem;
 use guide::store::Store;
 use jiff::tz::TimeZone;
 use present::{export, sheet};
 use results::{RunRecord, Study};
 
-use crate::fio::Formats;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{complain, print, tell};
+use crate::process::streams::{print, print_stderr, report_problem};
 
 /// Show saved runs again: as the dyno sheet (HTML), a table, CSV, or fio's formats.
 #[derive(Debug, Args)]
@@ -27,7 +28,7 @@ pub(crate) struct Report {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The format [default: by the extension of FILE; else fio's normal report for its runs, Markdown for others].
-    #[arg(long = "as", value_enum, value_name = "FORM")]
+    #[arg(long = "as", value_parser = Form::words(), value_name = "FORM")]
     form: Option<Form>,
     /// Version of the terse format (2 to 5).
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=5))]
@@ -40,28 +41,38 @@ pub(crate) struct Report {
     store: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug)]
 enum Form {
-    /// fio's report for people.
-    Normal,
-    /// fio's JSON.
-    Json,
-    /// fio's JSON with latency bins.
-    #[value(name = "json+")]
-    JsonPlus,
-    /// fio's terse format.
-    Terse,
-    /// The dyno sheet: one self-contained HTML page.
+    /// One of fio's.
+    Fio(&'static Format),
     Html,
-    /// A table for a ticket.
     Markdown,
-    /// CSV, one line per round.
     Csv,
-    /// OpenMetrics, for node_exporter's textfile collector.
     Openmetrics,
 }
 
+/// The forms of studies, which fio does not have.
+const FORMS: &[(Form, &str, &str)] = &[
+    (Form::Html, "html", "The dyno sheet: one self-contained HTML page"),
+    (Form::Markdown, "markdown", "A table for a ticket"),
+    (Form::Csv, "csv", "CSV, one line per round"),
+    (Form::Openmetrics, "openmetrics", "OpenMetrics, for node_exporter's textfile collector"),
+];
+
 impl Form {
+    /// All of them, as words of the command line.
+    fn words() -> impl TypedValueParser<Value = Form> {
+        let fio = FORMATS.iter().map(|format| (format.word, format.help));
+        let words = fio.chain(FORMS.iter().map(|(_, word, help)| (*word, *help)));
+        PossibleValuesParser::new(words.map(|(word, help)| PossibleValue::new(word).help(help)))
+            .try_map(|word| Form::named(&word).ok_or("no such form"))
+    }
+
+    fn named(word: &str) -> Option<Form> {
+        let own = || FORMS.iter().find(|(_, own, _)| *own == word).map(|(form, ..)| *form);
+        fio_report::format(word).map(Form::Fio).or_else(own)
+    }
+
     /// The form that a file's ending means.
     fn of(path: &Path) -> Option<Form> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -70,8 +81,8 @@ impl Form {
             "md" | "markdown" => Some(Form::Markdown),
             "csv" => Some(Form::Csv),
             "prom" | "om" | "openmetrics" => Some(Form::Openmetrics),
-            "json" => Some(Form::Json),
-            "txt" => Some(Form::Normal),
+            "json" => Form::named("json"),
+            "txt" => Form::named("normal"),
             _ => None,
         }
     }
@@ -82,7 +93,7 @@ impl Report {
         match self.report() {
             Ok(()) => ExitCode::SUCCESS,
             Err(problem) => {
-                tell(&problem);
+                report_problem(&problem);
                 ExitCode::from(UNUSABLE)
             }
         }
@@ -113,13 +124,14 @@ impl Report {
             return Ok(form);
         }
         let output = self.output.as_deref().filter(|path| *path != Path::new("-"));
+        let fio = |word| Form::named(word).ok_or_else(no_fio_form);
         match output {
-            Some(path) if is_directory(path) => Ok(Form::JsonPlus),
+            Some(path) if is_directory(path) => fio("json+"),
             Some(path) => Form::of(path).ok_or_else(|| {
                 Problem::new(format!("{}: its extension is not a known format", path.display()))
                     .with_next("use .html, .md, .csv, .prom, .json or .txt, or choose the format with --as")
             }),
-            None if studies.iter().all(|study| study.question == results::Question::Fio) => Ok(Form::Normal),
+            None if studies.iter().all(|study| study.question == results::Question::Fio) => fio("normal"),
             None => Ok(Form::Markdown),
         }
     }
@@ -127,6 +139,8 @@ impl Report {
     fn text(&self, form: Form, studies: &[Study]) -> Result<String, Problem> {
         match form {
             Form::Html => {
+                // Its charts have one scale for all readers.
+                results::quantity::Units::Decimal.show();
                 let options = sheet::SheetOptions { title: self.title.clone(), zone: TimeZone::system() };
                 Ok(sheet::html(studies, &options))
             }
@@ -137,16 +151,21 @@ impl Report {
                 _ => Err(Problem::new("OpenMetrics text takes one run: two runs would write the same series twice")
                     .with_next("write one file for each run")),
             },
-            Form::Json | Form::JsonPlus => {
-                let [record] = records(studies)[..] else { return Err(several_documents(studies)) };
-                Ok(formats(form, self.terse_version).report(record))
-            }
-            Form::Normal | Form::Terse => {
+            Form::Fio(format) => {
                 let records = records(studies);
+                if format.is_json && records.len() != 1 {
+                    return Err(several_documents(studies));
+                }
                 if records.is_empty() {
                     return Err(no_fio_form());
                 }
-                Ok(records.into_iter().map(|record| fio_report(form, self.terse_version, record)).collect())
+                let details = Details {
+                    terse: Version::numbered(self.terse_version),
+                    evidence: false,
+                    announced: false,
+                    zone: TimeZone::system(),
+                };
+                Ok(records.into_iter().map(|record| (format.report)(record, &details)).collect())
             }
         }
     }
@@ -154,23 +173,6 @@ impl Report {
 
 fn records(studies: &[Study]) -> Vec<&RunRecord> {
     studies.iter().flat_map(|study| &study.rows).filter_map(|row| row.run.as_ref()).collect()
-}
-
-fn fio_report(form: Form, terse_version: u8, record: &RunRecord) -> String {
-    match form {
-        Form::Normal => fio_report::normal::full(record, &TimeZone::system()),
-        _ => formats(form, terse_version).report(record),
-    }
-}
-
-fn formats(form: Form, terse_version: u8) -> Formats {
-    Formats {
-        normal: false,
-        json: matches!(form, Form::Json | Form::JsonPlus),
-        json_plus: form == Form::JsonPlus,
-        terse: (form == Form::Terse).then(|| Version::numbered(terse_version)),
-        evidence: false,
-    }
 }
 
 fn no_fio_form() -> Problem {
@@ -202,7 +204,7 @@ fn is_directory(path: &Path) -> bool {
 }
 
 fn into_directory(directory: &Path, form: Form, studies: &[Study]) -> Result<(), Problem> {
-    if !matches!(form, Form::Json | Form::JsonPlus) {
+    if !matches!(form, Form::Fio(format) if format.is_json) {
         return Err(Problem::new(format!(
             "{} is a directory, but only fio's JSON is written to several files",
             directory.display()
@@ -236,6 +238,6 @@ fn into_file(path: &Path, text: &str) -> Result<(), Problem> {
     }
     write_whole(path, Readers::ByUmask, text.as_bytes())
         .map_err(|error| Problem::new(format!("cannot write {}: {error}", path.display())))?;
-    complain(&format!("wrote {} ({})", path.display(), results::quantity::bytes(text.len() as f64)));
+    print_stderr(&format!("wrote {} ({})", path.display(), results::quantity::bytes(text.len() as f64)));
     Ok(())
 }

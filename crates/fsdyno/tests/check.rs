@@ -163,18 +163,18 @@ fn several_profiles_share_one_study_in_the_order_asked() {
 #[test]
 fn mistakes_are_told_with_status_2_and_write_nothing() {
     let place = place();
-    let told = |words: &[&str]| run(&place, words).refused("");
-    assert!(told(&["etdc", "data"]).contains("did you mean `etcd`?"));
-    assert!(told(&["etcd"]).contains("check needs a profile and a directory"));
-    assert!(told(&[]).contains("check needs a profile and a directory"));
-    assert!(told(&["etcd", "/does/not/exist"]).contains("/does/not/exist does not exist"));
-    assert!(told(&["vault", "data", "--tier=lage"]).contains("these profiles have large"));
-    assert!(told(&["etcd", "data", "--tier=large"]).contains("none of these profiles has tiers"));
-    assert!(told(&["--show", "etdc"]).contains("did you mean `etcd`?"));
-    assert!(told(&["etcd", "data", "--profiles", "/does/not/exist"]).contains("cannot read the profiles"));
-    assert!(told(&["etcd", "data", "--scale-runtime=2"]).contains("at most 1"));
+    let message = |words: &[&str]| run(&place, words).refused("");
+    assert!(message(&["etdc", "data"]).contains("did you mean `etcd`?"));
+    assert!(message(&["etcd"]).contains("check needs a profile and a directory"));
+    assert!(message(&[]).contains("check needs a profile and a directory"));
+    assert!(message(&["etcd", "/does/not/exist"]).contains("/does/not/exist does not exist"));
+    assert!(message(&["vault", "data", "--tier=lage"]).contains("these profiles have large"));
+    assert!(message(&["etcd", "data", "--tier=large"]).contains("none of these profiles has tiers"));
+    assert!(message(&["--show", "etdc"]).contains("did you mean `etcd`?"));
+    assert!(message(&["etcd", "data", "--profiles", "/does/not/exist"]).contains("cannot read the profiles"));
+    assert!(message(&["etcd", "data", "--scale-runtime=2"]).contains("at most 1"));
     own(&place, "typo", 1, &p99("1").replace("lat.p99", "lat.99"));
-    let typo = told(&["etcd", "data", "--profiles", "profiles"]);
+    let typo = message(&["etcd", "data", "--profiles", "profiles"]);
     assert!(typo.contains("typo.toml:18: there is no figure `sync.lat.99`"), "{typo}");
     assert!(place.names("data").is_empty());
 }
@@ -186,8 +186,8 @@ fn more_than_the_space_is_refused_and_never_shrunk() {
     own(&place, "large", 400, &large);
     let profile = place.read("profiles/large.toml").replace("--size=204800", "--size=900t");
     place.write("profiles/large.toml", profile);
-    let told = run(&place, &["large", "data", "--profiles", "profiles", "--no-store"]).refused("--size-cap");
-    assert!(told.contains("are usable below the limit"), "{told}");
+    let message = run(&place, &["large", "data", "--profiles", "profiles", "--no-store"]).refused("--size-cap");
+    assert!(message.contains("are usable below the limit"), "{message}");
     let (status, study) = check(&place, &["large", "--size-cap=200k"]);
     let found = answer(&study, "p99");
     assert_eq!((status, found.verdict), (Some(0), Verdict::Pass));

@@ -83,8 +83,8 @@ fn two_kept_runs_are_compared(place: &Place) {
     // A name for the first, and conditions for scripts.
     assert_eq!(place.run(&["baseline", "set", "good", &ids[0]]).status, Some(0));
     let absurd = place.run(&["diff", "good", "last", "--fail-if", "any.iops > -100%", "--force"]);
-    let told = place.run(&["diff", "good", "last", "--json", "--force"]).document();
-    let rows = told["changes"].as_array().unwrap();
+    let document = place.run(&["diff", "good", "last", "--json", "--force"]).document();
+    let rows = document["changes"].as_array().unwrap();
     let shown = |row: &serde_json::Value| row["shown"] == "WORSE" || row["shown"] == "better";
     let judged = rows.iter().any(|row| row["figure"] == "iops" && shown(row));
     assert_eq!(absurd.status, Some(i32::from(judged)), "only a change that the rounds show can fail");
@@ -103,8 +103,8 @@ fn earlier_runs_tell_how_far_runs_scatter(place: &Place, ids: &[String]) {
         place.write(&format!("home/fsdyno/{id}.json"), study.to_json());
     };
     let of_runs = || -> Vec<serde_json::Value> {
-        let told = place.run(&["diff", &ids[0], "20990101", "--json"]).document();
-        told["changes"].as_array().unwrap().iter().map(|row| row["scatter_runs"].clone()).collect()
+        let document = place.run(&["diff", &ids[0], "20990101", "--json"]).document();
+        document["changes"].as_array().unwrap().iter().map(|row| row["scatter_runs"].clone()).collect()
     };
     keep("20990101", first.started_ms + 1_000_000_000);
     assert!(of_runs().iter().all(serde_json::Value::is_null), "there is none before the first");

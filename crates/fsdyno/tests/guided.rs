@@ -165,8 +165,8 @@ fn without_a_home_the_answer_is_printed_and_not_kept() {
     let place = place();
     let mut command = place.command("measure data --quick --size=16m");
     let ran = Running::start(command.env_remove("HOME").env_remove("XDG_DATA_HOME")).finish().good();
-    let told = ran.stderr;
-    assert!(told.contains("neither XDG_DATA_HOME nor HOME is set; this run is not saved"), "{told}");
-    assert!(!told.contains("saved as") && !ran.stdout.is_empty(), "{told}");
+    let stderr = ran.stderr;
+    assert!(stderr.contains("neither XDG_DATA_HOME nor HOME is set; this run is not saved"), "{stderr}");
+    assert!(!stderr.contains("saved as") && !ran.stdout.is_empty(), "{stderr}");
     assert_eq!(place.names(""), ["data"]);
 }

@@ -15,7 +15,7 @@ fn every_engine() {
     for engine in engines {
         match checked(engine, "--rw=randrw --verify=crc32c --iodepth=8 --fsync=16") {
             Ok(None) => println!("{engine}: nothing was found"),
-            Ok(Some(said)) => panic!("{engine}:\n{said}"),
+            Ok(Some(output)) => panic!("{engine}:\n{output}"),
             // An older valgrind, or a kernel that it does not know.
             Err(reason) => testkit::skip(&format!("{engine}: {reason}")),
         }
@@ -32,12 +32,12 @@ fn checked(engine: &str, words: &str) -> Result<Option<String>, String> {
             .args(words.split(' ')),
     )
     .finish();
-    let said = ran.stdout + &ran.stderr;
+    let output = ran.stdout + &ran.stderr;
     let unknown = ["unhandled amd64-linux syscall", "unhandled arm64-linux syscall", "Function not implemented"];
-    match (ran.status, unknown.iter().find(|words| said.contains(**words))) {
+    match (ran.status, unknown.iter().find(|words| output.contains(**words))) {
         // Where a call is unknown that the program can do without, it does without.
         (Some(0), _) => Ok(None),
-        (Some(FOUND), _) | (_, None) => Ok(Some(said)),
+        (Some(FOUND), _) | (_, None) => Ok(Some(output)),
         (_, Some(words)) => Err(format!("valgrind does not know one of its system calls ({words})")),
     }
 }

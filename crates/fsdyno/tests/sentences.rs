@@ -72,12 +72,12 @@ fn literals() -> Vec<Literal> {
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let left_out = ["tests", "tests.rs", "testkit", "target"];
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let is_told = |path: &PathBuf| {
+    let is_product = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         !left_out.contains(&name.as_ref()) && !name.ends_with("_tests.rs")
     };
-    let told = entries.filter(is_told);
-    told.flat_map(|path| match () {
+    let kept = entries.filter(is_product);
+    kept.flat_map(|path| match () {
         () if path.is_dir() => sources(&path),
         () if path.extension().is_some_and(|end| end == "rs") => vec![path],
         () => Vec::new(),
@@ -188,7 +188,7 @@ const SINGULAR: [&str; 10] = ["is", "was", "has", "less", "us", "ms", "ns", "s",
 fn one_of_a_kind_is_no_plural() {
     let place = Place::with(&["data", "other"]);
     let mut plural = Vec::new();
-    for words in [
+    for line in [
         "--name=a --size=4k --bs=4k --rw=write",
         "--name=a --size=4k --bs=4k --rw=read --filename=a.0.0 --verify=crc32c",
         "measure data --quick --size=1m",
@@ -204,13 +204,13 @@ fn one_of_a_kind_is_no_plural() {
         "report last --as md",
         "clean data",
     ] {
-        let ran = place.run(words);
-        let said: Vec<&str> = ran.stdout.split_whitespace().chain(ran.stderr.split_whitespace()).collect();
-        for pair in said.windows(2) {
+        let ran = place.run(line);
+        let printed: Vec<&str> = ran.stdout.split_whitespace().chain(ran.stderr.split_whitespace()).collect();
+        for pair in printed.windows(2) {
             let noun = pair[1].trim_end_matches(|letter: char| !letter.is_alphabetic());
             let is_plural = noun.len() > 2 && noun.ends_with('s') && !noun.ends_with("ss") && !SINGULAR.contains(&noun);
             if pair[0] == "1" && is_plural && noun.chars().all(|letter| letter.is_ascii_lowercase()) {
-                plural.push(format!("{words}: 1 {noun}"));
+                plural.push(format!("{line}: 1 {noun}"));
             }
         }
     }

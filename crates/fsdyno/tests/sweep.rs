@@ -87,7 +87,7 @@ fn a_curve_offers_shares_of_the_capacity() {
         let offered: f64 = row.option("rate_iops").unwrap().parse().unwrap();
         assert!((offered - capacity * load / 100.0).abs() <= 1.0, "{offered} of {capacity}");
         assert_eq!(row.option("rate_process"), Some("poisson"));
-        let (response, service) = (row.response().unwrap(), row.figures().unwrap().total.latency.unwrap());
+        let (response, service) = (row.response_times().unwrap(), row.figures().unwrap().total.latency.unwrap());
         assert_eq!(response.count, service.count);
         // A request cannot be done sooner after it was due than after it was begun.
         assert!(response.mean_ns >= service.mean_ns * 0.999, "{response:?} {service:?}");

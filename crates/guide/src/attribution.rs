@@ -1,4 +1,4 @@
-//! Server against client: two kept runs of one plan, one on the server's own filesystem and one on a client's mount.
+//! Server against client: two saved runs of one plan, one on the server's own filesystem and one on a client's mount.
 
 use findings::limits::{Attribution, between};
 use results::evidence::StorageClass;
@@ -14,7 +14,7 @@ pub struct Attributed {
     pub pattern: String,
     /// For people.
     pub title: String,
-    /// Whose the client's latency is, of the round in which it was the median; or why that cannot be told.
+    /// The parts of the client's latency in its median round; or why they are not known.
     pub outcome: Result<Attribution, String>,
 }
 
@@ -24,7 +24,8 @@ const AS_FAST: f64 = 0.7;
 /// Each pattern that both runs have, in the client's order.
 ///
 /// # Errors
-/// When a run is of several storages, the client's of a storage of its own machine, or the two have no pattern in common.
+/// When a run is of several storages, the client's of a storage of its own machine, or the two have no pattern in
+/// common.
 pub fn attribute(server: &Study, client: &Study) -> Result<Vec<Attributed>, Problem> {
     for study in [server, client] {
         if study.targets.len() > 1 {

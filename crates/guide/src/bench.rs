@@ -1,4 +1,4 @@
-//! One command line of the fio language, from its words to its record, watched.
+//! Runs one command line of the fio language within a study, and reports its progress to the watcher.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use engine::clock::{Clock, RealClock};
 use results::{JobRecord, Note, RunRecord, Severity};
 use run::{Control, Line, Observer, StopRule, View, WorkerState};
 
-use crate::watch::{Counted, LiveFigures, LivePhase, Step};
-use crate::workplace::Workplace;
+use crate::watch::{LiveFigures, LivePhase, Step, StepTotals};
+use crate::work_directory::WorkDirectory;
 use crate::{Problem, Watcher};
 
 mod tally;
@@ -24,10 +24,10 @@ pub struct Conditions<'a> {
     /// When the run ends.
     pub stop_rule: StopRule,
     /// Where all of its files lie.
-    pub work: &'a Workplace,
+    pub work: &'a WorkDirectory,
 }
 
-/// Runs one command line, with its files held beneath the work directory.
+/// Runs one command line, with its files confined to the work directory.
 ///
 /// # Errors
 /// When the line cannot be run: nothing has been written then. What happens to its jobs is in the record.
@@ -44,7 +44,7 @@ pub fn run_line(
         watcher.looked();
         Problem::new(sentences.join("\n"))
     })?;
-    planned.plan.keep_beneath(conditions.work.held()).map_err(|path| {
+    planned.plan.confine_to(conditions.work.held()).map_err(|path| {
         let (path, work) = (path.display(), conditions.work.directory().display());
         Problem::new(format!("{path} lies outside {work}, the directory of this question"))
     })?;
@@ -60,24 +60,24 @@ pub fn run_line(
         next_interim_ns: INTERIM_NS,
         all_count: false,
         tally: Tally::default(),
-        counted: None,
+        totals: None,
     };
     let control = Arc::new(Control::within(conditions.control));
     let Conditions { version, stop_rule, .. } = conditions;
     Ok(ready.run(run::Conditions { version, control, stop_rule }, &mut relay))
 }
 
-/// How often the 99th percentile so far is asked for, ns.
+/// Interval of interim records for the 99th percentile so far, ns.
 const INTERIM_NS: u64 = 1_000_000_000;
 
-/// Rates are those of the last so many looks (one each 50 ms).
+/// Rates are over this many of the latest looks (one each 50 ms).
 const LOOKS: usize = 10;
 
-/// From the conductor's news to the watcher's figures.
+/// Turns the conductor's events into the watcher's figures.
 struct Relay<'a> {
     step: &'a Step,
     watcher: &'a mut dyn Watcher,
-    work: &'a Workplace,
+    work: &'a WorkDirectory,
     began_ns: u64,
     /// `(elapsed ns, operations, bytes)` of the last looks.
     looks: Vec<(u64, u64, u64)>,
@@ -86,7 +86,7 @@ struct Relay<'a> {
     /// No worker was warming up when the interim record was asked for.
     all_count: bool,
     tally: Tally,
-    counted: Option<Counted>,
+    totals: Option<StepTotals>,
 }
 
 impl Relay<'_> {
@@ -154,7 +154,7 @@ impl Observer for Relay<'_> {
             bytes_per_s,
             latency_ns_p99: self.latency_ns_p99,
             layout_bytes: None,
-            counted: self.counted,
+            totals: self.totals,
         };
         self.watcher.progress(self.step, &figures);
     }
@@ -163,7 +163,7 @@ impl Observer for Relay<'_> {
         let lost = self.work.check_there().err();
         let note = |lost: Problem| {
             let id = results::DIRECTORY_LOST.to_string();
-            Note { id, severity: Severity::Invalid, node: None, job: None, text: lost.what }
+            Note::new(id, Severity::Invalid, lost.what)
         };
         lost.map(note).into_iter().collect()
     }
@@ -182,7 +182,7 @@ impl Observer for Relay<'_> {
     fn interim(&mut self, record: &RunRecord) {
         self.watcher.partial(record);
         if self.all_count {
-            self.counted = Some(self.tally.look(&record.jobs));
+            self.totals = Some(self.tally.look(&record.jobs));
         }
         let rows = record.report_rows();
         let latencies = rows.iter().flat_map(|job| [&job.directions.read.clat, &job.directions.write.clat]);

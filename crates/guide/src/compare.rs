@@ -2,21 +2,20 @@
 //! slows the machine for a while slows all of them. Each second round has the order of the one before backwards, so that
 //! neither going first nor a steady drift favours a place.
 
-use std::sync::Arc;
-
 use results::statistics::{
     Difference, WINNER_CONFIDENCE, WINNER_HALF_WIDTH, WINNER_ROUNDS, order_of_round, paired_ratio,
 };
 use results::{Figures, Question, Severity, Study};
 use run::StopRule;
 
+use crate::Problem;
 use crate::io_mode::{IoMode, Wanted, memory_for_files};
-use crate::study::{Place, StudyRun, job_path, planned_row};
-use crate::workplace::{Needs, Workplace, room_bytes};
-use crate::{Problem, Watcher};
+use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
+use crate::work_directory::{SpaceNeeds, WorkDirectory, usable_bytes};
 
 mod patterns;
 
+pub use patterns::names;
 use patterns::{PATTERNS, Passes, Pattern};
 
 /// What was asked.
@@ -40,6 +39,8 @@ pub struct Options {
     pub runtime_s: u32,
     /// The page's lines as they stand: one file, eight jobs, 30 s by the clock.
     pub literal: bool,
+    /// The names of the patterns to run; none: all.
+    pub only: Vec<String>,
     /// The filesystem type that each target must be: `(name, type)`.
     pub expected: Vec<(String, String)>,
 }
@@ -55,6 +56,7 @@ impl Default for Options {
             numjobs: 1,
             runtime_s: 3,
             literal: false,
+            only: Vec::new(),
             expected: Vec::new(),
         }
     }
@@ -70,7 +72,7 @@ const LITERAL_BYTES: u64 = 1 << 30;
 
 /// A target with its work directory.
 struct Site {
-    work: Workplace,
+    work: WorkDirectory,
     io_mode: IoMode,
     passes: Passes,
 }
@@ -79,16 +81,9 @@ struct Site {
 ///
 /// # Errors
 /// When a place cannot be used or the options make no job; nothing is left anywhere then.
-pub fn compare(
-    places: &[Place],
-    options: &Options,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<run::Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn compare(places: &[Place], options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     check(places)?;
-    let mut study_run = StudyRun::begin(Question::Compare, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Compare, places, caller);
     let need = if options.literal { LITERAL_BYTES } else { options.size_bytes.unwrap_or(FIRST_FILE_BYTES) };
     let need = need.saturating_mul(if options.literal { 1 } else { u64::from(options.numjobs) });
     // Before anything is made on one of them: another that never answers would leave it there.
@@ -100,11 +95,14 @@ pub fn compare(
     for (target, place) in places.iter().enumerate() {
         let expected = options.expected.iter().find(|(name, _)| *name == place.name).map(|(_, fstype)| fstype.as_str());
         study_run.watcher.looks(&place.path);
-        let work = Workplace::open(&place.path, expected, Needs::bytes(need), &study_run.control)?;
+        let work = WorkDirectory::open(&place.path, expected, SpaceNeeds::bytes(need), &study_run.control)?;
         let io_mode = crate::io_mode::of_place(&mut study_run, target, Wanted::default())?;
         let passes = Passes::of(study_run.study.targets[target].storage.class, io_mode.direct);
         sites.push(Site { work, io_mode, passes });
     }
+    study_run.step_ms = Some(if options.literal { 30_000 } else { u64::from(options.runtime_s) * 1000 });
+    // Those that find the size come before.
+    study_run.steps.1 = sites.len() + turns_from(0, options, sites.len());
     let size_bytes = match options.size_bytes {
         _ if options.literal => LITERAL_BYTES,
         Some(size_bytes) => size_bytes,
@@ -115,7 +113,7 @@ pub fn compare(
     let ways = sites.iter().map(|site| (&site.io_mode, site.passes));
     study_run.note("rules", Severity::Info, patterns::rules(places, ways, options));
     for site in sites {
-        study_run.leave(site.work);
+        study_run.remove_work_directory(site.work);
     }
     study_run.study.sentences = crate::limits::sentences(&study_run.study);
     Ok(study_run.finish())
@@ -142,15 +140,13 @@ fn run_rounds(
     options: &Options,
     size_bytes: u64,
 ) -> Result<String, Problem> {
-    let cap = options.rounds.map_or(if options.literal { 1 } else { WINNER_ROUNDS.1 }, even);
+    let cap = rounds_max(options);
     for round in 0..cap {
         if study_run.stopped() {
             return Ok(format!("stopped by a signal in round {round}"));
         }
-        let turns = PATTERNS.len() * sites.len();
-        study_run.steps.1 =
-            study_run.steps.0 + turns * (cap.min(WINNER_ROUNDS.0).max(even(round + 1)) - round) as usize;
-        for pattern in &PATTERNS {
+        study_run.steps.1 = study_run.steps.0 + turns_from(round, options, sites.len());
+        for pattern in PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)) {
             for target in order_of_round(round, sites.len()) {
                 if study_run.stopped() {
                     break;
@@ -171,6 +167,17 @@ fn run_rounds(
         }
         _ => format!("{cap} rounds, as requested"),
     })
+}
+
+/// The most rounds that there will be.
+fn rounds_max(options: &Options) -> u32 {
+    options.rounds.map_or(if options.literal { 1 } else { WINNER_ROUNDS.1 }, even)
+}
+
+/// How many turns there are from this round on, as far as is known.
+fn turns_from(round: u32, options: &Options, sites: usize) -> usize {
+    let rounds = rounds_max(options).min(WINNER_ROUNDS.0).max(even(round + 1)) - round;
+    PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)).count() * sites * rounds as usize
 }
 
 /// So many rounds that each order has run backwards too; one is one.
@@ -263,7 +270,7 @@ fn fitting_size(
     options: &Options,
 ) -> Result<u64, Problem> {
     let jobs = u64::from(options.numjobs.max(1));
-    let (mut room, mut limit) = (FILE_BYTES_MAX, FILE_BYTES_MAX);
+    let (mut usable, mut limit) = (FILE_BYTES_MAX, FILE_BYTES_MAX);
     let mut slowest = String::new();
     for (target, (place, site)) in places.iter().zip(sites).enumerate() {
         let step = study_run.begin_step(target, "measuring which file size fits a turn");
@@ -278,22 +285,22 @@ fn fitting_size(
         };
         let record = crate::bench::run_line(&command, conditions, &step, study_run.watcher)?;
         site.work.empty()?;
-        let free = room_bytes(&place.path).map(|bytes| bytes / 2 / jobs);
+        let free = usable_bytes(&place.path).map(|bytes| bytes / 2 / jobs);
         let memory = memory_for_files(&study_run.study.targets[target].storage).map(|bytes| bytes / jobs);
-        room = [free, memory].into_iter().flatten().fold(room, u64::min);
+        usable = [free, memory].into_iter().flatten().fold(usable, u64::min);
         let by_speed = durable_rate(&record).map(|rate| (rate * f64::from(options.runtime_s)) as u64 / jobs);
         if let Some(bytes) = by_speed.filter(|bytes| *bytes < limit) {
             limit = bytes;
             slowest.clone_from(&place.name);
         }
     }
-    let (size_bytes, before) = choose_size(limit, room, options.size_before);
+    let (size_bytes, before) = choose_size(limit, usable, options.size_before);
     let mib = size_bytes >> 20;
     if before {
         let text = format!("file size {mib} MiB per job, as in the last comparison of these paths");
         study_run.note("size-adapted", Severity::Info, text);
     } else if size_bytes < FILE_BYTES_MAX {
-        let why = if room < limit {
+        let why = if usable < limit {
             "because there is no more free space".to_string()
         } else {
             format!("so that {slowest} can finish a turn")
@@ -305,10 +312,10 @@ fn fitting_size(
 }
 
 /// The size by the speed and by the room, bytes, and whether it is the one from before.
-fn choose_size(by_speed: u64, room: u64, before: Option<u64>) -> (u64, bool) {
+fn choose_size(by_speed: u64, usable: u64, before: Option<u64>) -> (u64, bool) {
     // The speed that was found in a second or two is good for a factor of two either way.
-    let near = |bytes: &u64| *bytes <= room && *bytes / 4 <= by_speed && by_speed / 4 <= *bytes;
-    let fitting = by_speed.min(room).clamp(FILE_BYTES_MIN, FILE_BYTES_MAX);
+    let near = |bytes: &u64| *bytes <= usable && *bytes / 4 <= by_speed && by_speed / 4 <= *bytes;
+    let fitting = by_speed.min(usable).clamp(FILE_BYTES_MIN, FILE_BYTES_MAX);
     match before.filter(near) {
         Some(bytes) => (bytes, true),
         None => (1 << fitting.ilog2(), false),

@@ -1,7 +1,5 @@
-//! `curve`: how long do requests take when they come at a given rate, whatever the storage does? First the capacity in a
-//! closed loop, then Poisson arrivals at shares of it, timed from the moment at which each request was due.
-
-use std::sync::Arc;
+//! `curve`: response time at given loads. First the capacity is measured in a closed loop, then Poisson arrivals at
+//! shares of it (an open loop), timed from the moment at which each request was due.
 
 use results::quantity::{counted, number};
 use results::statistics::ENOUGH_REQUESTS;
@@ -11,10 +9,10 @@ use run::StopRule;
 use crate::fill::Filled;
 use crate::io_mode::Wanted;
 use crate::requests::{Requests, Timing, duration};
-use crate::study::{Place, StudyRun, job_path, planned_row};
+use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, closed_loop};
-use crate::workplace::{Needs, Workplace};
-use crate::{Problem, Watcher, fill};
+use crate::work_directory::{SpaceNeeds, WorkDirectory};
+use crate::{Problem, fill};
 
 mod sentences;
 
@@ -63,21 +61,14 @@ const OPEN_BYTES: u64 = 64 << 20;
 ///
 /// # Errors
 /// When the place cannot be used or the words make no job; nothing is left there then.
-pub fn curve(
-    place: &Place,
-    options: &Options,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<run::Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn curve(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     let requests = requests(options)?;
     let places = std::slice::from_ref(place);
-    let mut study_run = StudyRun::begin(Question::Curve, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Curve, places, caller);
     let size_bytes = fill::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(std::slice::from_ref(&requests), size_bytes)?;
-    let need = Needs::bytes(size_bytes);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
+    let need = SpaceNeeds::bytes(size_bytes);
+    let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(&mut study_run, 0, Wanted::default())?;
     outline(&mut study_run, options);
     let file = job_path(&work.file("curve.dat"))?;
@@ -89,7 +80,7 @@ pub fn curve(
         let site = Filled { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
         take_loads(&mut study_run, options, &requests, site)?;
     }
-    study_run.leave(work);
+    study_run.remove_work_directory(work);
     study_run.study.sentences = sentences::of(&study_run.study, &requests);
     Ok(study_run.finish())
 }
@@ -145,7 +136,7 @@ fn take_loads(
     }
     let Some(capacity) = Capacity::of(&looks) else { return Ok(()) };
     let timing = Timing::of_runtime(options.runtime_s);
-    let enough = |load: u32| timing.at_least(capacity.telling_ms(load, &options.loads));
+    let enough = |load: u32| timing.at_least(capacity.enough_requests_ms(load, &options.loads));
     announce_longer(study_run, &options.loads, timing, enough);
     for load in &options.loads {
         if study_run.stopped() {
@@ -207,7 +198,7 @@ impl Capacity {
     }
 
     /// How long a load is measured at least, ms. What a heavier one shows, a light one need not.
-    fn telling_ms(self, load_percent: u32, loads: &[u32]) -> u32 {
+    fn enough_requests_ms(self, load_percent: u32, loads: &[u32]) -> u32 {
         if load_percent < NEAR_PERCENT && loads.iter().any(|other| *other > load_percent) {
             return 0;
         }
@@ -255,11 +246,11 @@ mod tests {
     #[test]
     fn a_slow_storage_is_looked_at_for_longer() {
         let capacity = |iops: f64| Capacity { iops, depth: 1 };
-        let of = |iops: f64| LOADS.map(|load| capacity(iops).telling_ms(load, &LOADS));
+        let of = |iops: f64| LOADS.map(|load| capacity(iops).enough_requests_ms(load, &LOADS));
         assert_eq!(of(100.0), [0, 0, 0, 0, 22_223, 20_000, 16_667]);
         assert_eq!(of(10.0)[4..], [30_000; 3], "it has an end");
         assert_eq!(of(5000.0)[4..], [445, 400, 334]);
-        assert_eq!(capacity(100.0).telling_ms(50, &[25, 50]), 30_000, "nothing heavier would show it");
+        assert_eq!(capacity(100.0).enough_requests_ms(50, &[25, 50]), 30_000, "nothing heavier would show it");
     }
 
     #[test]

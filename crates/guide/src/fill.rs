@@ -1,4 +1,4 @@
-//! The file that a question reads and overwrites: as large as space, memory and time allow, and really written.
+//! The file that a question reads and overwrites: written in full, as large as space, memory and time allow.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use run::StopRule;
 use crate::Problem;
 use crate::io_mode::{IoMode, memory_for_files};
 use crate::study::{StudyRun, planned_row};
-use crate::workplace::{Workplace, room_bytes};
+use crate::work_directory::{WorkDirectory, usable_bytes};
 
 /// A file that is there to be read and overwritten.
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ pub(crate) struct Filled<'a> {
     pub(crate) file: &'a str,
     pub(crate) size_bytes: u64,
     /// The directory that it lies in.
-    pub(crate) work: &'a Workplace,
+    pub(crate) work: &'a WorkDirectory,
 }
 
 /// The smallest file that measures anything.
@@ -30,9 +30,9 @@ pub(crate) fn largest(study_run: &mut StudyRun<'_>, path: &Path, asked_bytes: Op
     if let Some(asked_bytes) = asked_bytes {
         return asked_bytes;
     }
-    let room = room_bytes(path).map(|room| room / 2);
+    let usable = usable_bytes(path).map(|usable| usable / 2);
     let memory = memory_for_files(&study_run.study.targets[0].storage);
-    let limits = [Some(wished_bytes), room, memory];
+    let limits = [Some(wished_bytes), usable, memory];
     let size_bytes = limits.into_iter().flatten().min().unwrap_or(wished_bytes);
     // Less than this measures nothing; if even this does not fit, opening the work directory says so.
     let size_bytes = (size_bytes >> 20 << 20).max(LEAST_BYTES);
@@ -59,7 +59,12 @@ pub(crate) fn row(io_mode: &IoMode, file: &str, size_bytes: u64, limit_s: Option
 }
 
 /// Runs the row that writes the file. Bytes that may be read from now on, 0 if none.
-pub(crate) fn fill(study_run: &mut StudyRun<'_>, row: Row, size_bytes: u64, work: &Workplace) -> Result<u64, Problem> {
+pub(crate) fn fill(
+    study_run: &mut StudyRun<'_>,
+    row: Row,
+    size_bytes: u64,
+    work: &WorkDirectory,
+) -> Result<u64, Problem> {
     let row = study_run.run_row(row, StopRule::AsWritten, work)?;
     let record = study_run.study.rows[row].run.as_ref();
     let failed = record.is_none_or(|run| run.jobs.iter().any(|job| job.error.is_some()));

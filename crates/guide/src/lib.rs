@@ -1,11 +1,12 @@
 //! The questions that a person asks of a storage. Each question is a module: it asks [`bench`] for runs and phases,
-//! works in a [`workplace`] of its own, and answers with a [`results::Study`]. Nothing here prints.
+//! works in a [`work_directory`] of its own, and answers with a [`results::Study`]. Nothing here prints.
 #![forbid(unsafe_code)]
 
 pub mod advice;
 pub mod attribution;
 pub mod bench;
 pub mod compare;
+pub mod configuration;
 pub mod curve;
 mod fill;
 pub mod io_mode;
@@ -18,7 +19,7 @@ pub mod store;
 pub mod study;
 pub mod sweep;
 pub mod watch;
-pub mod workplace;
+pub mod work_directory;
 
 pub use problem::Problem;
 pub use watch::Watcher;

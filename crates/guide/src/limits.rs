@@ -1,6 +1,6 @@
 //! What limits each target, in sentences: tests with the same limit share one.
 
-use findings::limits::{Limited, Limiter, Shown, of_study};
+use findings::limits::{Limited, Limiter, Phrase, of_study};
 use results::{Question, Study};
 
 /// One sentence per target and limit, in the order of the targets.
@@ -28,9 +28,9 @@ fn sentence(study: &Study, limited: &Limited) -> String {
 }
 
 /// The figures of all tests, each from its least to its greatest; of the first one where the others need other words.
-fn figures(tests: &[String], evidence: &[Shown]) -> String {
+fn figures(tests: &[String], evidence: &[Phrase]) -> String {
     let of_the_first = || format!("{}: {}", tests[0], evidence[0]);
-    Shown::together(&evidence.iter().collect::<Vec<_>>()).unwrap_or_else(of_the_first)
+    Phrase::together(&evidence.iter().collect::<Vec<_>>()).unwrap_or_else(of_the_first)
 }
 
 /// With a large letter at its beginning.

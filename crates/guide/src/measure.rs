@@ -1,16 +1,14 @@
-//! `measure`: how fast is it? Latency, IOPS, throughput, and what the three have to do with each other.
-
-use std::sync::Arc;
+//! `measure`: latency, IOPS and throughput of a storage, and how the three are related.
 
 use engine::clock::{Clock, RealClock};
 use results::evidence::StorageClass;
 use results::{Question, Row, Severity, Study, test_name};
 use run::StopRule;
 
+use crate::Problem;
 use crate::io_mode::{IoMode, Wanted};
-use crate::study::{Place, StudyRun, job_path, planned_row};
-use crate::workplace::{Needs, Workplace};
-use crate::{Problem, Watcher};
+use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
+use crate::work_directory::{SpaceNeeds, WorkDirectory};
 
 mod lines;
 mod sentences;
@@ -65,16 +63,9 @@ impl Options {
 ///
 /// # Errors
 /// When the place cannot be used; nothing is left there then.
-pub fn measure(
-    place: &Place,
-    options: &Options,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<run::Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn measure(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     let places = std::slice::from_ref(place);
-    let mut study_run = StudyRun::begin(Question::Measure, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Measure, places, caller);
     let done = match options.effort {
         Effort::Full => measure_in_full(&mut study_run, place, options)?,
         Effort::Quick | Effort::Normal => measure_adapted(&mut study_run, place, options)?,
@@ -88,8 +79,8 @@ pub fn measure(
 fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Options) -> Result<String, Problem> {
     let file_bytes = options.size_bytes.unwrap_or(lines::FULL_FILE_BYTES);
     let need_bytes = file_bytes.saturating_mul(FULL.iter().map(|test| test.files).max().unwrap_or(1));
-    let need = Needs::bytes(need_bytes);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
+    let need = SpaceNeeds::bytes(need_bytes);
+    let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     study_run.steps.1 = FULL.len();
     for test in &FULL {
         if study_run.stopped() {
@@ -97,11 +88,11 @@ fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
         }
         // The page tells its readers to delete the files of one test before the next: they would not fit together.
         work.empty()?;
-        work.claim(need)?;
+        work.reserve_space(need)?;
         let command = lines::full(test, &job_path(work.directory())?, options.size_bytes);
         study_run.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten, &work)?;
     }
-    study_run.leave(work);
+    study_run.remove_work_directory(work);
     Ok(sentences::published_lines(file_bytes))
 }
 
@@ -111,8 +102,8 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     let by_daemon = study_run.study.targets[0].storage.class == StorageClass::Fuse;
     let wished_bytes = if by_daemon { timing.daemon_file_bytes } else { timing.file_bytes };
     let size_bytes = crate::fill::largest(study_run, &place.path, options.size_bytes, wished_bytes);
-    let need = Needs::bytes(size_bytes);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
+    let need = SpaceNeeds::bytes(size_bytes);
+    let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(study_run, 0, options.wanted)?;
     let in_memory = study_run.study.targets[0].storage.class == StorageClass::Memory;
     let tests: Vec<&Test> = TESTS
@@ -127,13 +118,14 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     }
     let runs = options.runs.max(1);
     study_run.steps.1 = (tests.len() + 1) * runs as usize;
+    study_run.step_ms = Some(timing.own_ms());
     let mut session = Session { study_run, options, timing, io_mode, work, tests, left_out: Vec::new() };
     let mut filled = size_bytes;
     for run in 0..runs {
         if run > 0 {
             // Each run begins with a new file, as a study of its own would.
             session.work.empty()?;
-            session.work.claim(need)?;
+            session.work.reserve_space(need)?;
         }
         // Asked for by size, the file is filled whole; else as far as the time goes, and the tests use what there is. A
         // later run fills as much as the first one did.
@@ -147,7 +139,7 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     if !left_out.is_empty() {
         study_run.note("tests-left-out", Severity::Caution, sentences::left_out(&left_out, timing.total_s));
     }
-    study_run.leave(work);
+    study_run.remove_work_directory(work);
     Ok(sentences::io_mode(filled, io_mode, timing))
 }
 
@@ -157,7 +149,7 @@ struct Session<'s, 'w> {
     options: &'s Options,
     timing: Timing,
     io_mode: IoMode,
-    work: Workplace,
+    work: WorkDirectory,
     tests: Vec<&'static Test>,
     /// What there was no time for.
     left_out: Vec<&'static str>,

@@ -1,4 +1,4 @@
-//! The requests that a storage is loaded with: where they go and how large they are, in fio's words.
+//! The requests of a pattern: `rw` and block size, in fio's words.
 
 use job::{Job, Outcome};
 use run::MachineSources;
@@ -113,8 +113,8 @@ impl Timing {
         Timing { ramp_ms: (runtime_ms / 4).min(1000), runtime_ms }
     }
 
-    /// A part of it: one of so many turns.
-    pub(crate) fn turn(self, turns: u32) -> Timing {
+    /// One of this many equal parts.
+    pub(crate) fn split(self, turns: u32) -> Timing {
         Timing { ramp_ms: self.ramp_ms / turns, runtime_ms: self.runtime_ms / turns }
     }
 
@@ -129,7 +129,7 @@ impl Timing {
     }
 }
 
-/// What these words make of a job, or why they make none.
+/// The job that these words make, or why they make none.
 fn job(words: &[String]) -> Result<Job, String> {
     let line: Vec<String> =
         ["--name=a", "--size=1g"].into_iter().map(str::to_string).chain(words.iter().cloned()).collect();
@@ -137,8 +137,8 @@ fn job(words: &[String]) -> Result<Job, String> {
         Outcome::Run(request) => request.jobs.into_iter().next().ok_or_else(|| "they make no job".to_string()),
         Outcome::Immediate(_) => Err("they make no job".to_string()),
         Outcome::Rejected(rejection) => {
-            let told = rejection.errors.iter().flat_map(|error| std::iter::once(&error.message).chain(&error.help));
-            Err(told.map(|line| line.trim_end()).collect::<Vec<_>>().join("\n"))
+            let lines = rejection.errors.iter().flat_map(|error| std::iter::once(&error.message).chain(&error.help));
+            Err(lines.map(|line| line.trim_end()).collect::<Vec<_>>().join("\n"))
         }
     }
 }
@@ -194,8 +194,8 @@ mod tests {
         let timing = Timing::of_runtime(5);
         assert_eq!((timing.ramp_ms, timing.runtime_ms, timing.seconds(21)), (1000, 5000, 126));
         assert_eq!(Timing::of_runtime(1).ramp_ms, 250);
-        let turn = timing.turn(8);
-        assert_eq!((turn.ramp_ms, turn.runtime_ms), (125, 625));
-        assert_eq!([turn.at_least(1000), turn.at_least(10)].map(|timing| timing.runtime_ms), [1000, 625]);
+        let split = timing.split(8);
+        assert_eq!((split.ramp_ms, split.runtime_ms), (125, 625));
+        assert_eq!([split.at_least(1000), split.at_least(10)].map(|timing| timing.runtime_ms), [1000, 625]);
     }
 }

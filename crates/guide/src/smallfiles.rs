@@ -1,15 +1,12 @@
-//! `smallfiles`: how does it do with names and small files? The published 10 s rule first (1,001 files of 5 bytes
+//! `smallfiles`: metadata operations and small files. The published 10 s rule first (1,001 files of 5 bytes
 //! written and read), then the operations that decide how a git server, a mail store or a build feels.
-
-use std::sync::Arc;
 
 use engine::caches::{SWITCH, may_be_dropped};
 use results::{PhaseRecord, Question, Row, Severity, Study};
-use run::Control;
 
-use crate::study::{Place, StudyRun, planned_row};
-use crate::workplace::{Needs, Workplace, reason};
-use crate::{Problem, Watcher};
+use crate::Problem;
+use crate::study::{Caller, Place, StudyRun, planned_row};
+use crate::work_directory::{SpaceNeeds, WorkDirectory, reason};
 
 mod phases;
 mod relay;
@@ -76,13 +73,13 @@ impl Options {
 
     /// Space that the files may take: those of the rule and those that are synced, in whole blocks; each with its
     /// directory and its link besides.
-    pub fn needs(&self) -> Needs {
+    pub fn space_needs(&self) -> SpaceNeeds {
         let block = 4096;
         let file = self.size_bytes.div_ceil(block).max(1).saturating_mul(block);
         let loops = if self.literal { u64::from(shell::FILES) } else { 0 };
         // Files of the rule, moved, synced and entered ones, and directories or links: five families at a time.
         let (names, directories) = (5 * u64::from(self.files), 2 << self.depth);
-        Needs {
+        SpaceNeeds {
             bytes: file.saturating_add(block).saturating_mul(2 * u64::from(self.files)).saturating_add(loops * block),
             inodes: names + directories + loops,
         }
@@ -93,20 +90,14 @@ impl Options {
 ///
 /// # Errors
 /// When the place cannot be used, or an option asks for what this machine does not allow; nothing is left there then.
-pub fn smallfiles(
-    place: &Place,
-    options: &Options,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn smallfiles(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     if options.drop_caches {
         check_drop()?;
     }
     let places = std::slice::from_ref(place);
-    let mut study_run = StudyRun::begin(Question::SmallFiles, places, version, command, control, watcher);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), options.needs(), &study_run.control)?;
+    let mut study_run = StudyRun::begin(Question::SmallFiles, places, caller);
+    let work =
+        WorkDirectory::open(&place.path, options.expected.as_deref(), options.space_needs(), &study_run.control)?;
     let mut suite = Suite::new(work.held(), 0, &mut study_run, options.clone())?;
     let loops = if options.literal { 2 } else { 0 };
     study_run.steps.1 = 2 + loops + phases::METADATA.len();
@@ -122,11 +113,11 @@ pub fn smallfiles(
         suite.run(&mut study_run, phase)?;
     }
     work.check()?;
-    suite.tell_cuts(&mut study_run);
+    suite.note_cuts(&mut study_run);
     rule::judge(&mut study_run.study, &rows, options.is_published());
     let shell_ns = if options.is_published() { shell_cost(&mut study_run) } else { None };
     study_run.study.sentences = sentences::of(&study_run.study, suite.mount(), shell_ns);
-    study_run.leave(work);
+    study_run.remove_work_directory(work);
     Ok(study_run.finish())
 }
 
@@ -145,7 +136,11 @@ fn check_drop() -> Result<(), Problem> {
 ///
 /// # Errors
 /// When the files' directory cannot be made.
-pub fn write_and_read(study_run: &mut StudyRun<'_>, target: usize, work: &Workplace) -> Result<[usize; 2], Problem> {
+pub fn write_and_read(
+    study_run: &mut StudyRun<'_>,
+    target: usize,
+    work: &WorkDirectory,
+) -> Result<[usize; 2], Problem> {
     let options = Options::default();
     let mut suite = Suite::new(work.held(), target, study_run, options)?;
     let rows = [suite.run(study_run, &phases::WRITE)?, suite.run(study_run, &phases::READ)?];
@@ -154,7 +149,7 @@ pub fn write_and_read(study_run: &mut StudyRun<'_>, target: usize, work: &Workpl
 }
 
 /// The page's shell loops as they stand, in a directory of their own: their rows.
-fn run_loops(study_run: &mut StudyRun<'_>, work: &Workplace) -> Result<Vec<usize>, Problem> {
+fn run_loops(study_run: &mut StudyRun<'_>, work: &WorkDirectory) -> Result<Vec<usize>, Problem> {
     study_run.watcher.looks(&work.file("shell"));
     let directory = work.held().make("shell").map_err(|error| Problem::new(error.to_string()))?;
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! Studies on disk: one file each, written whole or not at all, in a directory that people can read and grep.
+//! Saved studies: one JSON file each, written whole or not at all, in one directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use engine::files::{
 use results::{Question, Study};
 
 use crate::Problem;
-use crate::workplace::reason;
+use crate::work_directory::reason;
 
 /// A directory of studies.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Store {
     directory: PathBuf,
 }
 
-/// A name for a study that begins now: sortable by time, unlike any other.
+/// A unique name for a study that begins now, sortable by time.
 pub fn new_id(question: Question, started_ms: u64) -> String {
     let salt = unguessable() & 0xffff;
     let when = jiff::Timestamp::from_millisecond(started_ms as i64).unwrap_or_default();
@@ -48,11 +48,11 @@ impl Store {
         &self.directory
     }
 
-    /// Makes sure that studies can be kept, before anything runs.
+    /// Checks that studies can be saved, before anything runs.
     ///
     /// # Errors
     /// When the directory cannot be made or written.
-    pub fn claim(&self) -> Result<(), Problem> {
+    pub fn check_writable(&self) -> Result<(), Problem> {
         // For the user alone: command lines and paths tell things about a machine.
         make_private_directories(&self.directory)
             .and_then(|()| WholeFile::claim(&self.baselines_file(), Readers::Owner))
@@ -70,11 +70,11 @@ impl Store {
         }
     }
 
-    /// Keeps a study; its file.
+    /// Saves a study; returns its file.
     ///
     /// # Errors
-    /// When it cannot be written; then nothing is left but what was there before.
-    pub fn keep(&self, study: &Study) -> Result<PathBuf, Problem> {
+    /// When it cannot be written; the files stay as they were.
+    pub fn save(&self, study: &Study) -> Result<PathBuf, Problem> {
         let path = self.path_of(&study.id);
         write_whole(&path, Readers::Owner, format!("{}\n", study.to_json()).as_bytes())
             .map_err(|error| Problem::new(format!("cannot keep {}: {}", path.display(), reason(&error))))?;
@@ -126,7 +126,7 @@ impl Store {
         paths.iter().rev().filter_map(|path| read(path).ok()).find(|study| whole(study) && holds(study))
     }
 
-    /// The study that a person means: a file, an id, the beginning of one, a baseline's name, or `last`.
+    /// The study of a name: a file, an id, the beginning of one, a baseline's name, or `last`.
     ///
     /// # Errors
     /// When nothing or several things match.
@@ -220,9 +220,9 @@ mod tests {
     fn what_is_kept_is_found_by_id_beginning_file_name_and_age() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(Some(&folder.path().join("new/store"))).unwrap();
-        store.claim().unwrap();
-        let path = store.keep(&study("20261101-a", 1)).unwrap();
-        store.keep(&study("20261102-b", 2)).unwrap();
+        store.check_writable().unwrap();
+        let path = store.save(&study("20261101-a", 1)).unwrap();
+        store.save(&study("20261102-b", 2)).unwrap();
         store.set_baseline("good", "20261101-a").unwrap();
         for word in ["20261101-a", "20261101", path.to_str().unwrap(), "good"] {
             assert_eq!(store.find(word).unwrap().id, "20261101-a", "{word}");
@@ -245,7 +245,7 @@ mod tests {
         for (id, complete) in [("2026-compare-1", true), ("2027-compare-2", true), ("2028-compare-3", false)] {
             let mut study = study(id, 1);
             (study.question, study.complete) = (Question::Compare, complete);
-            store.keep(&study).unwrap();
+            store.save(&study).unwrap();
         }
         fs::write(folder.path().join("2029-compare-4.json"), "{").unwrap();
         assert_eq!(store.latest(Question::Compare, |_| true).unwrap().id, "2027-compare-2");
@@ -257,7 +257,7 @@ mod tests {
     fn a_damaged_file_hides_no_other() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(Some(folder.path())).unwrap();
-        store.keep(&study("good", 1)).unwrap();
+        store.save(&study("good", 1)).unwrap();
         fs::write(folder.path().join("bad.json"), "{").unwrap();
         let (studies, problems) = store.studies().unwrap();
         assert_eq!((studies.len(), problems.len()), (1, 1));

@@ -1,4 +1,4 @@
-//! What every guided command needs: its caller, its watcher, and the study that grows.
+//! The state of a guided command: its caller, its watcher, and the study so far.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,23 +7,35 @@ use results::{Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target
 use run::Control;
 
 use crate::watch::Step;
-use crate::workplace::Workplace;
+use crate::work_directory::WorkDirectory;
 use crate::{Problem, Watcher, bench};
 
-/// One guided command while it runs.
-pub struct StudyRun<'a> {
+/// Who asks, and what a question gets from there.
+pub struct Caller<'a> {
     /// Version line for the records.
     pub version: &'a str,
     /// The words of the command line.
     pub command: Vec<String>,
     /// Stops everything (a signal).
     pub control: Arc<Control>,
-    /// Sees what happens.
+    /// Follows the progress.
     pub watcher: &'a mut dyn Watcher,
-    /// What has been found so far.
+}
+
+/// One guided command while it runs.
+pub struct StudyRun<'a> {
+    /// Version line for the records.
+    pub version: &'a str,
+    /// Stops everything (a signal).
+    pub control: Arc<Control>,
+    /// Follows the progress.
+    pub watcher: &'a mut dyn Watcher,
+    /// The study so far.
     pub study: Study,
     /// Steps begun, and how many there will be.
     pub steps: (usize, usize),
+    /// What a step is planned to take, ms; `None`: they differ.
+    pub step_ms: Option<u64>,
 }
 
 /// A storage to ask about: a name for tables, and a directory.
@@ -36,7 +48,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place at a path, under its whole name: `.` says nothing to whoever reads the answer elsewhere.
+    /// The place at a path, by its absolute path: `.` means nothing in a saved study.
     pub fn at(path: &Path) -> Place {
         // What cannot be made absolute (an empty path) is refused where it is looked at.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
@@ -56,14 +68,8 @@ impl Place {
 
 impl<'a> StudyRun<'a> {
     /// Begins a study of these places; looks at what they are.
-    pub fn begin(
-        question: Question,
-        places: &[Place],
-        version: &'a str,
-        command: Vec<String>,
-        control: Arc<Control>,
-        watcher: &'a mut dyn Watcher,
-    ) -> StudyRun<'a> {
+    pub fn begin(question: Question, places: &[Place], caller: Caller<'a>) -> StudyRun<'a> {
+        let Caller { version, command, control, watcher } = caller;
         let started_ms = run::now_ms();
         // The look ends when the first step begins.
         let target = |place: &Place| {
@@ -77,7 +83,7 @@ impl<'a> StudyRun<'a> {
             id: crate::store::new_id(question, started_ms),
             question,
             version: version.to_string(),
-            command: command.clone(),
+            command,
             started_ms,
             ended_ms: started_ms,
             complete: false,
@@ -89,7 +95,7 @@ impl<'a> StudyRun<'a> {
             sentences: Vec::new(),
             notes: Vec::new(),
         };
-        StudyRun { version, command, control, watcher, study, steps: (0, 0) }
+        StudyRun { version, control, watcher, study, steps: (0, 0), step_ms: None }
     }
 
     /// Whether a signal ended the study.
@@ -97,18 +103,20 @@ impl<'a> StudyRun<'a> {
         self.control.stopped()
     }
 
-    /// Counts the step that begins now, and tells the watcher.
+    /// Counts the step that begins now, and informs the watcher.
     pub fn begin_step(&mut self, target: usize, title: &str) -> Step {
         self.steps.0 += 1;
         self.steps.1 = self.steps.1.max(self.steps.0);
         let target = self.study.targets.get(target).map(|target| target.name.clone()).unwrap_or_default();
-        let step = Step { target, title: title.to_string(), number: self.steps.0, of: self.steps.1 };
+        let (number, of) = self.steps;
+        let following_s = self.step_ms.map(|ms| (ms * (of - number) as u64).div_ceil(1000));
+        let step = Step { target, title: title.to_string(), number, of, following_s };
         self.watcher.looked();
         self.watcher.begin(&step);
         step
     }
 
-    /// Keeps a finished row.
+    /// Adds a finished row.
     pub fn end_step(&mut self, step: &Step, row: Row) {
         self.watcher.end(step, &row);
         self.study.rows.push(row);
@@ -116,12 +124,12 @@ impl<'a> StudyRun<'a> {
         self.watcher.grown(&self.study);
     }
 
-    /// Runs one fio command line as a row of the study and keeps it.
+    /// Runs one fio command line and adds its row to the study.
     ///
     /// # Errors
-    /// When the line is refused before its first byte, or the work directory cannot be used any more; an error of a job is
-    /// in the row instead.
-    pub fn run_row(&mut self, mut row: Row, stop_rule: run::StopRule, work: &Workplace) -> Result<usize, Problem> {
+    /// When the line is refused before its first byte, or the work directory cannot be used any more; an error of a job
+    /// is in the row instead.
+    pub fn run_row(&mut self, mut row: Row, stop_rule: run::StopRule, work: &WorkDirectory) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
         self.watcher.planned(&self.study, &row);
         let mut record = bench::run_line(
@@ -138,16 +146,16 @@ impl<'a> StudyRun<'a> {
         Ok(self.study.rows.len() - 1)
     }
 
-    /// Something that the reader must know about how it was done.
+    /// Adds a note about how the study was done.
     pub fn note(&mut self, id: &str, severity: Severity, text: impl Into<String>) {
-        self.study.notes.push(Note { id: id.to_string(), severity, node: None, job: None, text: text.into() });
+        self.study.notes.push(Note::new(id, severity, text));
     }
 
-    /// Removes a work directory. What cannot be removed is told and noted: the figures stand all the same.
-    pub fn leave(&mut self, work: Workplace) {
+    /// Removes a work directory. What cannot be removed is reported and noted; the figures stay valid.
+    pub fn remove_work_directory(&mut self, work: WorkDirectory) {
         self.watcher.looked();
         let directory = work.directory().to_path_buf();
-        let left = if self.control.left_behind() {
+        let left = if self.control.abandoned() {
             work.abandon();
             let parent = directory.parent().unwrap_or(&directory).display().to_string();
             Err(Problem::new(format!("{} was not removed, because its storage does not respond", directory.display()))
@@ -174,16 +182,7 @@ impl<'a> StudyRun<'a> {
 
 /// A row that has not run yet.
 pub fn planned_row(target: usize, pattern: &str, title: &str, round: u32, command: Vec<String>) -> Row {
-    Row {
-        target,
-        pattern: pattern.to_string(),
-        title: title.to_string(),
-        round,
-        command,
-        run: None,
-        phase: None,
-        findings: Vec::new(),
-    }
+    Row { target, pattern: pattern.to_string(), title: title.to_string(), round, command, ..Row::default() }
 }
 
 /// The path as fio's language wants it in `filename` and `directory`, where a colon separates.

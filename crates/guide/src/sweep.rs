@@ -1,7 +1,5 @@
-//! `sweep`: which depth and block size suit a storage? A point per depth, repeated in turns so that shifts from run to run
-//! are seen, and the knee after which only latency grows.
-
-use std::sync::Arc;
+//! `sweep`: throughput and latency by depth and block size. Points are repeated in turns, so that variation between
+//! runs shows, and the knee is the depth after which only latency grows.
 
 use results::quantity::{counted, number};
 use results::statistics::order_of_round;
@@ -11,9 +9,9 @@ use run::StopRule;
 use crate::fill::Filled;
 use crate::io_mode::Wanted;
 use crate::requests::{Requests, Timing, duration};
-use crate::study::{Place, StudyRun, job_path, planned_row};
-use crate::workplace::{Needs, Workplace};
-use crate::{Problem, Watcher, fill};
+use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
+use crate::work_directory::{SpaceNeeds, WorkDirectory};
+use crate::{Problem, fill};
 
 mod depths;
 mod knee;
@@ -45,21 +43,14 @@ pub(crate) const FILL_S: u32 = 8;
 ///
 /// # Errors
 /// When the place cannot be used or the words make no job; nothing is left there then.
-pub fn sweep(
-    place: &Place,
-    options: &Options,
-    version: &str,
-    command: Vec<String>,
-    control: Arc<run::Control>,
-    watcher: &mut dyn Watcher,
-) -> Result<Study, Problem> {
+pub fn sweep(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Study, Problem> {
     let groups = groups(options)?;
     let places = std::slice::from_ref(place);
-    let mut study_run = StudyRun::begin(Question::Sweep, places, version, command, control, watcher);
+    let mut study_run = StudyRun::begin(Question::Sweep, places, caller);
     let size_bytes = fill::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(&groups, size_bytes)?;
-    let need = Needs::bytes(size_bytes);
-    let work = Workplace::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
+    let need = SpaceNeeds::bytes(size_bytes);
+    let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(&mut study_run, 0, Wanted::default())?;
     let points = groups.len() * options.depths.list().len();
     announce(&mut study_run, options, points);
@@ -72,7 +63,7 @@ pub fn sweep(
         let site = Filled { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
         take_points(&mut study_run, options, &groups, site)?;
     }
-    study_run.leave(work);
+    study_run.remove_work_directory(work);
     study_run.study.sentences = groups.iter().map(|group| knee::sentence(&study_run.study, group)).collect();
     Ok(study_run.finish())
 }
@@ -125,7 +116,7 @@ fn turns(runtime_s: u32) -> u32 {
 fn announce(study_run: &mut StudyRun<'_>, options: &Options, points: usize) {
     let (whole, turns) = (Timing::of_runtime(options.runtime_s), turns(options.runtime_s));
     study_run.steps.1 = points * turns as usize + 1;
-    let each = f64::from(whole.turn(turns).runtime_ms) / 1e3;
+    let each = f64::from(whole.split(turns).runtime_ms) / 1e3;
     let all = duration(whole.seconds(points));
     let outline = format!(
         "{}, each {turns} times for {} s, alternating: up to {all} after the file is written",
@@ -148,7 +139,7 @@ fn take_points(
     site: Filled<'_>,
 ) -> Result<(), Problem> {
     let turns = turns(options.runtime_s);
-    let timing = Timing::of_runtime(options.runtime_s).turn(turns);
+    let timing = Timing::of_runtime(options.runtime_s).split(turns);
     let depths = options.depths.list();
     for group in groups {
         for round in 0..turns {

@@ -1,23 +1,22 @@
-//! What a person sees while a question is being answered.
+//! The interface through which a study reports its progress.
 
 use std::path::Path;
 
 use results::{DirectionRecord, JobRecord, Row, RunRecord, Study};
 
-/// The watcher of a study. It is told of each step, of its progress some times a second, and of its end.
+/// The watcher of a study. It is called at each step's begin and end, and several times a second in between.
 pub trait Watcher {
-    /// What will be done, and how long it will take; told before the first step.
+    /// What will be done, and how long it will take; called before the first step.
     fn outline(&mut self, _text: &str) {}
-    /// Calls begin that a storage that does not answer holds up: the first look at this path. Told of again with each
-    /// path that follows.
+    /// The first look at this path begins; it blocks if the storage does not respond. Called for each path.
     fn looks(&mut self, _path: &Path) {}
-    /// They have come back, all of them.
+    /// All first looks have returned.
     fn looked(&mut self) {}
     /// A step begins.
     fn begin(&mut self, _step: &Step) {}
-    /// How the step is doing.
+    /// Progress of the step.
     fn progress(&mut self, _step: &Step, _figures: &LiveFigures) {}
-    /// Something that the person must know at once.
+    /// A message to show at once.
     fn message(&mut self, _text: &str) {}
     /// A step has ended with this row.
     fn end(&mut self, _step: &Step, _row: &Row) {}
@@ -25,11 +24,11 @@ pub trait Watcher {
     fn planned(&mut self, _study: &Study, _row: &Row) {}
     /// What it has measured so far, about once a second.
     fn partial(&mut self, _record: &RunRecord) {}
-    /// The study has a row more: what is saved now outlives whatever ends the program.
+    /// The study has a new row: what is saved now is kept if the program is killed.
     fn grown(&mut self, _study: &Study) {}
 }
 
-/// Shows nothing.
+/// A watcher that shows nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
@@ -46,6 +45,8 @@ pub struct Step {
     pub number: usize,
     /// How many steps there are, as far as is known.
     pub of: usize,
+    /// What the steps after it are planned to take, s; `None`: nothing is planned.
+    pub following_s: Option<u64>,
 }
 
 /// The state of a step.
@@ -65,13 +66,13 @@ pub struct LiveFigures {
     pub latency_ns_p99: Option<u64>,
     /// Bytes that the layout has written so far; `None`: it is no layout.
     pub layout_bytes: Option<u64>,
-    /// What has been done so far, of what counts; renewed about once a second. `None`: nothing counts yet.
-    pub counted: Option<Counted>,
+    /// Totals without the warm-up, updated about once a second. `None`: the warm-up goes on.
+    pub totals: Option<StepTotals>,
 }
 
-/// What a step has done by a moment, the warm-up left out: its last value is what the row says.
+/// Totals of a step so far, without the warm-up; the last ones equal the figures of its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counted {
+pub struct StepTotals {
     /// Time that counted until then, ms.
     pub at_ms: u64,
     /// All operations.
@@ -80,7 +81,7 @@ pub struct Counted {
     pub read: Option<Amount>,
     /// The writes among them, likewise.
     pub write: Option<Amount>,
-    /// Latency of the operations that ended since the `Counted` before this one; `None`: none did, or it is not kept.
+    /// Latency of the operations that ended since the totals before these; `None`: none did, or it is not kept.
     pub latency: Option<IntervalLatency>,
 }
 
@@ -103,7 +104,7 @@ pub struct IntervalLatency {
 }
 
 impl Amount {
-    /// What came on top of an earlier amount.
+    /// The difference to an earlier amount.
     pub fn since(self, earlier: Amount) -> Amount {
         Amount {
             operations: self.operations.saturating_sub(earlier.operations),
@@ -112,37 +113,37 @@ impl Amount {
     }
 }
 
-impl Counted {
+impl StepTotals {
     /// What a finished row did; `None`: it never ran.
-    pub fn of_row(row: &Row) -> Option<Counted> {
+    pub fn of_row(row: &Row) -> Option<StepTotals> {
         if let Some(phase) = &row.phase {
             let all = Amount { operations: phase.operations, bytes: phase.bytes.unwrap_or(0) };
-            return Some(Counted { at_ms: phase.elapsed_ns / 1_000_000, all, ..Counted::default() });
+            return Some(StepTotals { at_ms: phase.elapsed_ns / 1_000_000, all, ..StepTotals::default() });
         }
-        Some(Counted::of_jobs(&row.run.as_ref()?.jobs))
+        Some(StepTotals::of_jobs(&row.run.as_ref()?.jobs))
     }
 
     /// What jobs did, or have done so far.
-    pub fn of_jobs(jobs: &[JobRecord]) -> Counted {
-        let mut counted =
-            Counted { read: Some(Amount::default()), write: Some(Amount::default()), ..Counted::default() };
+    pub fn of_jobs(jobs: &[JobRecord]) -> StepTotals {
+        let mut totals =
+            StepTotals { read: Some(Amount::default()), write: Some(Amount::default()), ..StepTotals::default() };
         let add = |amount: &mut Amount, direction: &DirectionRecord| {
             amount.operations += direction.ios;
             amount.bytes += direction.bytes;
         };
         for job in jobs {
             for direction in [&job.directions.read, &job.directions.write, &job.directions.trim] {
-                counted.at_ms = counted.at_ms.max(direction.runtime_ms);
-                add(&mut counted.all, direction);
+                totals.at_ms = totals.at_ms.max(direction.runtime_ms);
+                add(&mut totals.all, direction);
             }
-            counted.read.iter_mut().for_each(|amount| add(amount, &job.directions.read));
-            counted.write.iter_mut().for_each(|amount| add(amount, &job.directions.write));
+            totals.read.iter_mut().for_each(|amount| add(amount, &job.directions.read));
+            totals.write.iter_mut().for_each(|amount| add(amount, &job.directions.write));
         }
-        counted
+        totals
     }
 }
 
-/// What a step is at.
+/// The phase of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LivePhase {
     /// Files are being made.
@@ -150,7 +151,7 @@ pub enum LivePhase {
     Layout,
     /// Warm-up: nothing counts yet.
     Ramp,
-    /// It counts.
+    /// Measuring.
     Running,
     /// Syncs and closes.
     Syncing,

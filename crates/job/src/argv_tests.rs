@@ -65,7 +65,7 @@ fn values_follow_the_equals_sign_or_the_next_word() {
     let flags = line("--group_reporting 1 --thread=0");
     assert_eq!(flags.job_files[0].0, "1");
     assert_eq!(sections(&flags), ["global: group_reporting thread=0"]);
-    assert!(line("-output-format terse").settings.formats.terse);
+    assert_eq!(line("-output-format terse").settings.formats, ["terse"]);
 }
 
 #[test]
@@ -119,7 +119,8 @@ fn what_getopt_takes_by_accident_is_refused() {
 #[test]
 fn short_options() {
     assert_eq!(line("-o out.txt").settings.output.as_deref(), Some("out.txt".as_ref()));
-    assert!(line("-m").settings.formats.terse);
+    assert_eq!(line("-m").settings.formats, ["terse"]);
+    assert_eq!(line("-f").settings.formats, ["normal", "terse"]);
     assert!(line("-r").settings.read_only);
     assert_eq!(line("-v").settings.action, Some(crate::settings::Action::Version));
     assert_eq!(line("--help --bogus").settings.action, Some(crate::settings::Action::Help));
@@ -157,7 +158,8 @@ fn several_jobs_and_a_return_to_the_defaults() {
 fn settings() {
     let settings =
         line("--output-format=normal,json+ --eta-newline=2 --status-interval=500ms --section=a --section=b").settings;
-    assert!(settings.formats.normal && settings.formats.json && settings.formats.json_plus);
+    assert_eq!(settings.formats, ["normal", "json+"]);
+    assert_eq!(line("--output-format=json,csv,json+,minimal,json").settings.formats, ["terse", "json+"]);
     assert_eq!(settings.eta_newline_ms, Some(2000));
     assert_eq!(settings.status_interval_ms, Some(500));
     assert_eq!(settings.sections, ["a", "b"]);

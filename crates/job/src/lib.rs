@@ -45,8 +45,9 @@ pub use access::Access;
 pub use diagnostic::{Diagnostic, Origin, Warning, WarningCode};
 pub use direction::{Direction, PerDirection, ReadWrite, Transfer};
 pub use resolve::{Resolved, resolve};
-pub use settings::{Action, Eta, Formats, Settings};
+pub use settings::{Action, Eta, Settings};
 pub use sources::{Machine, Sources};
+pub use table::FORMATS;
 pub use typed::*;
 
 /// What a command line comes to.

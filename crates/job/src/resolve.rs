@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Origin, Warning, WarningCode};
 use crate::direction::{Direction, PerDirection};
-use crate::draft::{DEFAULT_SEED, Draft, Written};
+use crate::draft::{Draft, Written};
 use crate::raw::{Assignment, RawJob, written_options};
 use crate::settings::Settings;
 use crate::typed::*;

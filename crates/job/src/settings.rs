@@ -7,8 +7,8 @@ use std::path::PathBuf;
 pub struct Settings {
     /// Where reports go; `None`: standard output.
     pub output: Option<PathBuf>,
-    /// Which reports are written.
-    pub formats: Formats,
+    /// Which reports are written: words of [`FORMATS`](crate::FORMATS), each once.
+    pub formats: Vec<&'static str>,
     /// Version of the terse report (2 to 5).
     pub terse_version: u8,
     /// When the progress line is shown.
@@ -51,7 +51,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             output: None,
-            formats: Formats::default(),
+            formats: vec!["normal"],
             terse_version: 3,
             eta: Eta::Auto,
             eta_interval_ms: 1000,
@@ -72,30 +72,6 @@ impl Default for Settings {
             remarks: Vec::new(),
         }
     }
-}
-
-/// Reports that are written, in the order terse, JSON, normal at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Formats {
-    /// The report for people.
-    pub normal: bool,
-    /// Semicolons.
-    pub terse: bool,
-    /// JSON.
-    pub json: bool,
-    /// JSON with the buckets of the histograms; implies `json`.
-    pub json_plus: bool,
-}
-
-impl Default for Formats {
-    fn default() -> Self {
-        Formats { normal: true, terse: false, json: false, json_plus: false }
-    }
-}
-
-impl Formats {
-    /// None of them.
-    pub(crate) const NONE: Formats = Formats { normal: false, terse: false, json: false, json_plus: false };
 }
 
 /// `--eta`.

@@ -23,7 +23,7 @@ use crate::option::Row;
 use crate::settings::Settings;
 use crate::typed::EngineName;
 
-pub use program::{OWN_OPTIONS, ROWS as PROGRAM, SHORT_OPTIONS};
+pub use program::{FORMATS, OWN_OPTIONS, ROWS as PROGRAM, SHORT_OPTIONS};
 
 /// A row of a job option.
 pub type JobRow = Row<Draft>;

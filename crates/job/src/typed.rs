@@ -62,6 +62,33 @@ pub struct Job {
     pub options: Vec<(String, String)>,
 }
 
+impl Default for Job {
+    fn default() -> Job {
+        Job {
+            name: String::new(),
+            description: None,
+            clones: 1,
+            stonewall: false,
+            new_group: false,
+            exit_all: false,
+            exit_all_on_error: false,
+            starts_file: false,
+            files: Files::default(),
+            pattern: Pattern::default(),
+            submission: Submission::default(),
+            extent: Extent { loops: 1, ..Extent::default() },
+            durability: Durability::default(),
+            pacing: Pacing { rate_cycle_ms: 1000, think_blocks: 1, ..Pacing::default() },
+            content: Content::default(),
+            verify: None,
+            process: Process::default(),
+            reporting: Reporting::default(),
+            errors: ErrorPolicy::default(),
+            options: Vec::new(),
+        }
+    }
+}
+
 /// Processors, priority and identity of the workers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Process {

@@ -138,7 +138,7 @@ fn direct_io_text(direct_io: &DirectIo) -> String {
 }
 
 /// A fact of a kind that may be left unsaid by its source.
-fn or_unsaid(text: Option<String>, source: &str) -> String {
+fn or_unknown(text: Option<String>, source: &str) -> String {
     text.unwrap_or_else(|| format!("not visible ({source} does not report it)"))
 }
 
@@ -147,21 +147,21 @@ fn about_nfs(page: &mut Page, nfs: &NfsIdentity) {
         nfs;
     let source = "mountinfo";
     page.heading("NFS");
-    page.line("version", &or_unsaid(version.clone(), source));
-    page.line("transport", &or_unsaid(transport.clone(), source));
-    page.line("connections", &or_unsaid(nconnect.map(|count| count.to_string()), source));
+    page.line("version", &or_unknown(version.clone(), source));
+    page.line("transport", &or_unknown(transport.clone(), source));
+    page.line("connections", &or_unknown(nconnect.map(|count| count.to_string()), source));
     let sizes = rsize_bytes.zip(*wsize_bytes);
     let sizes = sizes.map(|(read, write)| format!("{}, {}", binary_size(read), binary_size(write)));
-    page.line("rsize, wsize", &or_unsaid(sizes, source));
+    page.line("rsize, wsize", &or_unknown(sizes, source));
     let hard = hard.map(|hard| if hard { "hard: retried for ever" } else { "soft: ends with an error" });
-    page.line("no answer", &or_unsaid(hard.map(str::to_owned), source));
+    page.line("no answer", &or_unknown(hard.map(str::to_owned), source));
     let writes = synchronous
         .map(|sync| if sync { "sync: each waits for the server" } else { "collected and sent later (async)" });
-    page.line("writes", &or_unsaid(writes.map(str::to_owned), source));
+    page.line("writes", &or_unknown(writes.map(str::to_owned), source));
     let times = attribute_cache_s.map(|[file_min, file_max, directory_min, directory_max]| {
         format!("cached {file_min}-{file_max} s, of directories {directory_min}-{directory_max} s")
     });
-    page.line("attributes", &or_unsaid(times, source));
+    page.line("attributes", &or_unknown(times, source));
 }
 
 fn about_fuse(page: &mut Page, fuse: &FuseIdentity) {
@@ -198,11 +198,11 @@ fn link_speed(bits_per_s: u64) -> String {
     if megabits >= 1000 { format!("{} Gbit/s", megabits as f64 / 1000.0) } else { format!("{megabits} Mbit/s") }
 }
 
-/// Devices beside each other; those that differ in nothing but the name are told once.
+/// Devices side by side; those that differ only in their name are listed once.
 fn about_devices(page: &mut Page, devices: &[BlockDevice], above: Option<&str>) {
-    let mut told: Vec<&str> = Vec::new();
+    let mut listed: Vec<&str> = Vec::new();
     for device in devices {
-        if told.contains(&device.name.as_str()) {
+        if listed.contains(&device.name.as_str()) {
             continue;
         }
         let nameless = |device: &BlockDevice| BlockDevice { name: String::new(), ..device.clone() };
@@ -213,7 +213,7 @@ fn about_devices(page: &mut Page, devices: &[BlockDevice], above: Option<&str>) 
         let below = above.map(|above| format!(", below {above}")).unwrap_or_default();
         page.heading(format!("{word} {}{part}{below}", names.join(", ")));
         about_device(page, device);
-        told.extend(names);
+        listed.extend(names);
         about_devices(page, &device.slaves, Some(&device.name));
     }
 }
@@ -240,22 +240,22 @@ fn about_device(page: &mut Page, device: &BlockDevice) {
     }
     let sysfs = "/sys";
     let size = size_bytes.map(binary_size);
-    page.line(if partition.is_some() { "partition size" } else { "size" }, &or_unsaid(size, sysfs));
+    page.line(if partition.is_some() { "partition size" } else { "size" }, &or_unknown(size, sysfs));
     let turning =
         rotational.map(|turns| if turns { "yes, reported by the driver" } else { "no, reported by the driver" });
-    page.line("rotational", &or_unsaid(turning.map(str::to_owned), sysfs));
-    page.line("scheduler", &or_unsaid(scheduler.clone(), sysfs));
+    page.line("rotational", &or_unknown(turning.map(str::to_owned), sysfs));
+    page.line("scheduler", &or_unknown(scheduler.clone(), sysfs));
     let queue = queue_requests.map(|requests| match max_request_bytes {
         Some(bytes) => format!("{requests} requests of at most {}", binary_size(*bytes)),
         None => format!("{requests} requests"),
     });
-    page.line("queue", &or_unsaid(queue, sysfs));
+    page.line("queue", &or_unknown(queue, sysfs));
     let blocks = logical_block_bytes.map(|logical| match physical_block_bytes {
         Some(physical) => format!("{logical} B logical, {physical} B physical"),
         None => format!("{logical} B logical"),
     });
-    page.line("block", &or_unsaid(blocks, sysfs));
-    page.line("write cache", &or_unsaid(write_cache.clone(), sysfs));
+    page.line("block", &or_unknown(blocks, sysfs));
+    page.line("write cache", &or_unknown(write_cache.clone(), sysfs));
 }
 
 fn about_limits(page: &mut Page, cgroup: &CgroupIdentity, has_devices: bool) {
@@ -279,9 +279,9 @@ fn about_limits(page: &mut Page, cgroup: &CgroupIdentity, has_devices: bool) {
 fn about_machine(page: &mut Page, host: &Host) {
     let Host { kernel, cpus, memory_bytes, clock: _ } = host;
     page.heading("Machine");
-    page.line("kernel", &or_unsaid(kernel.clone(), "uname"));
-    page.line("CPUs", &or_unsaid(cpus.map(|count| count.to_string()), "/sys"));
-    page.line("memory", &or_unsaid(memory_bytes.map(binary_size), "sysinfo"));
+    page.line("kernel", &or_unknown(kernel.clone(), "uname"));
+    page.line("CPUs", &or_unknown(cpus.map(|count| count.to_string()), "/sys"));
+    page.line("memory", &or_unknown(memory_bytes.map(binary_size), "sysinfo"));
 }
 
 #[cfg(test)]

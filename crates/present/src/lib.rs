@@ -5,7 +5,6 @@
 
 mod calendar;
 pub mod export;
-pub mod guided;
 mod headline;
 pub mod inspect;
 mod page;
@@ -13,6 +12,7 @@ mod quantity;
 pub mod sheet;
 mod shell;
 mod summary;
+pub mod tables;
 
 pub use headline::{Case, Found, Headline, LatencyMicroseconds, Ranges, TestFigures, TrustLine, VerdictLine};
 pub use page::{Page, binary_size};

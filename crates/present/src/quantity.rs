@@ -28,9 +28,9 @@ pub(crate) fn binary_bytes(bytes: u64) -> String {
     }
 }
 
-/// `508 MB/s`, always in MB/s, so that the cells of a table compare.
+/// `508 MB/s`, always in MB/s or MiB/s, so that the cells of a table compare.
 pub(crate) fn megabytes_per_s(bytes_per_s: f64) -> String {
-    with_unit(bytes_per_s / 1e6, "MB/s")
+    unbroken(results::quantity::bytes_per_s(bytes_per_s))
 }
 
 /// `1.33 ms`, of nanoseconds.

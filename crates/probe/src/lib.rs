@@ -1,4 +1,4 @@
-//! What is this storage? Looking only: nothing here changes a file, a device or a setting.
+//! Reads the state of the machine and its storage. Nothing here changes a file, a device or a setting.
 //!
 //! [`HostFacts`] is what planning needs, a plain value that tests can write by hand; the functions below fill it
 //! on a real machine. What cannot be seen is a [`NotVisible`] with its reason, or `None`, and never 0.
@@ -39,8 +39,8 @@ pub fn waiting_of(thread: u32) -> Fact<Waiting> {
     Look::new().waiting_of(thread)
 }
 
-/// The lowest of these signals that this process was sent and that none of its threads has taken: the kernel gives it to
-/// one thread, and that may be stuck.
+/// The lowest of these signals that this process was sent and that none of its threads has taken: the kernel gives it
+/// to one thread, and that may be stuck.
 pub fn pending_signal(among: &[i32]) -> Option<i32> {
     Look::new().pending_signal(among)
 }
@@ -88,8 +88,8 @@ pub fn runs(pid: u32) -> Option<bool> {
     Look::new().runs(pid)
 }
 
-/// Files of this name that processes hold open, with the processes: this one, and those with a lock on a file, as far as
-/// they are visible to this user.
+/// Files of this name that processes hold open, with the processes: this one, and those with a lock on a file, as far
+/// as they are visible to this user.
 pub fn open_and_locked(name: &str) -> Vec<(u32, PathBuf)> {
     Look::new().open_and_locked(name)
 }

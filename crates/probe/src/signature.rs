@@ -1,4 +1,4 @@
-//! What the first blocks of a device say it holds.
+//! Signatures in the first blocks of a device: the filesystem or volume on it.
 
 /// A mark at a fixed place.
 struct Mark {

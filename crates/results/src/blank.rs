@@ -3,7 +3,7 @@
 use job::{Access, PerDirection};
 
 use crate::nodes::Node;
-use crate::record::{JobPlan, JobRecord, JobSetup, RunRecord, SCHEMA_VERSION, SyncRecord, UnifiedReporting};
+use crate::record::{JobRecord, JobSetup, RunRecord, SCHEMA_VERSION, UnifiedReporting};
 
 /// The percentiles that fio shows unless told otherwise.
 pub const DEFAULT_PERCENTILES: [f64; 17] =
@@ -18,14 +18,8 @@ impl RunRecord {
             started_ms,
             taken_ms: started_ms,
             elapsed_s: 1,
-            complete: false,
-            command: Vec::new(),
-            global_options: Vec::new(),
             nodes: vec![Node::default()],
-            jobs: Vec::new(),
-            notes: Vec::new(),
-            signal: None,
-            findings: Vec::new(),
+            ..RunRecord::default()
         }
     }
 }
@@ -35,45 +29,12 @@ impl JobRecord {
     pub fn new(name: impl Into<String>, thread_number: u32, setup: JobSetup) -> JobRecord {
         JobRecord {
             name: name.into(),
-            description: None,
             thread_number,
-            node: 0,
-            group: 0,
             members: 1,
-            group_reporting: false,
-            clone: 0,
-            pid: 0,
             latency_depth: setup.depth,
             setup,
-            options: Vec::new(),
-            started_ms: None,
-            error: None,
-            lost: None,
-            eta_s: None,
-            directions: PerDirection::default(),
-            sync: SyncRecord::default(),
-            final_sync_ns: None,
-            close_ns: None,
-            job_runtime_ms: 0,
-            user_ns: 0,
-            run_queue_wait_ns: None,
-            system_ns: 0,
-            context_switches: 0,
-            major_faults: 0,
-            minor_faults: 0,
-            depth_levels: [0; 7],
-            submit_sizes: [0; 7],
-            complete_sizes: [0; 7],
-            latency_ns_counts: [0; 10],
-            latency_us_counts: [0; 10],
-            latency_ms_counts: [0; 12],
-            survived_errors: None,
-            steady_state: None,
-            engine_ways: Vec::new(),
             timed_one_in: 1,
-            sampled_latency: None,
-            plan: JobPlan::default(),
-            latency_series: Vec::new(),
+            ..JobRecord::default()
         }
     }
 

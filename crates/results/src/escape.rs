@@ -1,5 +1,5 @@
-//! Names, paths and messages come from people, files and kernels. What in them would be an order to a terminal, a
-//! spreadsheet or a renderer is made visible here: one function for each form, used by all who write it.
+//! Escaping. Names, paths and messages come from users, files and kernels; control sequences for a terminal, a
+//! spreadsheet or a renderer in them are made visible. One function for each output format, used by every writer of it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! What was seen beside the workers' own counts: which storage it was, and which bytes went through which layer.
+//! Evidence beside the workers' own counters: the identity of the storage, and the bytes that each layer moved.
 
 mod ledger;
 mod mount;

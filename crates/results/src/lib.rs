@@ -1,12 +1,11 @@
-//! What was measured: histogram, moments, series, and the [`RunRecord`] that is the only thing saved, sent,
-//! merged and compared. Pure: no clock, no file, no terminal.
+//! The results of runs: histogram, moments, series, and the [`RunRecord`], the only thing that is saved, sent, merged
+//! and compared. Pure: no clock, no file, no terminal.
 #![forbid(unsafe_code)]
 
 mod blank;
 mod direction;
 pub mod escape;
 pub mod evidence;
-mod guided;
 mod histogram;
 mod interval;
 mod merge;
@@ -18,10 +17,10 @@ mod samples;
 mod saved;
 mod severity;
 pub mod statistics;
+mod studies;
 
 pub use blank::DEFAULT_PERCENTILES;
 pub use direction::per_second;
-pub use guided::*;
 pub use histogram::{BUCKETS, Histogram, bucket_of, bucket_value};
 pub use interval::Interval;
 pub use job::{Access, Direction, PerDirection, ReadWrite, Transfer};
@@ -31,3 +30,4 @@ pub use record::*;
 pub use samples::{Samples, added_up};
 pub use saved::SavedRecordError;
 pub use severity::Severity;
+pub use studies::*;

@@ -1,4 +1,4 @@
-//! From workers to the rows of a report: `group_reporting` and `unified_rw_reporting`.
+//! Merges the records of workers into the rows of a report: `group_reporting` and `unified_rw_reporting`.
 
 use job::PerDirection;
 
@@ -131,14 +131,18 @@ fn merge_series(series: &mut Vec<LatencySlice>, others: &[LatencySlice]) {
     for other in others {
         match series.binary_search_by_key(&other.at_ms, |slice| slice.at_ms) {
             Err(place) => series.insert(place, other.clone()),
-            Ok(place) => {
-                let classes = &mut series[place].classes;
-                for (class, count) in &other.classes {
-                    match classes.binary_search_by_key(class, |(class, _)| *class) {
-                        Ok(found) => classes[found].1 += count,
-                        Err(gap) => classes.insert(gap, (*class, *count)),
-                    }
-                }
+            Ok(place) => series[place].add(&other.classes),
+        }
+    }
+}
+
+impl LatencySlice {
+    /// Adds what other workers or other intervals counted.
+    pub fn add(&mut self, more: &[(u16, u64)]) {
+        for (class, count) in more {
+            match self.classes.binary_search_by_key(class, |(class, _)| *class) {
+                Ok(found) => self.classes[found].1 += count,
+                Err(gap) => self.classes.insert(gap, (*class, *count)),
             }
         }
     }

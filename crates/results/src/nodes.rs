@@ -1,12 +1,12 @@
-//! The machines of a run, and records of several machines made into one.
+//! The nodes of a run, and the merging of records of several nodes.
 
 use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Ledger, Storage};
-use crate::guided::Finding;
 use crate::record::{DiskRecord, Host, JobRecord, Note, RunRecord};
+use crate::studies::Finding;
 
 /// One machine of a run, and what it saw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct Node {
     pub storages: Vec<Storage>,
     /// Block devices behind those files.
     pub disks: Vec<DiskRecord>,
-    /// The bytes in all layers, through the run; `None`: nobody looked.
+    /// The byte ledger of the run; `None`: it was not taken.
     pub ledger: Option<Ledger>,
 }
 
@@ -32,7 +32,7 @@ pub enum MergeError {
     /// Written by different programs.
     #[error("one record is of {0}, the other of {1}")]
     Version(String, String),
-    /// Nobody could tell these two apart.
+    /// Both have a node of the same name.
     #[error("both records have a node with the name {0:?}")]
     Node(String),
     /// The record is damaged.
@@ -57,11 +57,11 @@ impl RunRecord {
     /// One record of what ran on different nodes. The order of merging makes no difference: nodes are ordered by name;
     /// jobs by report group, then node, then as they were; notes by node; findings by severity, then node.
     ///
-    /// What the records do not share is not the merged run's: a command line goes, and options that were given for all
-    /// jobs become those of each job.
+    /// What the records do not share is dropped from the merged run: the command line, and options that were given for
+    /// all jobs become options of each job.
     ///
     /// # Errors
-    /// When different programs wrote the records, or when nobody could tell their nodes apart.
+    /// When different programs wrote the records, or when two nodes have the same name.
     pub fn merge(mut self, mut other: RunRecord) -> Result<RunRecord, MergeError> {
         self.fits(&other)?;
         if self.command != other.command {
@@ -126,7 +126,7 @@ impl RunRecord {
         }
     }
 
-    /// What is said of the whole run is said of its node from now on.
+    /// Notes and findings of the whole run become those of its node.
     fn name_the_node(&mut self) {
         let [Node { name, .. }] = &self.nodes[..] else { return };
         let nodes = self.notes.iter_mut().map(|note| &mut note.node);

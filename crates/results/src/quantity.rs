@@ -1,4 +1,64 @@
-//! Numbers as people read them: three significant digits, decimal units, thousands apart.
+//! Numbers as people read them: three significant digits, thousands apart, decimal or binary units.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Units of amounts and rates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Units {
+    /// Powers of 1,000, as vendors have them: MB/s.
+    #[default]
+    Decimal,
+    /// Powers of 1,024: MiB/s.
+    Binary,
+}
+
+/// How a person reads figures is one thing for a whole program, as its language is.
+static BINARY: AtomicBool = AtomicBool::new(false);
+
+impl Units {
+    /// What the program shows.
+    pub fn shown() -> Units {
+        if BINARY.load(Ordering::Relaxed) { Units::Binary } else { Units::Decimal }
+    }
+
+    /// From now on the program shows these.
+    pub fn show(self) {
+        BINARY.store(self == Units::Binary, Ordering::Relaxed);
+    }
+
+    /// The unit of columns and axes: `MB`.
+    pub fn megabyte(self) -> &'static str {
+        match self {
+            Units::Decimal => "MB",
+            Units::Binary => "MiB",
+        }
+    }
+
+    /// Bytes of that unit.
+    pub fn megabyte_bytes(self) -> f64 {
+        match self {
+            Units::Decimal => 1e6,
+            Units::Binary => 1_048_576.0,
+        }
+    }
+
+    fn bytes(self, bytes: f64) -> String {
+        const KIB: f64 = 1024.0;
+        match self {
+            Units::Decimal => {
+                scaled(bytes, &[(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"), (1e15, "PB")])
+            }
+            Units::Binary => scaled(
+                bytes,
+                &[(1.0, "B"), (KIB, "KiB"), (KIB.powi(2), "MiB"), (KIB.powi(3), "GiB"), (KIB.powi(4), "TiB")],
+            ),
+        }
+    }
+
+    fn bytes_per_s(self, rate: f64) -> String {
+        format!("{} {}/s", number(rate / self.megabyte_bytes()), self.megabyte())
+    }
+}
 
 /// Three significant digits, or all digits before the point, thousands apart: `12,345`, `123`, `12.3`, `0.123`.
 pub fn number(value: f64) -> String {
@@ -52,14 +112,27 @@ pub fn latency(ns: f64) -> String {
     scaled(ns, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
 }
 
-/// Bytes, decimal.
+/// Bytes, in the units that the program shows.
 pub fn bytes(bytes: f64) -> String {
-    scaled(bytes, &[(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB"), (1e15, "PB")])
+    Units::shown().bytes(bytes)
 }
 
-/// Bytes per second, in the unit that vendors use: MB/s, decimal.
+/// Bytes per second, always in MB/s or MiB/s, so that the cells of a table compare.
 pub fn bytes_per_s(rate: f64) -> String {
-    format!("{} MB/s", number(rate / 1e6))
+    Units::shown().bytes_per_s(rate)
+}
+
+/// The same without its unit, for a column whose header is [`rate_unit`].
+pub fn rate_number(rate: f64) -> String {
+    number(rate / Units::shown().megabyte_bytes())
+}
+
+/// `MB/s` or `MiB/s`.
+pub fn rate_unit() -> &'static str {
+    match Units::shown() {
+        Units::Decimal => "MB/s",
+        Units::Binary => "MiB/s",
+    }
 }
 
 /// Operations per second.
@@ -111,5 +184,8 @@ mod tests {
         assert_eq!(bytes(0.0), "0 B");
         assert_eq!(bytes_per_s(125_000_000.0), "125 MB/s");
         assert_eq!(count_per_s(33_415.2), "33,415 IOPS");
+        assert_eq!(Units::Binary.bytes(4_294_967_296.0), "4.00 GiB");
+        assert_eq!(Units::Binary.bytes(1_048_000.0), "1,023 KiB");
+        assert_eq!(Units::Binary.bytes_per_s(125_000_000.0), "119 MiB/s");
     }
 }

@@ -5,18 +5,18 @@
 use job::{Access, PerDirection, ReadWrite};
 use serde::{Deserialize, Serialize};
 
-use crate::guided::Finding;
 use crate::histogram::Histogram;
 use crate::moments::Moments;
 use crate::nodes::Node;
 use crate::samples::Samples;
 use crate::severity::Severity;
+use crate::studies::Finding;
 
 /// Version of the record's format.
 pub const SCHEMA_VERSION: u32 = 5;
 
 /// One run of one or more jobs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// [`SCHEMA_VERSION`] of the writer.
     pub schema: u32,
@@ -42,7 +42,7 @@ pub struct RunRecord {
     pub notes: Vec<Note>,
     /// The signal that ended the run.
     pub signal: Option<i32>,
-    /// What was found against the numbers: a function of the rest, kept so that a reader needs no program.
+    /// Findings about the numbers: a function of the rest, stored so that they can be read without fsdyno.
     #[serde(default)]
     pub findings: Vec<Finding>,
 }
@@ -73,7 +73,7 @@ pub struct ClockFacts {
     pub drift_ppm: Option<f64>,
 }
 
-/// Id of the note that a run's own directory was removed by somebody while it went on.
+/// Id of the note that the directory of a run was removed during the run.
 pub const DIRECTORY_LOST: &str = "directory-lost";
 
 /// Something the reader must know: an option that had another effect than asked for, a value that was clipped.
@@ -92,8 +92,15 @@ pub struct Note {
     pub text: String,
 }
 
+impl Note {
+    /// Of the whole run.
+    pub fn new(id: impl Into<String>, severity: Severity, text: impl Into<String>) -> Note {
+        Note { id: id.into(), severity, node: None, job: None, text: text.into() }
+    }
+}
+
 /// One worker's results.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobRecord {
     /// The job's name.
     pub name: String,
@@ -113,7 +120,7 @@ pub struct JobRecord {
     pub clone: u32,
     /// Process or thread id.
     pub pid: u32,
-    /// What the worker did, in the words of the reports.
+    /// The worker's options as the reports show them.
     pub setup: JobSetup,
     /// Options written for this job, canonical names, texts as typed.
     pub options: Vec<(String, String)>,
@@ -121,8 +128,8 @@ pub struct JobRecord {
     pub started_ms: Option<u64>,
     /// The first error.
     pub error: Option<JobError>,
-    /// Requests that never came back, whatever the first error was; `None`: all did. A worker that is itself stuck in
-    /// a call has an error and nothing here.
+    /// Requests that never completed, whatever the first error was; `None`: all did. A worker that is itself stuck in a
+    /// call has an error and nothing here.
     #[serde(default)]
     pub lost: Option<LostRequests>,
     /// Seconds left when an interim record was made; `None` when unknown or over.
@@ -142,7 +149,7 @@ pub struct JobRecord {
     pub user_ns: u64,
     /// System CPU time, ns.
     pub system_ns: u64,
-    /// Time that its thread could have run and had no processor, ns; `None`: the kernel did not say.
+    /// Time that its thread was runnable and waited for a processor, ns; `None`: not visible.
     #[serde(default)]
     pub run_queue_wait_ns: Option<u64>,
     /// Voluntary and involuntary context switches.
@@ -174,12 +181,12 @@ pub struct JobRecord {
     pub engine_ways: Vec<String>,
     /// One I/O in so many was timed (64 with gtod_reduce; 1: every one).
     pub timed_one_in: u32,
-    /// What the timed I/Os of a sampled run gave (clat); kept out of fio's formats.
+    /// clat of the timed I/Os of a sampled run; not part of fio's formats.
     pub sampled_latency: Option<Box<PerDirection<Latency>>>,
-    /// What the plan said that this worker would do.
+    /// The plan of this worker.
     #[serde(default)]
     pub plan: JobPlan,
-    /// Latency through the run, one entry per look (each second); empty: nobody looked.
+    /// Latency over time, one entry per interval (each second); empty: not recorded.
     #[serde(default)]
     pub latency_series: Vec<LatencySlice>,
 }
@@ -198,7 +205,7 @@ impl JobRecord {
     }
 }
 
-/// Requests that were with the kernel or the device when the worker gave them up.
+/// Requests that were in flight when the worker gave them up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostRequests {
     /// How many.
@@ -208,11 +215,11 @@ pub struct LostRequests {
 }
 
 impl LostRequests {
-    /// So many are listed at most.
+    /// Most requests that are listed.
     pub const LISTED_MAX: usize = 16;
 }
 
-/// One that never came back.
+/// A request that never completed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostRequest {
     /// `read`, `write`, `trim`, `sync`, ...
@@ -225,7 +232,7 @@ pub struct LostRequest {
     pub bytes: u64,
 }
 
-/// What the plan said that a worker would do, as far as a reader needs it to judge the numbers.
+/// What the plan says about a worker, as far as it is needed to judge the numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobPlan {
     /// The stage it runs in: stages are what `stonewall` divides a run into, counted from 0.

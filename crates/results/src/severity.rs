@@ -1,4 +1,4 @@
-//! How much something matters.
+//! The severity of a finding or note.
 
 use serde::{Deserialize, Serialize};
 

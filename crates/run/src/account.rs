@@ -7,7 +7,7 @@ use results::{JobError, JobRecord, SurvivedErrors};
 
 use crate::drive::Account;
 use crate::plan::WorkerPlan;
-use crate::recorder::{Recorder, Shown};
+use crate::recorder::{Recorder, ReportedFigures};
 
 /// One I/O in so many is timed with `gtod_reduce`.
 const SAMPLED_ONE_IN: u32 = workload::BLOCK_OPS as u32;
@@ -38,9 +38,9 @@ impl<'plan> ThreadAccount<'plan> {
         }
     }
 
-    fn shown(&self) -> Shown {
+    fn shown(&self) -> ReportedFigures {
         let reporting = &self.plan.job.reporting;
-        Shown {
+        ReportedFigures {
             clat: reporting.completion_latency,
             slat: reporting.submission_latency,
             lat: reporting.total_latency,
@@ -51,7 +51,7 @@ impl<'plan> ThreadAccount<'plan> {
 }
 
 impl Account for ThreadAccount<'_> {
-    fn measure_from_here(&mut self) {
+    fn begin_measuring(&mut self) {
         self.usage_then = thread::usage();
         self.waited_then_ns = wait_of_this_thread_ns();
         self.began_ns = self.clock.now_ns();

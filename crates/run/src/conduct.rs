@@ -21,7 +21,7 @@ use crate::ledger::Sampler;
 use crate::ledger::foreign::ForeignLook;
 use crate::logs::LogWriter;
 use crate::plan::{Plan, WorkerPlan};
-use crate::roll::{Gate, Roll};
+use crate::stage_workers::{StageWorkers, StartGate};
 use crate::stall::worker::WorkerWatch;
 use crate::stop_rule::{Stability, StopRule};
 use crate::worker::{self, Refused, WorkerEnd};
@@ -31,17 +31,17 @@ pub(crate) use shared::{Event, Shared};
 /// A worker's stack: the loop keeps its state on the heap.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// Orders and totals are looked at so often.
+/// Interval at which orders and totals are read.
 const WATCH: Duration = Duration::from_millis(50);
 
-/// Interim records are asked for so often where a server or a daemon may leave a worker stuck, ns: one takes some ten
+/// Interval of interim records where a server or a daemon may leave a worker stuck, ns; one costs some ten
 /// microseconds.
 const SNAPSHOTS_NS: u64 = 250_000_000;
 
-/// The note of a run whose log files lack something.
+/// Identifier of the note that log files are incomplete.
 pub const LOGS_INCOMPLETE: &str = "logs-incomplete";
 
-/// What is known before the run and the record must hold, and with what it was found out.
+/// What is known before the run and goes into the record, and the look at the machine that it comes from.
 #[derive(Debug)]
 pub(crate) struct Heading {
     /// Version line.
@@ -74,7 +74,8 @@ pub(crate) fn conduct(
         None
     });
     let logs = writer.as_ref().map(LogWriter::sender);
-    let shared = Arc::new(Shared { plan, cells, control, gate: Gate::default(), logs, events: Mutex::new(sender) });
+    let shared =
+        Arc::new(Shared { plan, cells, control, gate: StartGate::default(), logs, events: Mutex::new(sender) });
     let mut conductor = Conductor::new(shared, heading, events, observer);
     conductor.logs = writer;
     conductor.run()
@@ -99,12 +100,12 @@ struct Conductor<'run> {
     /// What is known of the machine before the sampler looks.
     machine: MachineEvidence,
     /// One per worker.
-    watched: Vec<WorkerWatch>,
+    detectors: Vec<WorkerWatch>,
     /// Whether the run may end early.
     stability: Stability,
     /// When the workers were last looked at.
     looked_ns: u64,
-    /// An allocation has failed, and it was told.
+    /// A failed allocation was reported.
     short_of_memory: bool,
     /// When the next interim records are asked for.
     next_snapshots_ns: u64,
@@ -135,7 +136,7 @@ impl<'run> Conductor<'run> {
             sampler: None,
             logs: None,
             machine: MachineEvidence::default(),
-            watched: vec![WorkerWatch::default(); workers],
+            detectors: vec![WorkerWatch::default(); workers],
             looked_ns: clock.now_ns(),
             short_of_memory: false,
             next_snapshots_ns: SNAPSHOTS_NS,
@@ -143,7 +144,8 @@ impl<'run> Conductor<'run> {
     }
 
     fn run(self) -> RunRecord {
-        // Most of the program has done its part: options are read and the plan is made. So has, at the end, what worked.
+        // Most of the program has done its part: options are read and the plan is made. So has, at the end, what
+        // worked.
         engine::process::release_code_pages();
         let record = self.carry_out();
         engine::process::release_code_pages();
@@ -195,13 +197,13 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Waits for the last line of the log files; what is missing in them is told, and noted in the record.
+    /// Waits for the last line of the log files; missing lines are reported, and noted in the record.
     fn end_logs(&mut self) {
         let bounds = self.shared.control.bounds();
         for text in self.logs.take().map(|logs| logs.end(bounds)).unwrap_or_default() {
             self.observer.message(&text);
             let severity = Severity::Caution;
-            self.heading.notes.push(Note { id: LOGS_INCOMPLETE.to_owned(), severity, node: None, job: None, text });
+            self.heading.notes.push(Note::new(LOGS_INCOMPLETE, severity, text));
         }
     }
 
@@ -224,13 +226,13 @@ impl<'run> Conductor<'run> {
     /// Starts the stage's workers together and waits until all have ended.
     fn run_stage(&mut self, stage: u32) {
         self.begin_ledger();
-        let mut roll = Roll::new(self.ended.len());
+        let mut stage_workers = StageWorkers::new(self.ended.len());
         for index in 0..self.shared.plan.workers.len() {
             if self.shared.plan.workers[index].stage == stage && self.ended[index].is_none() && self.start(index) {
-                roll.begins(index);
+                stage_workers.begins(index);
             }
         }
-        let early = self.await_readiness(stage, &mut roll);
+        let early = self.await_readiness(stage, &mut stage_workers);
         if let Some(sampler) = &mut self.sampler {
             sampler.begin_stage(stage);
             sampler.stage_runs(self.clock.now_ns());
@@ -246,13 +248,13 @@ impl<'run> Conductor<'run> {
         for (index, end) in early {
             self.end(index, end);
         }
-        while roll.is_awaited() {
+        while stage_workers.is_awaited() {
             self.shared.control.follow();
             match self.events.recv_timeout(WATCH) {
-                Ok(Event::Ended(index, end)) if roll.ends(index) => self.end(index, *end),
+                Ok(Event::Ended(index, end)) if stage_workers.ends(index) => self.end(index, *end),
                 // One that was left behind has come back, too late.
                 Ok(Event::Ended(..) | Event::Ready(_)) => {}
-                Err(RecvTimeoutError::Timeout) => self.leave_the_lost(stage, &mut roll),
+                Err(RecvTimeoutError::Timeout) => self.abandon_lost_workers(stage, &mut stage_workers),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.watch();
@@ -264,19 +266,19 @@ impl<'run> Conductor<'run> {
         }
         self.judge_clock(stage);
         // What left somebody behind would not answer the last look either.
-        if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.left_behind()) {
+        if let Some(sampler) = self.sampler.as_mut().filter(|_| !self.shared.control.abandoned()) {
             sampler.end_stage(stage);
         }
     }
 
-    /// Waits until everybody is ready, or has ended before that: these ends are the result.
-    fn await_readiness(&mut self, stage: u32, roll: &mut Roll) -> Vec<(usize, WorkerEnd)> {
+    /// Waits until each worker is ready or has ended; returns those that ended before they were ready.
+    fn await_readiness(&mut self, stage: u32, stage_workers: &mut StageWorkers) -> Vec<(usize, WorkerEnd)> {
         let mut early = Vec::new();
-        while roll.is_anybody_starting() {
+        while stage_workers.is_any_starting() {
             self.shared.control.follow();
             match self.events.recv_timeout(WATCH) {
-                Ok(Event::Ready(index)) => roll.is_ready(index),
-                Ok(Event::Ended(index, end)) if roll.ends(index) => {
+                Ok(Event::Ready(index)) => stage_workers.is_ready(index),
+                Ok(Event::Ended(index, end)) if stage_workers.ends(index) => {
                     self.shared.cells[index].set_state(WorkerState::Exited);
                     early.push((index, *end));
                 }
@@ -284,7 +286,7 @@ impl<'run> Conductor<'run> {
                 Ok(Event::Ended(..)) => {}
                 Err(RecvTimeoutError::Timeout) => {
                     self.observer.idle();
-                    self.leave_the_lost(stage, roll);
+                    self.abandon_lost_workers(stage, stage_workers);
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -305,13 +307,11 @@ impl<'run> Conductor<'run> {
             std::mem::take(&mut self.machine),
         ) {
             Ok(sampler) => self.sampler = Some(sampler),
-            Err(error) => self.heading.notes.push(Note {
-                id: "no-ledger".to_owned(),
-                severity: Severity::Caution,
-                node: None,
-                job: None,
-                text: format!("nobody watched the layers below the run: cannot start a thread: {error}"),
-            }),
+            Err(error) => self.heading.notes.push(Note::new(
+                "no-ledger",
+                Severity::Caution,
+                format!("nobody watched the layers below the run: cannot start a thread: {error}"),
+            )),
         }
     }
 
@@ -345,7 +345,7 @@ impl<'run> Conductor<'run> {
 
     fn end(&mut self, index: usize, end: WorkerEnd) {
         if end.lost {
-            self.shared.control.leave_behind();
+            self.shared.control.abandon();
         }
         for message in &end.messages {
             self.observer.message(message);
@@ -382,7 +382,7 @@ impl<'run> Conductor<'run> {
         // A worker that gets stuck cannot give its last word: where that can happen it gives one each second.
         if elapsed_ns >= self.next_snapshots_ns && self.sampler.as_ref().is_some_and(Sampler::may_wait) {
             self.next_snapshots_ns = elapsed_ns + SNAPSHOTS_NS;
-            self.shared.control.ask_for_snapshots();
+            self.shared.control.request_snapshots();
         }
         if self.observer.wants_interim(&view) {
             let seconds_left = crate::progress::seconds_left(&view);
@@ -406,9 +406,9 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Gives the workers a moment to offer their counters; one that is stuck in the kernel is left as it was.
+    /// Waits briefly for the interim counters of the workers; those of a stuck worker stay as they were.
     fn take_snapshots(&mut self) {
-        let epoch = self.shared.control.ask_for_snapshots();
+        let epoch = self.shared.control.request_snapshots();
         let deadline_ns = self.clock.now_ns() + 200_000_000;
         let running =
             |index: &usize| matches!(self.shared.cells[*index].state(), WorkerState::Running | WorkerState::Ramp);
@@ -420,7 +420,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// Results of those that have ended, the last word of those that run.
+    /// Results of the workers that have ended, the latest interim records of those that run.
     fn jobs_so_far(&self, seconds_left: Option<u64>) -> Vec<JobRecord> {
         let begun = self.ended.iter().enumerate().filter(|(index, _)| self.started_ns[*index].is_some());
         let record_of = |(index, ended): (usize, &Option<JobRecord>)| match ended {
@@ -454,7 +454,7 @@ impl<'run> Conductor<'run> {
         }
     }
 
-    /// This machine, and what it has seen so far.
+    /// This machine with the ledger so far.
     fn node(&self, elapsed_ns: u64) -> Node {
         let Node { name, host, storages, .. } = self.heading.node.clone();
         let disks = self.disks.as_ref().map(|watch| watch.finish(Duration::from_nanos(elapsed_ns)));

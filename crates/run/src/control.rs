@@ -1,5 +1,5 @@
-//! What passes between a worker and the conductor while I/O runs: a stop word one way, sampled totals the other.
-//! Workers write their own cell only, some times a second; nothing here is touched per I/O.
+//! What a worker and the conductor exchange while I/O runs: the stop flag in one direction, totals in the other.
+//! A worker writes its own cell only, several times a second; nothing here is accessed per I/O.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -56,8 +56,8 @@ impl WorkerState {
 pub struct Control {
     stop: AtomicBool,
     signal: AtomicI32,
-    /// A worker, or a layout, was left behind in the kernel.
-    left_behind: AtomicBool,
+    /// A worker or a layout that is stuck in the kernel was abandoned.
+    abandoned: AtomicBool,
     /// Grows with each request for an interim record.
     snapshot_epoch: AtomicU32,
     bounds: Bounds,
@@ -66,7 +66,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// Orders of a run that waits so long for what does not answer.
+    /// Orders of a run with these timeouts.
     pub fn with_bounds(bounds: Bounds) -> Control {
         Control { bounds, ..Control::default() }
     }
@@ -76,7 +76,7 @@ impl Control {
         Control { bounds: study.bounds, study: Some(Arc::clone(study)), ..Control::default() }
     }
 
-    /// Passes on what the study was told since; the conductor calls it some times a second.
+    /// Takes over a stop or signal of the study; the conductor calls it several times a second.
     pub(crate) fn follow(&self) {
         let Some(study) = &self.study else { return };
         match study.signal() {
@@ -86,7 +86,7 @@ impl Control {
         }
     }
 
-    /// How long the run waits for what does not answer.
+    /// The timeouts of the run.
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
@@ -121,21 +121,20 @@ impl Control {
         }
     }
 
-    /// Somebody is stuck in the kernel and was left behind: what is on the same storage may get stuck as well, so the
-    /// run ends.
-    pub fn leave_behind(&self) {
-        self.left_behind.store(true, Ordering::Relaxed);
+    /// A stuck worker or layout was abandoned: others on the same storage may get stuck as well, so the run ends.
+    pub fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
         self.stop();
-        self.study.iter().for_each(|study| study.leave_behind());
+        self.study.iter().for_each(|study| study.abandon());
     }
 
-    /// Whether somebody was left behind.
-    pub fn left_behind(&self) -> bool {
-        self.left_behind.load(Ordering::Relaxed)
+    /// Whether a worker or a layout was abandoned.
+    pub fn abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
     }
 
     /// Asks the workers for interim records.
-    pub(crate) fn ask_for_snapshots(&self) -> u32 {
+    pub(crate) fn request_snapshots(&self) -> u32 {
         self.snapshot_epoch.fetch_add(1, Ordering::Relaxed) + 1
     }
 
@@ -166,14 +165,14 @@ pub struct WorkerCell {
     open_files: AtomicU32,
     /// The kernel's number of its thread; 0: it has none yet.
     thread: AtomicU32,
-    /// Grows with each thing done before the first and after the last I/O: a file opened, a part read, a file synced.
+    /// Incremented with each step before the first and after the last I/O: a file opened, a part read, a file synced.
     steps: AtomicU64,
-    /// The file that this was about.
+    /// The file of the latest step.
     file: AtomicU32,
     /// 99th percentile so far of a metadata worker, ns; 0: not known yet.
     latency_ns_p99: AtomicU64,
-    /// The conductor has given it up: its end is written, and it may begin nothing any more.
-    left_behind: AtomicBool,
+    /// The conductor has abandoned it: its end is recorded, and it must not begin anything.
+    abandoned: AtomicBool,
     snapshot: Mutex<Option<(u32, Box<JobRecord>)>>,
     /// Its end, as far as it is known, while the worker is in a call that may not return.
     end: Mutex<Option<Box<WorkerEnd>>>,
@@ -191,7 +190,7 @@ impl WorkerCell {
             steps: AtomicU64::new(0),
             file: AtomicU32::new(0),
             latency_ns_p99: AtomicU64::new(0),
-            left_behind: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
             snapshot: Mutex::new(None),
             end: Mutex::new(None),
         }
@@ -206,7 +205,7 @@ impl WorkerCell {
         self.state.store(state as u8, Ordering::Relaxed);
     }
 
-    /// Tells the number of the calling thread.
+    /// Sets the worker's thread to the calling one.
     pub(crate) fn set_thread(&self, thread: u32) {
         self.thread.store(thread, Ordering::Relaxed);
     }
@@ -216,12 +215,12 @@ impl WorkerCell {
         Some(self.thread.load(Ordering::Relaxed)).filter(|thread| *thread != 0)
     }
 
-    /// One more thing is done that is no I/O of the job.
+    /// Counts a step that is not an I/O of the job.
     pub(crate) fn step(&self) {
         self.steps.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The next thing is about this file of the worker: it is opened, synced, closed.
+    /// The next step opens, syncs or closes this file of the worker.
     pub(crate) fn turns_to(&self, file: usize) {
         self.file.store(file as u32, Ordering::Relaxed);
         self.step();
@@ -231,19 +230,19 @@ impl WorkerCell {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// The file that it turned to last.
+    /// The file of the latest step.
     pub(crate) fn file(&self) -> usize {
         self.file.load(Ordering::Relaxed) as usize
     }
 
-    /// Gives the worker up, whatever it does.
-    pub(crate) fn leave_behind(&self) {
-        self.left_behind.store(true, Ordering::Relaxed);
+    /// Abandons the worker, whatever it does.
+    pub(crate) fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
         self.stop();
     }
 
-    pub(crate) fn left_behind(&self) -> bool {
-        self.left_behind.load(Ordering::Relaxed)
+    pub(crate) fn abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
     }
 
     /// Keeps the worker's end here while it is in a call that may not return.
@@ -251,8 +250,8 @@ impl WorkerCell {
         *self.end.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(Box::new(end));
     }
 
-    /// Takes the end back: the worker when its call has returned, or the conductor when it gives the worker up. Who comes
-    /// second gets nothing.
+    /// Takes the end: the worker once its call has returned, or the conductor when it abandons the worker. The second
+    /// of the two gets `None`.
     pub(crate) fn take_end(&self) -> Option<WorkerEnd> {
         self.end.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take().map(|end| *end)
     }

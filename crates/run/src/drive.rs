@@ -1,4 +1,4 @@
-//! The loop that moves requests from the generator to the engine and their stamps to the recorder.
+//! The loop that moves requests from the generator to the engine and their time stamps to the recorder.
 //!
 //! Its contract: per I/O no `dyn`, no allocation, no lock, no shared write, no formatting, no system call but the
 //! engine's own. It is compiled once per engine, for every-I/O or sampled timing (`TIMED`), and with or without
@@ -22,33 +22,33 @@ pub(crate) use governor::Governor;
 use crate::control::{Control, Published, WorkerCell, WorkerState};
 use crate::ledger::latency::LatencySeries;
 use crate::logs::LogBuffer;
-use crate::phase::{Phase, Turn};
+use crate::phase::{Phase, TickResult};
 use crate::plan::{PlannedFile, Queueing};
 use crate::recorder::Recorder;
 
-/// Stamp of an I/O that is not timed.
+/// Time stamp of an I/O that is not timed.
 const UNTIMED: u64 = u64::MAX;
 
-/// Number of a write that nobody knows.
+/// Stands for an unknown number of a write.
 pub(crate) const WITHOUT_NUMBER: u64 = UNTIMED;
 
 /// Longest wait in the engine before orders are read again.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// What failed when requests never came back.
+/// Names the failure of requests that never completed.
 pub(crate) const DRAIN: &str = "drain";
 
-/// Requests that were still under way when the worker gave them up: a fact of its own, whatever ended the job.
+/// Requests that were still in flight when the worker gave them up; recorded whatever ended the job.
 #[derive(Clone, Debug)]
 pub(crate) struct Lost {
     pub(crate) count: usize,
     /// Oldest first, as many as a record lists.
     pub(crate) oldest: Vec<Op>,
-    /// No answer for so long; `None`: the engine failed, and nothing could be waited for.
+    /// Time without a completion; `None`: the engine failed, and waiting was not possible.
     pub(crate) silent: Option<std::time::Duration>,
 }
 
-/// A request under way.
+/// A request in flight.
 #[derive(Clone, Copy)]
 struct Flight {
     op: Op,
@@ -67,7 +67,7 @@ pub(crate) enum Ended {
     Finished,
     /// The runtime was over.
     TimeUp,
-    /// Ordered from outside.
+    /// Stopped by the conductor.
     Stopped,
     /// The device is full, as `fill_device` wishes.
     DeviceFull,
@@ -84,7 +84,7 @@ pub(crate) struct Failure {
     pub(crate) function: &'static str,
     /// The request that failed, if one did.
     pub(crate) op: Option<Op>,
-    /// More than fio's words can say.
+    /// An explanation that fio's message does not give.
     pub(crate) detail: Option<String>,
 }
 
@@ -117,15 +117,15 @@ impl Survival {
 /// Makes the worker's record while it runs and after.
 pub(crate) trait Account {
     /// The ramp is over: times and counters of the thread start here.
-    fn measure_from_here(&mut self);
+    fn begin_measuring(&mut self);
     /// The record as of `elapsed_ms` of the phase.
     fn job_record(&self, recorder: &Recorder, elapsed_ms: u64, survived: results::SurvivedErrors) -> JobRecord;
-    /// The writes took `elapsed_ms`; a phase of reads follows, whose time is that of the reads alone. Who shows no
-    /// times has nothing to do.
+    /// The writes took `elapsed_ms`; the time of the phase that follows is that of its reads alone. Accounts without
+    /// times ignore it.
     fn writes_over(&mut self, _elapsed_ms: u64) {}
 }
 
-/// What the loop is made of.
+/// The parts of the loop.
 pub(crate) struct Parts<'run, E, A> {
     pub(crate) engine: E,
     /// All slots of the engine, at the beginning and at the end of a phase.
@@ -172,7 +172,7 @@ pub(crate) struct Drive<'run, E: Engine, A> {
     cursor: usize,
     /// Requests of the block whose calls have been counted (synchronous engines).
     counted: usize,
-    /// Latencies of the block's requests that are not written down yet (synchronous engines).
+    /// Latencies of the block's requests that are not recorded yet (synchronous engines).
     latencies_ns: [u64; BLOCK_OPS],
     /// Position in the block of the request that is timed when not all are.
     sample: usize,
@@ -180,16 +180,16 @@ pub(crate) struct Drive<'run, E: Engine, A> {
     flights: Box<[Flight]>,
     /// Slots queued but not yet submitted.
     staged: Vec<u32>,
-    /// Reaped, not yet taken note of; their slots still count as in flight.
+    /// Reaped but not yet processed; their slots still count as in flight.
     completions: Vec<Completion<E>>,
     /// When they were reaped, or [`UNTIMED`].
     reaped_ns: u64,
-    /// Totals at the end of the ramp, which the recorder has forgotten.
+    /// Totals at the end of the ramp, when the recorder was cleared.
     before_measuring: Published,
     snapshots_made: u32,
     /// File and offset of writes that failed and were survived.
     failed_writes: Vec<(u32, u64)>,
-    /// What the draining gave up.
+    /// Requests that were given up while draining.
     lost: Option<Lost>,
 }
 
@@ -245,7 +245,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         }
     }
 
-    /// Requests that never came back.
+    /// Requests that never completed.
     pub(crate) fn take_lost(&mut self) -> Option<Lost> {
         self.lost.take()
     }
@@ -284,7 +284,8 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         }
     }
 
-    /// The I/O of this block that is timed when not all are. It wanders, so that no rhythm of the pattern hides.
+    /// Position of the timed I/O of this block in sampled timing. It moves, so that it does not follow a period of the
+    /// pattern.
     fn sample_position(&self) -> usize {
         (self.blocks_made.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize
     }
@@ -301,12 +302,12 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             self.count_calls();
         }
         let published = self.totals();
-        let turn = self.parts.phase.turn(now_ns, &mut self.parts.recorder);
-        if turn == Turn::Measured {
+        let tick = self.parts.phase.tick(now_ns, &mut self.parts.recorder);
+        if tick == TickResult::Measured {
             self.before_measuring = published;
-            self.parts.account.measure_from_here();
+            self.parts.account.begin_measuring();
             if let Some(governor) = &mut self.parts.governor {
-                governor.measure_from_here(now_ns);
+                governor.begin_measuring(now_ns);
                 // The schedule begins anew: a backlog of the ramp is not caught up in the measured part.
                 self.parts.generator.restart_pacing(&mut self.block, self.cursor);
             }
@@ -315,7 +316,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             }
             self.parts.cell.set_state(WorkerState::Running);
         }
-        self.keep_series(turn, now_ns);
+        self.keep_series(tick, now_ns);
         if let Parts { log: Some(log), recorder, phase, .. } = &mut self.parts {
             log.look(now_ns, recorder);
             phase.next_ns = phase.next_ns.min(log.due_ns());
@@ -325,12 +326,12 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         if self.parts.control.stopped() || self.parts.cell.stopped() {
             return Err(Ended::Stopped);
         }
-        if turn == Turn::TimeUp { Err(Ended::TimeUp) } else { Ok(()) }
+        if tick == TickResult::TimeUp { Err(Ended::TimeUp) } else { Ok(()) }
     }
 
-    fn keep_series(&mut self, turn: Turn, now_ns: u64) {
+    fn keep_series(&mut self, tick: TickResult, now_ns: u64) {
         let Parts { series: Some(series), recorder, phase, .. } = &mut self.parts else { return };
-        if turn == Turn::Measured {
+        if tick == TickResult::Measured {
             series.cleared();
         } else if !phase.in_ramp() {
             series.look(now_ns, recorder);

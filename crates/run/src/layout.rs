@@ -1,7 +1,7 @@
 //! Lays out a file before the run: makes it long enough, and full of real data where a job will read it.
 //!
-//! The outcome is that of fio (size, allocated blocks, incompressible content), the way is quicker: large writes
-//! whatever the block size, handed to the device while the next ones are made. A file grows as it is written and
+//! The result is that of fio (size, allocated blocks, incompressible content), but made faster: by large writes
+//! whatever the block size, written back while the next ones are made. A file grows as it is written and
 //! never has its full length before it is complete, so that a layout that was cut short, even by a power cut,
 //! is seen as too short and made again.
 

@@ -1,5 +1,5 @@
-//! The plan's layouts, one after the other, with fio's lines for them. They are made on a thread of their own: one that
-//! is stuck in the kernel holds up neither an order to stop nor the report.
+//! The plan's layouts, one after the other, with fio's messages about them. They run on a thread of their own, so that
+//! one that is stuck in the kernel delays neither a stop nor the report.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -8,14 +8,14 @@ use engine::errno::ENOSPC;
 
 use crate::conduct::Shared;
 use crate::layout::{LaidOut, LayoutError, LayoutRequest, Meter, Progress, lay_out};
-use crate::plan::{LayoutStep, Make};
+use crate::plan::{LayoutMethod, LayoutStep};
 use crate::worker::Refused;
 
 /// The thread's stack: the buffers are on the heap.
 const STACK_BYTES: usize = 256 * 1024;
 
 /// What happens during the layouts, in order.
-pub(crate) enum News {
+pub(crate) enum LayoutEvent {
     /// The layouts of a worker begin, with the thread that makes them.
     Begins {
         /// Its index.
@@ -34,7 +34,7 @@ pub(crate) enum News {
 }
 
 /// Begins to make all files of the plan; the channel closes when that is over.
-pub(crate) fn begin(shared: Arc<Shared>) -> std::io::Result<Receiver<News>> {
+pub(crate) fn begin(shared: Arc<Shared>) -> std::io::Result<Receiver<LayoutEvent>> {
     let (news, reader) = channel();
     std::thread::Builder::new()
         .name("layout".to_owned())
@@ -44,30 +44,30 @@ pub(crate) fn begin(shared: Arc<Shared>) -> std::io::Result<Receiver<News>> {
 }
 
 /// Whoever reads the news may have given up on this thread: then telling them fails, and nobody misses them.
-fn lay_out_all(shared: &Shared, news: &Sender<News>) {
+fn lay_out_all(shared: &Shared, news: &Sender<LayoutEvent>) {
     let thread = engine::thread::thread_id();
     for step in &shared.plan.layouts {
         if shared.control.stopped() {
             break;
         }
-        let _ = news.send(News::Begins { worker: step.worker, thread, line: line(step) });
+        let _ = news.send(LayoutEvent::Begins { worker: step.worker, thread, line: line(step) });
         let made = lay_out_step(shared, step, news);
         if let Err(error @ LayoutError::Interrupted { .. }) = &made {
             // The run was told to end: that is no failure of the job.
-            let _ = news.send(News::Message(message(error)));
+            let _ = news.send(LayoutEvent::Message(message(error)));
         } else if let Err(error) = made {
             let refused = Refused { code: error.code(), function: error.function(), message: message(&error) };
-            let _ = news.send(News::Failed(step.worker, refused));
+            let _ = news.send(LayoutEvent::Failed(step.worker, refused));
         }
     }
 }
 
-fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<News>) -> Result<(), LayoutError> {
+fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) -> Result<(), LayoutError> {
     let worker = &shared.plan.workers[step.worker];
     let job = &worker.job;
     let mut unreserved = Vec::new();
     let mut watcher = |progress: Progress| {
-        let _ = news.send(News::Progress(progress));
+        let _ = news.send(LayoutEvent::Progress(progress));
     };
     let mut meter = Meter::new(step.bytes(), &mut watcher);
     for (index, (path, bytes_needed, make)) in step.files.iter().enumerate() {
@@ -75,7 +75,7 @@ fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<News>) -> Resu
             reach: &worker.reach,
             path,
             bytes_needed: *bytes_needed,
-            fill: *make == Make::Fill,
+            fill: *make == LayoutMethod::Fill,
             fallocate: job.files.fallocate,
             content: &job.content,
             block_bytes: job.pattern.block_size.write.min().max(1),
@@ -88,7 +88,7 @@ fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<News>) -> Resu
     }
     for error in unreserved {
         let text = format!("{}: note: {error}; the run may fill the disk", step.job_name);
-        let _ = news.send(News::Message(text));
+        let _ = news.send(LayoutEvent::Message(text));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
-//! The byte ledger of a run: all layers looked at when a stage begins and ends and each second in between. Where a
-//! file may wait for a server the looks are done on a thread of their own: one that hangs with its mount holds up no
-//! worker and no report, since the conductor waits for the first and the last look of a stage only, and not for long.
+//! The byte ledger of a run: samples of all layers when a stage begins and ends and each second in between. Where
+//! reading a file's state may wait for a server, samples are taken on a thread of their own: one that hangs with its
+//! mount delays no worker and no report, as the conductor waits only for the first and the last sample of a stage, with
+//! a timeout.
 
 mod files;
 pub(crate) mod foreign;

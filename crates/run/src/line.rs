@@ -1,5 +1,5 @@
-//! One command line, from its words to its record: parsed, looked at, planned, run and judged. The fio face, the questions
-//! and `doctor` all go this way; what each of them does between two steps stands between its calls.
+//! One command line from its words to its record: parse, look at the machine, plan, run, judge. The fio face, the
+//! questions and `doctor` call these steps, and do their own work in between.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ pub struct Line {
 }
 
 /// A line, and what the machine is like that it is to run on.
-pub struct Looked<'line> {
+pub struct ProbedLine<'line> {
     line: &'line Line,
     look: Look,
     facts: HostFacts,
 }
 
 /// A line that can be run.
-pub struct Planned<'line> {
+pub struct PlannedLine<'line> {
     line: &'line Line,
     look: Look,
     host: Host,
@@ -42,7 +42,7 @@ pub struct Planned<'line> {
 
 /// A line that can be run, and the storages that it will run on.
 pub struct Ready<'line> {
-    planned: Planned<'line>,
+    planned: PlannedLine<'line>,
     node: Node,
 }
 
@@ -73,33 +73,33 @@ impl Line {
     }
 
     /// The one look at the machine and at the paths of the jobs; `next` is told of each path before it is looked at.
-    pub fn look(&self, mut next: impl FnMut(&Path)) -> Looked<'_> {
+    pub fn look(&self, mut next: impl FnMut(&Path)) -> ProbedLine<'_> {
         // Reading the options has done its part: what follows needs other code.
         engine::process::release_code_pages();
         let look = Look::new();
         let paths = plan::paths(&self.request.jobs).into_iter().inspect(|path| next(path));
         let facts = HostFacts::gather(&look, paths);
-        Looked { line: self, look, facts }
+        ProbedLine { line: self, look, facts }
     }
 }
 
-impl<'line> Looked<'line> {
+impl<'line> ProbedLine<'line> {
     /// Plans the run. `system_seed`: for what is to differ from run to run.
     ///
     /// # Errors
     /// Sentences about what cannot be run.
-    pub fn plan(self, system_seed: u64) -> Result<Planned<'line>, Vec<String>> {
-        let Looked { line, look, facts } = self;
+    pub fn plan(self, system_seed: u64) -> Result<PlannedLine<'line>, Vec<String>> {
+        let ProbedLine { line, look, facts } = self;
         let plan = plan::plan(&line.request.jobs, &facts, system_seed);
         if plan.rejections.is_empty() {
-            Ok(Planned { line, look, host: facts.host, plan })
+            Ok(PlannedLine { line, look, host: facts.host, plan })
         } else {
             Err(plan.rejections)
         }
     }
 }
 
-impl<'line> Planned<'line> {
+impl<'line> PlannedLine<'line> {
     /// Looks at the storages that the files are on, one per mount or device. Servers are connected to, so that this may
     /// take some seconds where one does not answer; no file is opened.
     pub fn identify_storages(self) -> Ready<'line> {
@@ -133,7 +133,7 @@ impl Ready<'_> {
 
     /// Runs it to its end: the record, with what speaks against it.
     pub fn run(self, conditions: Conditions<'_>, observer: &mut dyn Observer) -> RunRecord {
-        let Planned { line, look, plan, .. } = self.planned;
+        let PlannedLine { line, look, plan, .. } = self.planned;
         let heading = Heading {
             version: conditions.version.to_owned(),
             command: line.words.clone(),
@@ -151,10 +151,7 @@ impl Ready<'_> {
 
 fn note_of(warning: &Warning) -> Note {
     Note {
-        id: format!("{:?}", warning.code),
-        severity: Severity::Caution,
-        node: None,
         job: warning.job.clone(),
-        text: warning.text.clone(),
+        ..Note::new(format!("{:?}", warning.code), Severity::Caution, warning.text.clone())
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A worker puts rows into a chunk of its own, allocated before its first I/O, and hands it over when it is full or a
 //! second old. One thread for the run turns rows into lines and gives the chunk back. So a log may grow for hours in
-//! constant memory: each worker has at most [`CHUNKS_MAX`] chunks under way. One whose I/O is faster than its log waits,
-//! and says so afterwards: nothing is left out. What was handed over is in the file, however the process ends.
+//! constant memory: each worker has at most [`CHUNKS_MAX`] chunks. A worker whose I/O is faster than its log waits, and
+//! reports that afterwards; no row is dropped. Rows that were handed over are in the file, however the process ends.
 
 mod buffer;
 mod files;

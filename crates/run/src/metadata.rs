@@ -1,6 +1,6 @@
 //! Metadata work: workers whose requests are operations on names, as a program with many small files makes them. They
-//! begin together at the gate, stop between two operations, and tell what they have done in their cells; one that is
-//! stuck in the kernel is left behind.
+//! begin together at the gate, stop between two operations, and publish their counters in their cells; one that is
+//! stuck in the kernel is abandoned.
 
 pub mod caches;
 pub mod operations;
@@ -19,9 +19,9 @@ use results::{JobError, Latency};
 
 use crate::conduct::Observer;
 use crate::control::{Control, WorkerCell};
-use crate::roll::{Gate, Roll};
+use crate::stage_workers::{StageWorkers, StartGate};
 use crate::stall::{Found, StallDetector};
-use operations::{Ground, Item, Perform};
+use operations::{Item, OperationContext, Perform};
 
 /// Between two looks at the workers.
 const LOOK: Duration = Duration::from_millis(100);
@@ -34,7 +34,7 @@ pub struct Task {
     /// What it is called, for people.
     pub title: String,
     /// What the operations share.
-    pub ground: Arc<Ground>,
+    pub context: Arc<OperationContext>,
     /// The operation.
     pub perform: Perform,
     /// Whether a part of each operation is timed by itself.
@@ -125,7 +125,7 @@ enum Event {
 struct Shared {
     task: Task,
     cells: Vec<WorkerCell>,
-    gate: Gate,
+    gate: StartGate,
     events: Mutex<Sender<Event>>,
 }
 
@@ -157,8 +157,8 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
     let threads = usize::try_from(task.threads).unwrap_or(1).clamp(1, task.items.len().max(1));
     let (sender, events) = channel();
     let cells = (0..threads).map(|_| WorkerCell::new()).collect();
-    let shared = Arc::new(Shared { task, cells, gate: Gate::default(), events: Mutex::new(sender) });
-    let mut roll = Roll::new(threads);
+    let shared = Arc::new(Shared { task, cells, gate: StartGate::default(), events: Mutex::new(sender) });
+    let mut stage_workers = StageWorkers::new(threads);
     for number in 0..threads {
         let own = Arc::clone(&shared);
         let work = move || {
@@ -167,28 +167,28 @@ pub fn perform(task: Task, observer: &mut dyn Observer) -> std::io::Result<Outco
         };
         if let Err(error) = Builder::new().name("metadata".to_owned()).spawn(work) {
             // Those that wait at the gate already may not begin.
-            shared.cells.iter().for_each(WorkerCell::leave_behind);
+            shared.cells.iter().for_each(WorkerCell::abandon);
             shared.gate.open(STAGE);
             return Err(error);
         }
-        roll.begins(number);
+        stage_workers.begins(number);
     }
     let clock = RealClock::shared();
     let mut phase = Phase { clock, began_ns: None, looked_ns: clock.now_ns(), shared, observer };
-    let mut watched = vec![StallDetector::default(); threads];
+    let mut detectors = vec![StallDetector::default(); threads];
     let mut whole = Outcome::default();
-    while roll.is_awaited() {
+    while stage_workers.is_awaited() {
         match events.recv_timeout(LOOK) {
-            Ok(Event::Ready(number)) => roll.is_ready(number),
-            Ok(Event::Ended(number, outcome)) if roll.ends(number) => match outcome {
+            Ok(Event::Ready(number)) => stage_workers.is_ready(number),
+            Ok(Event::Ended(number, outcome)) if stage_workers.ends(number) => match outcome {
                 Ok(outcome) => whole.merge(*outcome),
                 Err(panic) => std::panic::resume_unwind(panic),
             },
             Ok(Event::Ended(..)) => {}
-            Err(RecvTimeoutError::Timeout) => phase.look(&mut watched, &mut roll, &mut whole),
+            Err(RecvTimeoutError::Timeout) => phase.look(&mut detectors, &mut stage_workers, &mut whole),
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        if !roll.is_anybody_starting() {
+        if !stage_workers.is_any_starting() {
             phase.begin();
         }
     }
@@ -214,7 +214,7 @@ impl Phase<'_> {
     }
 
     /// Tells how far it is, and leaves those behind that do not answer.
-    fn look(&mut self, watched: &mut [StallDetector<u64>], roll: &mut Roll, whole: &mut Outcome) {
+    fn look(&mut self, detectors: &mut [StallDetector<u64>], stage_workers: &mut StageWorkers, whole: &mut Outcome) {
         let now_ns = self.clock.now_ns();
         let step_ns = now_ns.saturating_sub(std::mem::replace(&mut self.looked_ns, now_ns));
         let Some(began_ns) = self.began_ns else { return };
@@ -222,8 +222,8 @@ impl Phase<'_> {
         let shared = Arc::clone(&self.shared);
         let task = &shared.task;
         let limits = task.control.bounds().operation(task.more_ns, task.control.stopped());
-        for (number, (detector, cell)) in watched.iter_mut().zip(&shared.cells).enumerate() {
-            if !roll.awaits(number) {
+        for (number, (detector, cell)) in detectors.iter_mut().zip(&shared.cells).enumerate() {
+            if !stage_workers.awaits(number) {
                 continue;
             }
             let thread = cell.thread().unwrap_or(0);
@@ -234,10 +234,10 @@ impl Phase<'_> {
                     self.observer.message(&sentence);
                 }
                 Found::Lost(silent_ns) => {
-                    let _ = roll.ends(number);
-                    cell.leave_behind();
-                    task.control.leave_behind();
-                    let (error, sentence) = stuck::left_behind(&task.title, &shared.name(number), thread, silent_ns);
+                    let _ = stage_workers.ends(number);
+                    cell.abandon();
+                    task.control.abandon();
+                    let (error, sentence) = stuck::abandoned(&task.title, &shared.name(number), thread, silent_ns);
                     self.observer.message(&sentence);
                     whole.merge(so_far(&shared, number, error, (began_ns, now_ns)));
                 }

@@ -1,4 +1,4 @@
-//! Which files a clone uses: names given, or names made from the format.
+//! Which files a clone uses: `filename`, or names made from `filename_format`.
 
 use std::path::PathBuf;
 

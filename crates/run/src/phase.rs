@@ -1,5 +1,5 @@
-//! The times at which a worker must look up from its loop: the end of the ramp, the end of a sample window, the
-//! end of the runtime, and a tick for orders and totals. The loop compares one number; everything else is here.
+//! The times at which a worker's loop runs its tick: the end of the ramp, the end of a sample window, the end of the
+//! runtime, and regularly for orders and totals. The loop compares one number; everything else is here.
 
 use crate::recorder::Recorder;
 
@@ -25,7 +25,7 @@ impl Timer {
 
 /// What the tick found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum TickResult {
     /// Go on.
     Continue,
     /// The ramp ended just now; the counters were cleared.
@@ -92,18 +92,18 @@ impl Phase {
     }
 
     /// Does what is due at `now_ns`.
-    pub(crate) fn turn(&mut self, now_ns: u64, recorder: &mut Recorder) -> Turn {
+    pub(crate) fn tick(&mut self, now_ns: u64, recorder: &mut Recorder) -> TickResult {
         if self.ramp_end_ns.is_some_and(|end| now_ns >= end) {
             self.ramp_end_ns = None;
             recorder.clear();
             self.start_measuring(now_ns);
-            return Turn::Measured;
+            return TickResult::Measured;
         }
         if !self.in_ramp() {
             self.close_windows(now_ns, recorder);
         }
         self.plan_next(now_ns);
-        if self.end_ns.is_some_and(|end| now_ns >= end) { Turn::TimeUp } else { Turn::Continue }
+        if self.end_ns.is_some_and(|end| now_ns >= end) { TickResult::TimeUp } else { TickResult::Continue }
     }
 
     fn close_windows(&mut self, now_ns: u64, recorder: &mut Recorder) {
@@ -129,19 +129,12 @@ mod tests {
     use job::PerDirection;
 
     use super::*;
-    use crate::recorder::Kept;
+    use crate::recorder::RecorderOptions;
 
     const MS: u64 = 1_000_000;
 
     fn recorder() -> Recorder {
-        let kept = Kept {
-            submission: false,
-            lat_distribution: false,
-            slat_distribution: false,
-            response: false,
-            syncs: false,
-        };
-        Recorder::new(PerDirection { read: true, write: false, trim: false }, kept, 1)
+        Recorder::new(PerDirection { read: true, write: false, trim: false }, RecorderOptions::default(), 1)
     }
 
     #[test]
@@ -149,12 +142,12 @@ mod tests {
         let mut recorder = recorder();
         let mut phase = Phase::begin(1000, 100 * MS, 200 * MS, 500, 500);
         assert!(phase.in_ramp());
-        assert_eq!(phase.turn(1000 + 50 * MS, &mut recorder), Turn::Continue);
+        assert_eq!(phase.tick(1000 + 50 * MS, &mut recorder), TickResult::Continue);
         recorder.transferred(job::Direction::Read, 4096);
-        assert_eq!(phase.turn(1000 + 100 * MS, &mut recorder), Turn::Measured);
+        assert_eq!(phase.tick(1000 + 100 * MS, &mut recorder), TickResult::Measured);
         assert_eq!(recorder.bytes(job::Direction::Read), 0, "ramp traffic is not reported");
-        assert_eq!(phase.turn(1000 + 299 * MS, &mut recorder), Turn::Continue);
-        assert_eq!(phase.turn(1000 + 300 * MS, &mut recorder), Turn::TimeUp);
+        assert_eq!(phase.tick(1000 + 299 * MS, &mut recorder), TickResult::Continue);
+        assert_eq!(phase.tick(1000 + 300 * MS, &mut recorder), TickResult::TimeUp);
         assert_eq!(phase.elapsed_ms(1000 + 300 * MS), 200);
         assert_eq!(phase.elapsed_ms(1001 + 300 * MS + 999), 201, "a started ms counts");
     }
@@ -164,9 +157,10 @@ mod tests {
         let mut recorder = recorder();
         let mut phase = Phase::begin(0, 0, 0, 500, 1000);
         recorder.transferred(job::Direction::Read, 512_000);
-        phase.turn(500 * MS, &mut recorder);
-        phase.turn(900 * MS, &mut recorder);
-        let shown = crate::recorder::Shown { clat: true, slat: false, lat: true, bandwidth: true, sampled: false };
+        phase.tick(500 * MS, &mut recorder);
+        phase.tick(900 * MS, &mut recorder);
+        let shown =
+            crate::recorder::ReportedFigures { clat: true, slat: false, lat: true, bandwidth: true, sampled: false };
         let counted = recorder.counted(900, shown);
         assert_eq!(counted.directions.read.bandwidth_samples.count, 1);
         assert_eq!(counted.directions.read.bandwidth_samples.min, 1000, "512,000 B in 0.5 s are 1,000 KiB/s");

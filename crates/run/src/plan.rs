@@ -15,7 +15,7 @@ use probe::{FileKind, HostFacts};
 use results::{JobSetup, Note, Severity, UnifiedReporting};
 use workload::{FileSizes, Workload};
 
-pub use files::{LayoutStep, Make, PlannedFile};
+pub use files::{LayoutMethod, LayoutStep, PlannedFile};
 pub use queueing::Queueing;
 pub(crate) use record::FILES_KEPT;
 
@@ -95,7 +95,7 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
     if jobs.iter().any(|job| job.verify.is_some()) {
         planning.plan.notes.extend(verify::note_of_shared_files(&planning.plan.workers));
     }
-    planning.plan.rejections.extend(memory::objection(&planning.plan.workers, facts));
+    planning.plan.rejections.extend(memory::refusal(&planning.plan.workers, facts));
     planning.plan
 }
 
@@ -122,7 +122,7 @@ impl Plan {
     ///
     /// # Errors
     /// The path of a file that does not lie below it.
-    pub fn keep_beneath(&mut self, directory: &Arc<Directory>) -> Result<(), std::path::PathBuf> {
+    pub fn confine_to(&mut self, directory: &Arc<Directory>) -> Result<(), std::path::PathBuf> {
         let reach = Reach::Beneath(Arc::clone(directory));
         for worker in self.workers.iter_mut().filter(|worker| !worker.job.submission.engine.is_diskless()) {
             if let Some(file) = worker.files.iter().find(|file| !reach.covers(&file.path)) {
@@ -251,7 +251,7 @@ impl Planning<'_> {
     }
 
     fn note(&mut self, id: &str, severity: Severity, job: &Job, text: String) {
-        self.plan.notes.push(Note { id: id.to_string(), severity, node: None, job: Some(job.name.clone()), text });
+        self.plan.notes.push(Note { job: Some(job.name.clone()), ..Note::new(id, severity, text) });
     }
 }
 

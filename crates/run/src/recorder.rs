@@ -1,4 +1,4 @@
-//! What one worker counts. Owned by its thread; nobody else touches it.
+//! The counters of one worker. Its thread owns them; no other accesses them.
 
 mod cells;
 mod classes;
@@ -122,8 +122,8 @@ impl Window {
 }
 
 /// What a worker keeps of each I/O.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Kept {
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RecorderOptions {
     /// Submission latency exists (asynchronous engines).
     pub(crate) submission: bool,
     /// Distribution of total latency.
@@ -141,7 +141,7 @@ pub(crate) struct Kept {
 pub(crate) struct Recorder {
     /// By direction. An array: its index is one multiplication per I/O, where named fields are a choice of three.
     lanes: [Lane; 3],
-    kept: Kept,
+    kept: RecorderOptions,
     sync: Option<Distributed>,
     sync_issued: u64,
     /// I/Os by the depth they were committed at; sorted into fio's levels for the record.
@@ -160,7 +160,7 @@ pub(crate) struct Stamps {
 
 impl Recorder {
     /// Counters for I/Os in these directions, at most `depth` in flight.
-    pub(crate) fn new(directions: PerDirection<bool>, kept: Kept, depth: usize) -> Recorder {
+    pub(crate) fn new(directions: PerDirection<bool>, kept: RecorderOptions, depth: usize) -> Recorder {
         let lane = |used: bool| Lane {
             bytes: 0,
             issued: 0,
@@ -390,7 +390,7 @@ fn call_size(count: usize) -> usize {
 
 /// Which latencies a report may show.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ReportedFigures {
     pub(crate) clat: bool,
     pub(crate) slat: bool,
     pub(crate) lat: bool,
@@ -400,7 +400,7 @@ pub(crate) struct Shown {
 }
 
 /// The transfers of a worker in the words of the record.
-pub(crate) struct Counted {
+pub(crate) struct TransferRecord {
     pub(crate) directions: PerDirection<DirectionRecord>,
     pub(crate) sync: results::SyncRecord,
     pub(crate) depth_levels: [u64; 7],
@@ -413,7 +413,7 @@ pub(crate) struct Counted {
 
 impl Recorder {
     /// The counters as a record holds them. `runtime_ms` is the length of the I/O phase.
-    pub(crate) fn counted(&self, runtime_ms: u64, shown: Shown) -> Counted {
+    pub(crate) fn counted(&self, runtime_ms: u64, shown: ReportedFigures) -> TransferRecord {
         let mut classes = [0; 32];
         if shown.clat && !shown.sampled {
             for clat in self.lanes.iter().filter_map(|lane| lane.clat.as_ref()) {
@@ -423,7 +423,7 @@ impl Recorder {
             }
         }
         let sampled_latency = shown.sampled.then(|| Box::new(self.by_direction(clat_of)));
-        Counted {
+        TransferRecord {
             directions: self.by_direction(|lane| self.direction(lane, runtime_ms, shown)),
             sync: results::SyncRecord {
                 ios: self.sync_issued,
@@ -449,7 +449,7 @@ impl Recorder {
         levels
     }
 
-    fn direction(&self, lane: &Lane, runtime_ms: u64, shown: Shown) -> DirectionRecord {
+    fn direction(&self, lane: &Lane, runtime_ms: u64, shown: ReportedFigures) -> DirectionRecord {
         let none = Latency::default;
         let exact = !shown.sampled;
         let timed = lane.clat.as_ref().map_or(0, |clat| clat.count);

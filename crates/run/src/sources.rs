@@ -1,4 +1,4 @@
-//! What the job language asks of the machine.
+//! Files, environment and system calls that the job language may use, from this machine.
 
 use std::io::Read;
 

@@ -1,38 +1,38 @@
-//! What shows no sign of life: noticed, told of, and in the end left behind. A run must end although a server, a daemon or
-//! a disk never answers.
+//! Detects workers, layouts and operations without progress: they are reported, and abandoned in the end. A run must
+//! end even if a server, a daemon or a disk never responds.
 //!
-//! Time is counted in the looks of whoever watches, not by the wall: a machine that stood still asks nobody to hurry.
+//! Time is counted in looks, not by the wall clock: after a suspend of the machine nothing counts as stalled.
 
 pub(crate) mod worker;
 
 use crate::bounds::Silence;
 
-/// One look counts at most so much, ns.
+/// Most time that one look counts, ns.
 const STEP_NS_MAX: u64 = 200_000_000;
 
-/// Counts the silence of one thing. `Sign`: what it has done so far; whatever differs from the look before is a sign of
-/// life.
+/// Counts the time without progress of one worker, layout or operation. `Sign`: what it has done so far; any change
+/// since the look before is progress.
 #[derive(Clone, Copy, Debug)]
 pub struct StallDetector<Sign> {
     seen: Option<Sign>,
     silent_ns: u64,
-    told: bool,
+    reported: bool,
 }
 
 /// What a look found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing to say.
+    /// There is progress, or too little time without it.
     Alive,
-    /// Nothing has changed for so many ns, and nobody was told yet.
+    /// No progress for so many ns, not reported yet.
     Silent(u64),
-    /// It is given up after so many ns.
+    /// It is abandoned after so many ns without progress.
     Lost(u64),
 }
 
 impl<Sign> Default for StallDetector<Sign> {
     fn default() -> Self {
-        StallDetector { seen: None, silent_ns: 0, told: false }
+        StallDetector { seen: None, silent_ns: 0, reported: false }
     }
 }
 
@@ -46,8 +46,8 @@ impl<Sign: PartialEq> StallDetector<Sign> {
         self.silent_ns += step_ns.min(STEP_NS_MAX);
         match () {
             () if self.silent_ns >= limits.lost_ns => Found::Lost(self.silent_ns),
-            () if self.silent_ns >= limits.told_ns && !self.told => {
-                self.told = true;
+            () if self.silent_ns >= limits.reported_ns && !self.reported => {
+                self.reported = true;
                 Found::Silent(self.silent_ns)
             }
             () => Found::Alive,
@@ -85,8 +85,8 @@ mod tests {
     #[test]
     fn it_is_told_once_and_any_progress_counts() {
         let (mut detector, limits) = (StallDetector::default(), Bounds::default().operation(0, false));
-        let told = (0..900).filter(|_| matches!(detector.look(STEP_NS, 0, limits), Found::Silent(_))).count();
-        assert_eq!(told, 1);
+        let reported = (0..900).filter(|_| matches!(detector.look(STEP_NS, 0, limits), Found::Silent(_))).count();
+        assert_eq!(reported, 1);
         assert!((0..900).all(|_| detector.look(STEP_NS, 1, limits) == Found::Alive));
         assert_eq!(detector.look(STEP_NS, 1, limits), Found::Lost(90_000_000_000));
     }

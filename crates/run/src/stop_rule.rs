@@ -1,4 +1,4 @@
-//! When a run ends before its lines say so: the conductor asks at each look.
+//! Rules that end a run before its runtime; the conductor evaluates them at each look.
 
 use results::{Note, Severity};
 
@@ -32,7 +32,7 @@ impl StopRule {
              {:.0} % of their median",
             tolerance * 100.0
         );
-        Some(Note { id: "settled".to_owned(), severity: Severity::Info, node: None, job: None, text })
+        Some(Note::new("settled", Severity::Info, text))
     }
 }
 

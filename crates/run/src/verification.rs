@@ -81,7 +81,7 @@ impl Verification {
         self.seal.check(buffer, op.offset, expected)
     }
 
-    /// Keeps what there is to say about a mismatch.
+    /// Records a mismatch and its message.
     pub(crate) fn note(&mut self, mismatch: &Mismatch, op: &Op, used: &[PlannedFile]) {
         if self.messages.len() as u64 >= LISTED_MAX {
             self.unlisted += 1;
@@ -137,7 +137,7 @@ pub(crate) fn reads_back(job: &Job) -> bool {
     job.pattern.access.writes && !job.extent.time_based && job.verify.as_ref().is_some_and(|verify| verify.read_back)
 }
 
-/// Whether the worker only reads back, and leaves out the writes.
+/// Whether the worker only reads back, without writing (`verify_only`).
 pub(crate) fn only(job: &Job) -> bool {
     job.pattern.access.writes && job.verify.as_ref().is_some_and(|verify| verify.only)
 }
@@ -148,7 +148,7 @@ pub(crate) struct ReadBack<'run, E: Engine, A> {
     pub(crate) ended: Ended,
     /// Length of the phase, the reads alone.
     pub(crate) elapsed_ms: u64,
-    /// What else there is to say.
+    /// Messages about it.
     pub(crate) messages: Vec<String>,
 }
 
@@ -170,7 +170,7 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
         Ok(generator) => generator,
         Err(error) => return failed(drive, EINVAL, "workload", error.to_string()),
     };
-    if let Err(error) = drive.store_and_forget() {
+    if let Err(error) = drive.sync_and_drop_caches() {
         return failed(drive, error.code, "fsync", error.to_string());
     }
     let verification = Verification::new(plan, true).filter(|_| !plan.job.submission.engine.is_diskless());

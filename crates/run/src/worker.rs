@@ -21,17 +21,16 @@ use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::logs::LogBuffer;
 use crate::phase::Phase;
 use crate::plan::{PlannedFile, WorkerPlan};
-use crate::recorder::{Kept, Recorder};
+use crate::recorder::{Recorder, RecorderOptions};
 use crate::verification::{self, Verification};
 pub(crate) use end::{Refused, WorkerEnd};
 
-/// Runs the worker to its end. `index` counts from 0. `None`: it came back after it had been left behind, and its end is
-/// written.
+/// Runs the worker to its end. `index` counts from 0. `None`: it had been abandoned before, and its end is recorded.
 pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     let plan = &shared.plan.workers[index];
     let cell = &shared.cells[index];
     cell.set_thread(engine::thread::thread_id());
-    engine::allocation::can_be_left_behind();
+    engine::allocation::may_be_abandoned();
     let files = match prepare(plan, &shared.control, cell) {
         Ok(files) => files,
         Err(refused) => {
@@ -145,7 +144,7 @@ fn open(plan: &WorkerPlan, file: &PlannedFile, control: &Control, cell: &WorkerC
     Ok(opened)
 }
 
-/// What the kernel is told about the pattern to come.
+/// Advises the kernel about the pattern (fadvise).
 fn advice(plan: &WorkerPlan) -> Option<Advice> {
     match plan.job.files.fadvise {
         Fadvise::Off => None,
@@ -202,7 +201,7 @@ struct Task<'run> {
 }
 
 impl EngineVisitor for Task<'_> {
-    /// `None`: it was left behind before it could begin.
+    /// `None`: it was abandoned before it could begin.
     type Output = Option<WorkerEnd>;
 
     // Inlined, all engines would share one frame, and every worker's stack would hold room for the loop of each.
@@ -304,7 +303,7 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
     let job = &plan.job;
     let access = job.pattern.access;
     let durability = &job.durability;
-    let kept = Kept {
+    let kept = RecorderOptions {
         submission: !synchronous,
         lat_distribution: job.reporting.lat_percentiles,
         slat_distribution: job.reporting.slat_percentiles,
@@ -367,23 +366,23 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     let mut elapsed_ms = parts.phase.elapsed_ms(end_ns);
     let final_sync_ns = syncs.as_ref().is_ok_and(|count| *count > 0).then(|| end_ns.saturating_sub(sync_began_ns));
     failure = failure.or(syncs.err());
-    let mut said = Vec::new();
+    let mut messages = Vec::new();
     if verification::reads_back(&plan.job) && failure.is_none() && lost.is_none() {
         if came_to_end {
             let read_back = verification::read_back(plan, drive, elapsed_ms);
             (drive, failure, elapsed_ms) = (read_back.drive, failure_of(read_back.ended), read_back.elapsed_ms);
-            said = read_back.messages;
+            messages = read_back.messages;
             lost = drive.take_lost();
         } else {
-            said.push(format!("fio: {}: the writes did not finish: nothing was verified", plan.job.name));
+            messages.push(format!("fio: {}: the writes did not finish: nothing was verified", plan.job.name));
         }
     }
-    said.extend(
+    messages.extend(
         drive.take_verification().map(|verification| verification.into_messages(&plan.files)).unwrap_or_default(),
     );
     let mut parts = drive.into_parts();
     let over_ns = parts.engine.clock().now_ns();
-    said.extend(parts.log.take().and_then(|log| log.finish(&plan.job.name, over_ns)));
+    messages.extend(parts.log.take().and_then(|log| log.finish(&plan.job.name, over_ns)));
     let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
     record.final_sync_ns = final_sync_ns;
     record.latency_series = series.map(LatencySeries::into_slices).unwrap_or_default();
@@ -392,17 +391,17 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     if parts.time_all && (!E::SYNCHRONOUS || parts.governor.is_none() && plan.job.pattern.access.reads) {
         record.engine_ways.push("shared-readings".to_owned());
     }
-    said.extend(failure.as_ref().map(|failure| sentences::of_failure(plan, failure)).unwrap_or_default());
+    messages.extend(failure.as_ref().map(|failure| sentences::of_failure(plan, failure)).unwrap_or_default());
     let failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
     record.error = failure.map(|failure| job_error(failure.code, failure.function));
     if let Some(lost) = &lost {
-        said.extend(sentences::of_lost(plan, lost));
+        messages.extend(sentences::of_lost(plan, lost));
         record.error = record.error.or_else(|| Some(job_error(ETIMEDOUT, DRAIN)));
         record.lost = Some(sentences::lost_requests(plan, lost));
         // Its end would wait for them once more; what it holds is the kernel's until the process ends.
         std::mem::forget(parts.engine);
     }
-    WorkerEnd { record, messages: said, failed, lost: lost.is_some() }
+    WorkerEnd { record, messages, failed, lost: lost.is_some() }
 }
 
 fn failure_of(ended: Ended) -> Option<Failure> {
@@ -417,8 +416,8 @@ fn ends_with_sync(plan: &WorkerPlan) -> bool {
     durability.end_fsync || durability.fsync_on_close || durability.end_syncfs
 }
 
-/// `end_fsync`, `fsync_on_close` and `end_syncfs`; how many syncs that were. One may never return: what is known goes
-/// into the worker's cell before.
+/// `end_fsync`, `fsync_on_close` and `end_syncfs`; returns the number of syncs. One may never return: what is known is
+/// stored in the worker's cell before.
 #[cold]
 fn final_syncs<E: Engine, A: Account>(plan: &WorkerPlan, parts: &Parts<'_, E, A>, now_ns: u64) -> Result<u32, Failure> {
     let elapsed_ms = parts.phase.elapsed_ms(now_ns);

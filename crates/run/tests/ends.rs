@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use engine::files::Directory;
-use run::metadata::operations::{self, Ground, Item};
+use run::metadata::operations::{self, Item, OperationContext};
 use run::metadata::{self, Progress, Task};
 use run::{Bounds, Conditions, Control, Line, Observer, StopRule};
 
@@ -112,7 +112,7 @@ fn an_operation_on_a_name_that_never_comes_back_is_left_behind() {
     let control = Arc::new(Control::with_bounds(Bounds::of_seconds(1)));
     let task = Task {
         title: "read".to_owned(),
-        ground: Arc::new(Ground::new(Directory::open(place.path()).expect("it is there"), 5)),
+        context: Arc::new(OperationContext::new(Directory::open(place.path()).expect("it is there"), 5)),
         perform: operations::read,
         has_part: false,
         items: vec![item(0, c"file"), item(1, c"fifo")],
@@ -128,5 +128,5 @@ fn an_operation_on_a_name_that_never_comes_back_is_left_behind() {
     let error = outcome.error.map(|error| (error.code, error.text));
     assert_eq!(error, Some((110, "no answer for 1 s about fifo".to_owned())));
     assert_eq!((outcome.done, outcome.failures, outcome.latency.moments.count), (vec![0], 1, 1));
-    assert!(control.left_behind() && observer.messages.len() == 1, "{:?}", observer.messages);
+    assert!(control.abandoned() && observer.messages.len() == 1, "{:?}", observer.messages);
 }

@@ -263,8 +263,8 @@ fn a_file_that_the_run_removes_is_seen_to_the_end() {
 fn latency_is_told_second_by_second_and_adds_up() {
     let record = run_words("--name=a --ioengine=null --size=1g --runtime=2 --time_based --rate_iops=2000 --numjobs=2");
     for job in &record.jobs {
-        let told: u64 = job.latency_series.iter().flat_map(|slice| &slice.classes).map(|(_, count)| count).sum();
-        assert_eq!(told, job.directions.read.clat.moments.count);
+        let counted: u64 = job.latency_series.iter().flat_map(|slice| &slice.classes).map(|(_, count)| count).sum();
+        assert_eq!(counted, job.directions.read.clat.moments.count);
         assert!(job.latency_series.is_sorted_by_key(|slice| slice.at_ms) && !job.latency_series.is_empty());
     }
     let many = run_words("--name=a --ioengine=null --size=4k --numjobs=65");

@@ -45,8 +45,8 @@ fn system_calls(words: &str, summary: &Path) -> Result<f64, String> {
         .output()
         .map_err(|error| format!("strace: {error}"))?;
     if !traced.status.success() {
-        let said = [traced.stdout, traced.stderr].concat();
-        return Err(format!("the traced run failed:\n{}", String::from_utf8_lossy(&said)));
+        let output = [traced.stdout, traced.stderr].concat();
+        return Err(format!("the traced run failed:\n{}", String::from_utf8_lossy(&output)));
     }
     let text = std::fs::read_to_string(summary).map_err(|error| format!("strace left no summary: {error}"))?;
     // The last line: share, seconds, microseconds a call, calls, perhaps errors, "total".

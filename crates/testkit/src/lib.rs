@@ -1,4 +1,5 @@
-//! What the tests share: a directory of their own, the built program run in it, the lab's stacks, and why one is skipped.
+//! What the tests share: a directory of their own, the built program run in it, the lab's stacks, and why one is
+//! skipped.
 #![forbid(unsafe_code)]
 
 mod place;
@@ -42,7 +43,7 @@ pub fn skip(reason: &str) {
     eprintln!("skipped: {reason}");
 }
 
-/// Whether a program is installed; if not, that is said.
+/// Whether a program is installed; if not, prints that the test is skipped.
 pub fn has(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok_and(|ran| ran.status.success());
     if !found {
@@ -51,7 +52,7 @@ pub fn has(tool: &str) -> bool {
     found
 }
 
-/// Whether what needs root can be done; if not, that is said.
+/// Whether the test has root; if not, prints that it is skipped.
 pub fn is_root(what: &str) -> bool {
     let root = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("this process")) == 0;
     if !root {
@@ -76,4 +77,15 @@ pub fn word(path: &Path) -> &str {
 /// What a program has printed.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Compares a document of the workspace with what the code says; `FSDYNO_DOCS=write` writes it instead.
+#[track_caller]
+pub fn assert_document(path: &str, text: &str) {
+    let file = workspace().join(path);
+    if std::env::var_os("FSDYNO_DOCS").is_some_and(|word| word == "write") {
+        std::fs::write(&file, text).expect("the document can be written");
+    }
+    let found = std::fs::read_to_string(&file).unwrap_or_default();
+    assert_eq!(found, text, "{path} is stale: FSDYNO_DOCS=write cargo test -p fsdyno --bins");
 }

@@ -10,7 +10,7 @@ pub struct Ran {
     pub status: Option<i32>,
     /// What it printed.
     pub stdout: String,
-    /// What it said beside.
+    /// Its stderr.
     pub stderr: String,
 }
 
@@ -22,7 +22,7 @@ impl Ran {
         self
     }
 
-    /// It must have printed nothing, said this, and ended with status 2.
+    /// It must have printed nothing on stdout, this on stderr, and ended with status 2.
     #[track_caller]
     pub fn refused(self, says: &str) -> String {
         assert_eq!((self.status, self.stdout.as_str()), (Some(2), ""), "{}", self.stderr);

@@ -32,18 +32,18 @@ pub fn pause(ms: u64) {
     clock.sleep_until_ns(clock.now_ns() + ms * 1_000_000);
 }
 
-/// A program that goes on. What it says is on disk, so that nobody has to read pipes.
+/// A running program. Its output is in files, so that no pipe has to be read.
 pub struct Running {
     child: Child,
-    said: TempDir,
+    output: TempDir,
 }
 
 impl Running {
     /// Starts it with both outputs on disk.
     pub fn start(command: &mut Command) -> Running {
-        let said = crate::directory();
-        let stdout = File::create(said.path().join("stdout")).expect("a file is made");
-        Running::start_beside(command.stdout(stdout), said)
+        let output = crate::directory();
+        let stdout = File::create(output.path().join("stdout")).expect("a file is made");
+        Running::start_beside(command.stdout(stdout), output)
     }
 
     /// Starts a command whose stdout the caller has chosen.
@@ -51,10 +51,10 @@ impl Running {
         Running::start_beside(command.stdout(stdout), crate::directory())
     }
 
-    fn start_beside(command: &mut Command, said: TempDir) -> Running {
-        let stderr = File::create(said.path().join("stderr")).expect("a file is made");
+    fn start_beside(command: &mut Command, output: TempDir) -> Running {
+        let stderr = File::create(output.path().join("stderr")).expect("a file is made");
         let child = command.stderr(stderr).spawn().expect("the program starts");
-        Running { child, said }
+        Running { child, output }
     }
 
     /// Its number.
@@ -64,7 +64,7 @@ impl Running {
 
     fn text(&self, name: &str) -> String {
         // Not there is nothing yet, or went elsewhere.
-        crate::text(&std::fs::read(self.said.path().join(name)).unwrap_or_default())
+        crate::text(&std::fs::read(self.output.path().join(name)).unwrap_or_default())
     }
 
     /// What it has printed so far.
@@ -72,13 +72,13 @@ impl Running {
         self.text("stdout")
     }
 
-    /// What it has said beside so far.
+    /// Its stderr so far.
     pub fn stderr(&self) -> String {
         self.text("stderr")
     }
 
     /// All of it.
-    pub fn said(&self) -> String {
+    pub fn output(&self) -> String {
         self.stdout() + &self.stderr()
     }
 
@@ -141,8 +141,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // After a failed assertion nothing goes on in the background; after a good end both calls do nothing. One that is
-        // stuck in the kernel is not waited for.
+        // After a failed assertion nothing goes on in the background; after a good end both calls do nothing. One that
+        // is stuck in the kernel is not waited for.
         let _ = self.child.kill();
         let _ = self.child.try_wait();
     }

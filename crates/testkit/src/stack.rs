@@ -13,26 +13,27 @@ const INSIDE: &str = "FSDYNO_LAB_INSIDE";
 /// The lab's status for a stack that cannot stand here.
 const CANNOT_STAND: i32 = 77;
 
-/// Before what a test tells: the harness inside a stack prints more, which must not be counted twice.
-const TOLD: &str = "| ";
+/// Prefix of the lines that a test shows: the harness inside a stack prints others, which must not be counted twice.
+const REPORT_PREFIX: &str = "| ";
 
 /// One stack at a time: the figures of two would be each other's.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// Runs `body` inside the stack (`nfs --delay-ms 2`). `test` is the full name of the calling test.
+/// Runs `body` inside the stack (`nfs --delay-ms 2`), where no other such stack stands. `test` is the full name of the
+/// calling test.
 #[track_caller]
 pub fn inside(test: &str, stack: &str, body: impl FnOnce()) {
-    told_inside(test, stack, body).iter().flatten().for_each(|line| tell(line));
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    reports_inside(test, stack, body).iter().flatten().for_each(|line| show(line));
 }
 
-/// The same; the lines that it told there, `None` inside and where the stack cannot stand.
+/// The same beside other stacks; the lines that the test showed, `None` inside and where the stack cannot stand.
 #[track_caller]
-pub fn told_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Vec<String>> {
+pub fn reports_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Vec<String>> {
     if std::env::var_os(INSIDE).is_some() {
         body_in_guest(body);
         return None;
     }
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let ran = Command::new(workspace().join("lab/lab"))
         .arg("run")
         .args(stack.split_whitespace())
@@ -52,25 +53,24 @@ pub fn told_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Vec<S
     assert!(ran.status.success(), "{}{}", ran.status, format!("\n{stdout}\n{stderr}").replace('\n', "\n    "));
     assert!(stdout.contains("1 passed"), "{test} is no test's name: nothing ran inside\n{stdout}");
     stderr.lines().filter_map(|line| line.strip_prefix("skipped: ")).for_each(skip);
-    Some(stdout.lines().filter_map(|line| line.strip_prefix(TOLD)).map(str::to_owned).collect())
+    Some(stdout.lines().filter_map(|line| line.strip_prefix(REPORT_PREFIX)).map(str::to_owned).collect())
 }
 
-/// Should it fail, the last words of the kernel that it ran on are told: a process that crashed is named there with
-/// its address.
+/// If it fails, the last lines of the kernel's log are shown: they name a process that crashed, with its address.
 fn body_in_guest(body: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(body)) {
         let words = Command::new("dmesg").output().map(|ran| text(&ran.stdout)).unwrap_or_default();
         let lines: Vec<&str> = words.lines().collect();
-        tell(&format!("the kernel's last words:\n{}", lines[lines.len().saturating_sub(12)..].join("\n")));
+        show(&format!("the kernel's last words:\n{}", lines[lines.len().saturating_sub(12)..].join("\n")));
         resume_unwind(panic);
     }
 }
 
-/// For who looks at a test's output: the figures behind what it holds. Lines told inside a stack come out of it.
+/// Shows figures in the output of a test. Lines shown inside a stack are passed out of it.
 #[expect(clippy::print_stdout, reason = "shown with --nocapture, or when the test fails")]
-pub fn tell(text: &str) {
+pub fn show(text: &str) {
     // The harness may have printed the test's name without an end of its line.
-    text.lines().for_each(|line| println!("\n{TOLD}{line}"));
+    text.lines().for_each(|line| println!("\n{REPORT_PREFIX}{line}"));
 }
 
 /// A place of the stack: `LAB_NFS`.

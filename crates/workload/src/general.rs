@@ -11,7 +11,7 @@ use crate::pacing::Deadlines;
 use crate::place::Placement;
 use crate::random::{Seeds, Slot};
 use crate::service::Service;
-use crate::workload::{Flow, Workload};
+use crate::workload::{DirectionMix, Workload};
 
 /// One request at a time, in every way the language has.
 #[derive(Clone, Debug)]
@@ -42,13 +42,13 @@ enum Chooser {
 
 impl Chooser {
     fn new(workload: &Workload, seeds: &Seeds) -> Self {
-        match workload.flow() {
-            Flow::Only(direction) => Chooser::Only(direction),
-            Flow::Mixed(read_percent, second) => {
+        match workload.direction_mix() {
+            DirectionMix::Only(direction) => Chooser::Only(direction),
+            DirectionMix::Mixed(read_percent, second) => {
                 let mix = Mix::new(seeds.of(Slot::Mix), read_percent, kind_of(second));
                 Chooser::Mixed(mix, second, Deadlines::of_both(&workload.pacing, second))
             }
-            Flow::TrimThenWrite => Chooser::TrimThenWrite,
+            DirectionMix::TrimThenWrite => Chooser::TrimThenWrite,
         }
     }
 

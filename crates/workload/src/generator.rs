@@ -14,7 +14,7 @@ use crate::place::permutation_seed;
 use crate::plain::{Directions, Order, Plain};
 use crate::random::{Seeds, Slot, Tausworthe};
 use crate::replay::Replay;
-use crate::workload::{Flow, Workload, WorkloadError};
+use crate::workload::{DirectionMix, Workload, WorkloadError};
 
 /// What [`Generator::refill`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,12 +102,12 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
     let [file] = workload.files.as_slice() else { return None };
     let size = plain_size(workload)?;
     let blocks = file.length / u64::from(size);
-    let directions = match workload.flow() {
-        Flow::Only(direction) => Directions::Only(kind_of(direction)),
-        Flow::Mixed(read_percent, second) => {
+    let directions = match workload.direction_mix() {
+        DirectionMix::Only(direction) => Directions::Only(kind_of(direction)),
+        DirectionMix::Mixed(read_percent, second) => {
             Directions::Mixed(Mix::new(seeds.of(Slot::Mix), read_percent, kind_of(second)))
         }
-        Flow::TrimThenWrite => return None,
+        DirectionMix::TrimThenWrite => return None,
     };
     let mixed = matches!(directions, Directions::Mixed(_));
     let seed = seeds.of(Slot::Offset);
@@ -144,6 +144,6 @@ fn plain_size(workload: &Workload) -> Option<u32> {
         || pattern.access.random && pattern.block_align.is_some()
         || pattern.access.random && workload.directions().any(|direction| pattern.random_percent[direction] < 100)
         || Syncs::asked_for(&workload.durability)
-        || matches!(workload.flow(), Flow::Mixed(_, second) if two_rates(second));
+        || matches!(workload.direction_mix(), DirectionMix::Mixed(_, second) if two_rates(second));
     (!rare).then_some(size)
 }

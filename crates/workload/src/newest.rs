@@ -15,17 +15,17 @@ const UNITS_MAX: u64 = 1 << 28;
 #[derive(Clone, Debug)]
 pub(crate) struct Newest {
     unit: u64,
-    files: Vec<Counted>,
+    files: Vec<WriteCounts>,
 }
 
 #[derive(Clone, Debug)]
-struct Counted {
+struct WriteCounts {
     start: u64,
     /// Wraps around, which does no harm: it is counted down as often as up.
     writes: Vec<u32>,
 }
 
-/// Whether and how the newest writes can be told.
+/// Whether and how the newest write to a place is known.
 pub(crate) enum Overwriting {
     /// Each block is written once.
     Never,
@@ -45,7 +45,7 @@ impl Newest {
             return Overwriting::TooMuch;
         }
         let counted =
-            |file: &crate::FileRange| Counted { start: file.start, writes: vec![0; units(file.length) as usize] };
+            |file: &crate::FileRange| WriteCounts { start: file.start, writes: vec![0; units(file.length) as usize] };
         Overwriting::Counted(Newest { unit, files: workload.files.iter().map(counted).collect() })
     }
 

@@ -221,21 +221,21 @@ impl Placement {
         let found = self.find(file, direction)?;
         let sizes = &mut self.sizes[sized_as(self.sizes_by_sequence, direction, found.random)];
         let file = &mut self.files[file];
-        let room = file.length.checked_sub(found.offset)?;
-        let mut length = match (&mut file.cover, sizes.draw(room)) {
+        let remaining = file.length.checked_sub(found.offset)?;
+        let mut length = match (&mut file.cover, sizes.draw(remaining)) {
             (Cover::Map(map), drawn) if found.random => {
                 // The free run may be shorter than the size, and so may be the rest of the range.
-                let length = drawn.map_or(room, u64::from);
+                let length = drawn.map_or(remaining, u64::from);
                 let unit = self.units[direction];
                 let block = found.offset / unit;
                 let end = block + map.mark(block, length.div_ceil(unit));
                 // Past the last whole block the rest of the range is free for the last request.
-                let run = if end == file.length / unit { room } else { (end - block) * unit };
+                let run = if end == file.length / unit { remaining } else { (end - block) * unit };
                 length.min(run) as u32
             }
             (_, drawn) => drawn?,
         };
-        length = length.min(room.min(u64::from(u32::MAX)) as u32);
+        length = length.min(remaining.min(u64::from(u32::MAX)) as u32);
         file.last_start[direction] = found.offset;
         file.position[direction] = found.offset + u64::from(length);
         Some(Spot { offset: file.start + found.offset, length, wrapped: found.wrapped })

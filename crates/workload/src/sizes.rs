@@ -54,19 +54,19 @@ impl Sizes {
 
     /// The next size that fits into `room` bytes: sizes too large are drawn again. `None` if not even the smallest
     /// fits.
-    pub(crate) fn draw(&mut self, room: u64) -> Option<u32> {
-        if u64::from(self.min()) > room {
+    pub(crate) fn draw(&mut self, remaining: u64) -> Option<u32> {
+        if u64::from(self.min()) > remaining {
             return None;
         }
         loop {
-            let size = self.draw_once(room);
-            if u64::from(size) <= room {
+            let size = self.draw_once(remaining);
+            if u64::from(size) <= remaining {
                 return Some(size);
             }
         }
     }
 
-    fn draw_once(&mut self, room: u64) -> u32 {
+    fn draw_once(&mut self, remaining: u64) -> u32 {
         match &self.kind {
             Kind::Fixed(size) => *size,
             Kind::Range { min, max, unaligned } => {
@@ -78,7 +78,7 @@ impl Sizes {
             Kind::Split { parts, .. } => {
                 let fraction = self.stream.fraction();
                 // A size that does not fit gives way to the next one with a larger share.
-                let fits = |part: &&(f64, u32)| fraction < part.0 && u64::from(part.1) <= room;
+                let fits = |part: &&(f64, u32)| fraction < part.0 && u64::from(part.1) <= remaining;
                 parts.iter().find(fits).map_or(u32::MAX, |part| part.1)
             }
         }

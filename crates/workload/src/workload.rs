@@ -20,7 +20,7 @@ pub struct FileRange {
 
 /// Which way the requests of a workload go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub(crate) enum DirectionMix {
     Only(Direction),
     /// So many percent of reads, from 1 to 99, and another direction.
     Mixed(u32, Direction),
@@ -98,16 +98,16 @@ pub enum WorkloadError {
 impl Workload {
     /// Which way the requests go. A mix without a share for one of its sides is no mix: nothing that balances
     /// directions may let that side in.
-    pub(crate) fn flow(&self) -> Flow {
+    pub(crate) fn direction_mix(&self) -> DirectionMix {
         let access = self.pattern.access;
         if access.trims && access.writes {
-            return Flow::TrimThenWrite;
+            return DirectionMix::TrimThenWrite;
         }
         let second = if access.writes { Direction::Write } else { Direction::Trim };
         match (access.reads, access.modifies(), self.pattern.read_percent) {
-            (true, false, _) | (true, true, 100..) => Flow::Only(Direction::Read),
-            (false, _, _) | (true, true, 0) => Flow::Only(second),
-            (true, true, percent) => Flow::Mixed(percent, second),
+            (true, false, _) | (true, true, 100..) => DirectionMix::Only(Direction::Read),
+            (false, _, _) | (true, true, 0) => DirectionMix::Only(second),
+            (true, true, percent) => DirectionMix::Mixed(percent, second),
         }
     }
 

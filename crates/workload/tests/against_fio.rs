@@ -8,7 +8,7 @@ mod sequence;
 
 use std::process::Command;
 
-use sequence::{Options, sequence, word, workload};
+use sequence::{sequence, word, workload};
 
 /// So many requests of each case are compared.
 const MOST: usize = 200;
@@ -28,7 +28,7 @@ fn compare(line: &str, expected: &[impl AsRef<str>]) -> Option<String> {
 }
 
 fn compare_first(line: &str, expected: &[impl AsRef<str>], most: usize) -> Option<String> {
-    let made = sequence(&workload(&Options::new(line)), most);
+    let made = sequence(&workload(line), most);
     let expected: Vec<&str> = expected.iter().map(AsRef::as_ref).collect();
     let differs = made.iter().zip(&expected).position(|(made, expected)| made != expected);
     let at = differs.or((made.len() != expected.len()).then_some(made.len().min(expected.len())))?;

@@ -16,21 +16,7 @@ fn access(random: bool, reads: bool, writes: bool) -> Access {
 /// One file of `length` bytes from `start` on, 4 KiB reads in random order.
 fn workload(start: u64, length: u64) -> Workload {
     Workload {
-        pattern: Pattern {
-            access: access(true, true, false),
-            modifier: None,
-            identical: false,
-            block_size: PerDirection::all(BlockSize::Fixed(4096)),
-            block_align: None,
-            unaligned_sizes: false,
-            sizes_by_sequence: false,
-            read_percent: 50,
-            random_percent: PerDirection::all(100),
-            seed: Seed::Fixed(0x89),
-            random_map: true,
-            generator: None,
-            distribution: Distribution::Uniform,
-        },
+        pattern: Pattern { access: access(true, true, false), ..job::draft::Draft::default().job.pattern },
         service: FileService::RoundRobin { per_file: 1 },
         files: vec![FileRange { start, length, name: "file".into() }],
         bytes: length,

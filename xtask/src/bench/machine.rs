@@ -1,4 +1,4 @@
-//! The machine in general words: enough to judge the numbers, nothing that names it.
+//! A description of the machine: enough to judge the numbers, nothing that identifies it.
 
 use std::process::Command;
 
@@ -9,19 +9,19 @@ pub(super) fn describe(bench: &Bench) -> Vec<String> {
     let mut lines = vec![
         format!("- processor: {} ({} in use)", processor(), bench.processors),
         format!("- kernel: {}", kernel()),
-        format!("- file system: {}", said("stat", &["-f", "-c", "%T", &bench.directory.to_string_lossy()])),
-        format!("- ours: {}", bench.ours.version),
+        format!("- file system: {}", output_of("stat", &["-f", "-c", "%T", &bench.directory.to_string_lossy()])),
+        format!("- fsdyno: {}", bench.ours.version),
     ];
-    lines.push(format!("- beside it: {}", bench.fio.as_ref().map_or("no fio", |fio| fio.version.as_str())));
-    lines.push(format!("- date: {}", said("date", &["-u", "+%Y-%m-%d"])));
-    lines.push(format!("- neighbours: load average {} at the end (1 is this benchmark)", load()));
+    lines.push(format!("- fio: {}", bench.fio.as_ref().map_or("not installed", |fio| fio.version.as_str())));
+    lines.push(format!("- date: {}", output_of("date", &["-u", "+%Y-%m-%d"])));
+    lines.push(format!("- load average at the end: {} (1 is this benchmark)", load()));
     lines.push(format!("- runs: {} pairs of {} ms, pinned to one processor", bench.rounds, bench.runtime_ms));
     lines
 }
 
 /// Name and version, without the suffix that the builder of the kernel chose.
 fn kernel() -> String {
-    let text = said("uname", &["-sr"]);
+    let text = output_of("uname", &["-sr"]);
     text.split('-').next().unwrap_or("unknown").to_owned()
 }
 
@@ -37,7 +37,7 @@ fn processor() -> String {
     line.and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown").to_owned()
 }
 
-fn said(program: &str, words: &[&str]) -> String {
+fn output_of(program: &str, words: &[&str]) -> String {
     let output = Command::new(program).args(words).output();
     let text = output.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     text.filter(|text| !text.is_empty()).unwrap_or_else(|| "unknown".to_owned())

@@ -155,9 +155,10 @@ fn bound(bound: Bound) -> String {
 pub(super) fn document(machine: &[String], table: &str) -> String {
     format!(
         "# Benchmarks\n\n\
-         The last result of `cargo xtask bench --write`. Requests are 4 KiB with full latency recording and each block\n\
-         once, unless the case says otherwise. fio runs with `thread=1`. Values are medians unless called means; \"times\n\
-         better\" is the median of the ratios within the rounds: fio / fsdyno of a cost, fsdyno / fio of a rate.\n\n\
+         The latest result of `cargo xtask bench --write`. Unless a case says otherwise, requests are 4 KiB, each block\n\
+         is used once, and all latencies are recorded. fio runs with `thread=1`. Values are medians unless marked as means.\n\
+         \"times better\" is the median ratio of the rounds: fio / fsdyno for a cost, fsdyno / fio for a rate.\n\
+         \"must\" is the bound to be met, \"aim\" the goal.\n\n\
          {}\n\n{table}",
         machine.join("\n")
     )

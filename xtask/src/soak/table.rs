@@ -98,15 +98,7 @@ mod tests {
 
     fn judged(target: &str, id: &str, severity: Severity) -> Judged {
         let target = TARGETS.iter().find(|known| known.name == target).unwrap();
-        let finding = Finding {
-            id: id.into(),
-            severity,
-            node: None,
-            job: None,
-            numbers: Vec::new(),
-            cause: "its cause".into(),
-            next: String::new(),
-        };
+        let finding = Finding::new(id, severity, "its cause", String::new());
         Judged { target, what: "--its line".into(), findings: vec![finding] }
     }
 

@@ -1,7 +1,7 @@
 //! Rust sources, line by line: names of modules, length, words, and who may touch the system (`engine` acts, `probe`
 //! looks, and all other crates ask one of them; tests are free).
 
-use super::rooms::{SYSTEM_ROOMS, UNSAFE_ROOM};
+use super::layers::{SYSTEM_LAYERS, UNSAFE_LAYER};
 use super::{File, Finding};
 
 /// Names that say nothing, and so attract everything.
@@ -39,7 +39,7 @@ fn check_file(file: &File) -> Vec<Finding> {
         findings
             .push(Finding::new(&file.path, format!("has {lines} lines, more than {LINES_MAX}: split it by subject")));
     }
-    let outside_unsafe = !file.path.starts_with(&format!("crates/{UNSAFE_ROOM}/"));
+    let outside_unsafe = !file.path.starts_with(&format!("crates/{UNSAFE_LAYER}/"));
     for (line, text) in (1..).zip(file.text.lines()) {
         for (banned, instead) in BANNED.iter().filter(|(banned, _)| text.contains(banned)) {
             findings.push(Finding::at(&file.path, line, format!("`{banned}`: {instead}")));
@@ -62,11 +62,11 @@ fn empty_name(path: &str) -> Option<&str> {
 
 /// Code of a crate that does not call the system.
 fn is_behind(path: &str) -> bool {
-    let Some((room, rest)) = path.strip_prefix("crates/").and_then(|path| path.split_once("/src/")) else {
+    let Some((library, rest)) = path.strip_prefix("crates/").and_then(|path| path.split_once("/src/")) else {
         return false;
     };
-    let is_test = rest.ends_with("tests.rs") || rest.split('/').any(|part| part == "tests") || room == "testkit";
-    !is_test && !SYSTEM_ROOMS.contains(&room)
+    let is_test = rest.ends_with("tests.rs") || rest.split('/').any(|part| part == "tests") || library == "testkit";
+    !is_test && !SYSTEM_LAYERS.contains(&library)
 }
 
 /// Calls of the system before the tests, which stand last.

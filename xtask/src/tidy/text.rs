@@ -1,4 +1,4 @@
-//! All text files: no paths of somebody's machine; documents have one title.
+//! All text files: no paths of a developer's machine; documents have one title.
 
 use super::{File, Finding};
 

@@ -1,12 +1,12 @@
-//! How a figure differs from run to run. Requests and seconds that lie next to each other are alike: what one run says of
-//! its own scatter is too little, and only other runs show the rest.
+//! The variation of a figure between runs. Neighbouring requests and seconds are correlated: the variation within one
+//! run is too small, and only other runs show the rest.
 
 use results::Bound;
 use results::Verdict;
 use results::statistics::{Interval, RUNS_MIN, STUDENT_95, STUDENT_99};
 
-/// With fewer runs a limit must be so far beyond the interval: a factor that the same test on the same storage did not
-/// reach from run to run (docs/measurement.md has the scatter of runs that were seen).
+/// With one or two runs a limit must be this many times as far away as their interval: a factor that repeats of a test
+/// on the same storage did not reach (docs/measurement.md lists the variation that was observed).
 const WIDE: f64 = 1.5;
 
 /// The same for a percentile: the tail of a busy machine differs by more.
@@ -30,7 +30,7 @@ impl Runs {
         self.values.len()
     }
 
-    /// How far from the interval of one or two runs a limit must be.
+    /// How far from the interval of one or two runs a limit must be to decide.
     pub(crate) fn wide(&self) -> f64 {
         if self.is_percentile { WIDE_PERCENTILE } else { WIDE }
     }
@@ -40,7 +40,7 @@ impl Runs {
         if self.count() < RUNS_MIN { self.wide() } else { 1.0 }
     }
 
-    /// An interval that holds both the figure's scatter within the runs and that of the runs' own figures, 95 %.
+    /// The 95 % interval of the variation within the runs and between them.
     pub(super) fn around(&self, within: Option<Interval>) -> Option<Interval> {
         match (within, STUDENT_95.of_runs(&self.values)) {
             (Some(one), Some(other)) => Some(one.joined(other)),
@@ -48,8 +48,8 @@ impl Runs {
         }
     }
 
-    /// What this says about a limit. It is asked after each run until it is decided: each time with 99 %, so that all
-    /// times together are wrong in less than 5 % of cases.
+    /// Judges it against a limit. Called after each run until it is decided: each time with 99 %, so that all calls
+    /// together are wrong in less than 5 % of cases.
     pub(super) fn judge(&self, within: Interval, bound: Bound, limit: f64) -> Verdict {
         let sure = match STUDENT_99.of_runs(&self.values) {
             Some(between) => within.joined(between),

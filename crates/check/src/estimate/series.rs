@@ -3,15 +3,15 @@
 use results::{LatencySlice, Row, Samples};
 
 use super::directions;
-use crate::metric::Flow;
+use crate::metric::IoDirection;
 
 /// Rates of one run in windows of equal length, its workers added up: I/Os or bytes per second.
-pub(super) fn of_run(row: &Row, flow: Flow, bytes: bool) -> Vec<f64> {
+pub(super) fn of_run(row: &Row, io_direction: IoDirection, bytes: bool) -> Vec<f64> {
     let Some(run) = &row.run else { return Vec::new() };
     let samples = |record: &'_ results::DirectionRecord| -> Samples {
         if bytes { record.bandwidth_samples.clone() } else { record.iops_samples.clone() }
     };
-    let all: Vec<Samples> = run.jobs.iter().flat_map(|job| directions(job, flow)).map(samples).collect();
+    let all: Vec<Samples> = run.jobs.iter().flat_map(|job| directions(job, io_direction)).map(samples).collect();
     // Bandwidth is sampled in KiB/s.
     let unit = if bytes { 1024.0 } else { 1.0 };
     results::added_up(&all.iter().map(|samples| &samples.series[..]).collect::<Vec<_>>())

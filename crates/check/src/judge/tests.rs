@@ -63,7 +63,7 @@ fn answer(profile: &Profile, rows: &[Row], tier: Option<&str>) -> VerdictRow {
 
 fn answer_of(profile: &Profile, test: &str, rows: &[Row], tier: Option<&str>, problem: Option<&str>) -> VerdictRow {
     let indices: Vec<usize> = (0..rows.len()).collect();
-    let ran = Ran {
+    let ran = TestRun {
         test: profile.test(test).unwrap(),
         words: &[],
         rows,
@@ -73,7 +73,7 @@ fn answer_of(profile: &Profile, test: &str, rows: &[Row], tier: Option<&str>, pr
         shortened: &[],
         cap_s: 30.0,
     };
-    Asked::new(profile, &profile.requirements[0], FACTORS, tier).answer(&ran)
+    ResolvedRequirement::new(profile, &profile.requirements[0], FACTORS, tier).answer(&ran)
 }
 
 #[test]
@@ -116,15 +116,12 @@ fn few_values_are_inconclusive_and_say_what_it_takes() {
 fn an_invalid_row_never_passes_or_fails() {
     for latency_ns in [1_000_000, 50_000_000] {
         let mut row = synced(1000, latency_ns);
-        row.findings.push(Finding {
-            id: "page-cache".into(),
-            severity: Severity::Invalid,
-            node: None,
-            job: None,
-            numbers: Vec::new(),
-            cause: "nothing reached the device".into(),
-            next: "use --direct=1".into(),
-        });
+        row.findings.push(Finding::new(
+            "page-cache",
+            Severity::Invalid,
+            "nothing reached the device",
+            "use --direct=1",
+        ));
         let found = answer(&profile(P99), &[row], None);
         assert_eq!(found.verdict, Verdict::Inconclusive);
         assert_eq!(found.reason, "the figure cannot be trusted: nothing reached the device");
@@ -135,7 +132,7 @@ fn an_invalid_row_never_passes_or_fails() {
 #[test]
 fn memory_passes_nothing_that_is_to_last() {
     let in_memory = |profile: &Profile, row: Row| {
-        let ran = Ran {
+        let ran = TestRun {
             test: profile.test("wal").unwrap(),
             words: &[],
             rows: &[row],
@@ -145,7 +142,8 @@ fn memory_passes_nothing_that_is_to_last() {
             shortened: &[],
             cap_s: 30.0,
         };
-        let asked = Asked::new(profile, &profile.requirements[0], Factors { in_memory: true, ..FACTORS }, None);
+        let asked =
+            ResolvedRequirement::new(profile, &profile.requirements[0], Factors { in_memory: true, ..FACTORS }, None);
         assert!(!asked.undecided(&ran));
         asked.answer(&ran)
     };
@@ -198,7 +196,7 @@ fn limits_scale_with_the_machine_and_the_volume() {
 fn a_scale_that_is_not_visible_leaves_it_open() {
     let scaled = profile(&format!("{RATE}\nper = \"vcpu\""));
     let rows = [written(&[100; 20])];
-    let ran = Ran {
+    let ran = TestRun {
         test: scaled.test("wal").unwrap(),
         words: &[],
         rows: &rows,
@@ -208,7 +206,7 @@ fn a_scale_that_is_not_visible_leaves_it_open() {
         shortened: &[],
         cap_s: 30.0,
     };
-    let asked = Asked::new(&scaled, &scaled.requirements[0], Factors::default(), None);
+    let asked = ResolvedRequirement::new(&scaled, &scaled.requirements[0], Factors::default(), None);
     let found = asked.answer(&ran);
     assert_eq!((found.verdict, found.reason.as_str()), (Verdict::Inconclusive, "the number of vCPUs is not visible"));
     assert!(!asked.undecided(&ran), "running on cannot help");
@@ -232,7 +230,7 @@ fn undecided_is_what_more_running_may_decide() {
     let undecided = |more: &str| {
         let profile = profile(more);
         let rows = [written(&rates)];
-        let ran = Ran {
+        let ran = TestRun {
             test: profile.test("wal").unwrap(),
             words: &[],
             rows: &rows,
@@ -242,7 +240,7 @@ fn undecided_is_what_more_running_may_decide() {
             shortened: &[],
             cap_s: 30.0,
         };
-        Asked::new(&profile, &profile.requirements[0], FACTORS, None).undecided(&ran)
+        ResolvedRequirement::new(&profile, &profile.requirements[0], FACTORS, None).undecided(&ran)
     };
     assert!(undecided(RATE));
     assert!(!undecided(&RATE.replace("100", "10")));

@@ -79,10 +79,10 @@ fn a_folder_replaces_and_adds() {
 fn a_bad_file_and_a_missing_folder_are_told() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("bad.toml"), "name = \"bad\"\ntitle = 3\n").unwrap();
-    let told = Library::load(Some(folder.path())).unwrap_err().what;
-    assert!(told.contains("bad.toml:2: "), "{told}");
-    let told = Library::load(Some(&folder.path().join("none"))).unwrap_err().what;
-    assert!(told.contains("none: No such file or directory"), "{told}");
+    let message = Library::load(Some(folder.path())).unwrap_err().what;
+    assert!(message.contains("bad.toml:2: "), "{message}");
+    let message = Library::load(Some(&folder.path().join("none"))).unwrap_err().what;
+    assert!(message.contains("none: No such file or directory"), "{message}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::system::{extents, pages};
 pub struct CachedPages {
     /// In the cache.
     pub cached_bytes: u64,
-    /// Of these, changed and not yet on their way to the device; `None`: this kernel (before 6.5) does not tell.
+    /// Of these, dirty and not yet under write-back; `None`: not visible (kernels before 6.5).
     pub dirty_bytes: Option<u64>,
     /// Of these, on their way; `None` likewise.
     pub writeback_bytes: Option<u64>,
@@ -33,8 +33,8 @@ pub struct Extents {
     pub examined_bytes: u64,
 }
 
-/// Pages of a file in the page cache (cachestat, before Linux 6.5 mincore). Neither changes them. The kernel tells
-/// nothing about a file that is neither ours nor writable for us.
+/// Pages of a file in the page cache (cachestat, before Linux 6.5 mincore). Neither changes them. The kernel shows
+/// them only for files that this user owns or may write.
 pub fn page_cache_of(file: &OpenFile) -> Result<CachedPages, FileError> {
     file.looked("count the cached pages of", pages::cached(file.as_fd(), file.kind()))
 }

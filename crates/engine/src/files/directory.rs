@@ -206,7 +206,7 @@ impl Directory {
         self.at("rename to", to, beneath::rename(self.fd.as_fd(), Path::new(from), to))
     }
 
-    /// Bytes and inodes of its filesystem; `None`: it does not tell.
+    /// Bytes and inodes of its filesystem; `None`: not known.
     pub fn space(&self) -> Option<SpaceLeft> {
         let [(total_bytes, available_bytes), (total_inodes, available_inodes)] =
             beneath::space(self.fd.as_fd()).ok()?;

@@ -18,7 +18,7 @@ pub enum Reach {
 
 /// What stands behind a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Looked {
+pub struct FileFacts {
     /// Its kind; `None`: a directory.
     pub kind: Option<FileKind>,
     /// Its length, bytes.
@@ -62,7 +62,7 @@ impl Reach {
     ///
     /// # Errors
     /// When nothing is there, or it cannot be looked at.
-    pub fn look(&self, path: &Path) -> Result<Looked, FileError> {
+    pub fn look(&self, path: &Path) -> Result<FileFacts, FileError> {
         match self {
             Reach::ByPath => look_by_path(path),
             Reach::Beneath(directory) => {
@@ -72,7 +72,7 @@ impl Reach {
                     EntryKind::Directory => None,
                     EntryKind::Link | EntryKind::Other => Some(FileKind::Other),
                 };
-                Ok(Looked { kind, size_bytes: entry.size_bytes, allocated_bytes: entry.allocated_bytes })
+                Ok(FileFacts { kind, size_bytes: entry.size_bytes, allocated_bytes: entry.allocated_bytes })
             }
         }
     }
@@ -121,7 +121,7 @@ fn name<'p>(directory: &Directory, path: &'p Path) -> Result<&'p Path, FileError
     directory.below(path).ok_or_else(|| FileError::of("reach", path, errno::EXDEV))
 }
 
-fn look_by_path(path: &Path) -> Result<Looked, FileError> {
+fn look_by_path(path: &Path) -> Result<FileFacts, FileError> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     let metadata =
         std::fs::metadata(path).map_err(|error| FileError::of("look at", path, error.raw_os_error().unwrap_or(0)))?;
@@ -133,5 +133,5 @@ fn look_by_path(path: &Path) -> Result<Looked, FileError> {
         () if kind.is_dir() => None,
         () => Some(FileKind::Other),
     };
-    Ok(Looked { kind, size_bytes: metadata.len(), allocated_bytes: metadata.blocks().saturating_mul(512) })
+    Ok(FileFacts { kind, size_bytes: metadata.len(), allocated_bytes: metadata.blocks().saturating_mul(512) })
 }

@@ -30,7 +30,7 @@ pub enum TreeError {
 }
 
 /// Removes all names of a directory but those to keep, and counts what has gone. Links are removed and not followed;
-/// what is mounted within is left alone, and said at the end.
+/// what is mounted within is left alone, and reported at the end.
 ///
 /// # Errors
 /// The first thing that could not be removed; all else has gone.
@@ -42,7 +42,7 @@ pub fn empty(directory: &Directory, keep: &[&str], gone: &AtomicU64) -> Result<(
 ///
 /// # Errors
 /// When the directory cannot be read; what is within and cannot be read does not count.
-pub fn weigh(directory: &Directory) -> Result<(u64, u64), FileError> {
+pub fn tree_size(directory: &Directory) -> Result<(u64, u64), FileError> {
     weigh_level(directory, 0)
 }
 
@@ -140,7 +140,7 @@ mod tests {
         let (place, ours) = place();
         symlink(place.path().join("theirs"), place.path().join("ours/way")).unwrap();
         symlink(place.path().join("theirs/file"), place.path().join("ours/a/link")).unwrap();
-        assert_eq!(weigh(&ours).unwrap().0, 6);
+        assert_eq!(tree_size(&ours).unwrap().0, 6);
         let gone = AtomicU64::new(0);
         empty(&ours, &["kept"], &gone).unwrap();
         assert_eq!(ours.names().unwrap(), ["kept"]);

@@ -18,7 +18,7 @@ use crate::errno;
 /// What drafts' names begin with.
 const DRAFT: &str = ".fsdyno-draft-";
 
-/// A draft that somebody removes while it is made is made again so often.
+/// How often a draft is made again that was removed while it was written.
 const TRIES_MAX: u32 = 4;
 
 /// Who may read a file.

@@ -19,7 +19,7 @@ use super::control::{self, Target};
 use super::files;
 use crate::buffers::Arena;
 use crate::clock::RealClock;
-use crate::completions::{append, room};
+use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::files::OpenFile;
 use crate::setup::{EngineSetup, EngineSetupError};
@@ -29,7 +29,7 @@ use crate::slot::Slot;
 const STARVED_TRIES_MAX: u32 = 1000;
 
 /// How long the end of an engine waits for requests in flight before it gives their memory up for lost.
-const FAREWELL: Duration = Duration::from_secs(10);
+const CANCEL_WAIT: Duration = Duration::from_secs(10);
 
 /// Kernel asynchronous I/O.
 #[derive(Debug)]
@@ -218,12 +218,7 @@ fn completion<E>(event: Event) -> Completion<E> {
 impl Engine for Aio<'_> {
     const SYNCHRONOUS: bool = false;
 
-    type Clock = RealClock;
-
-    #[inline(always)]
-    fn clock(&self) -> &RealClock {
-        &self.clock
-    }
+    crate::contract::belongings!(RealClock);
 
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
@@ -265,7 +260,7 @@ impl Engine for Aio<'_> {
         timeout: Option<Duration>,
         completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
-        let max = max.min(room(completions));
+        let max = max.min(spare_capacity(completions));
         let min = min.min(max).min(self.in_flight);
         let mut count = 0;
         if !self.refused.is_empty() {
@@ -277,15 +272,6 @@ impl Engine for Aio<'_> {
             count += self.wait(min.saturating_sub(count), max - count, timeout, completions)?;
         }
         Ok(count)
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
     }
 
     /// Asks for each request. Regular files and disks do not support it, so mostly nothing happens.
@@ -306,7 +292,7 @@ impl Drop for Aio<'_> {
     fn drop(&mut self) {
         const STEP: Duration = Duration::from_millis(100);
         let mut completions = Vec::with_capacity(self.requests.len());
-        for _ in 0..FAREWELL.as_millis() / STEP.as_millis() {
+        for _ in 0..CANCEL_WAIT.as_millis() / STEP.as_millis() {
             if self.in_flight == 0 {
                 break;
             }

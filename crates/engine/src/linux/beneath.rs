@@ -73,8 +73,8 @@ fn open_by_steps(root: BorrowedFd<'_>, name: &Path, flags: OFlags, mode: Mode) -
 fn mount_of(fd: BorrowedFd<'_>) -> Result<(Option<u64>, u64), Errno> {
     let device = rustix::fs::fstat(fd)?.st_dev;
     let statx = rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);
-    let told = statx.ok().filter(|statx| statx.stx_mask & StatxFlags::MNT_ID.bits() != 0);
-    Ok((told.map(|statx| statx.stx_mnt_id), device))
+    let reported = statx.ok().filter(|statx| statx.stx_mask & StatxFlags::MNT_ID.bits() != 0);
+    Ok((reported.map(|statx| statx.stx_mnt_id), device))
 }
 
 /// What an open file is, however it is called.

@@ -26,30 +26,30 @@ static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// Watches the mappings of one engine, on the thread that made it.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct BusErrorWatch {
     ranges: Box<[Range]>,
 }
 
-impl Watch {
+impl BusErrorWatch {
     /// `ranges`: address and length of each mapping; they stay mapped as long as this lives.
-    pub(super) fn begin(ranges: impl Iterator<Item = (usize, usize)>) -> Watch {
+    pub(super) fn begin(ranges: impl Iterator<Item = (usize, usize)>) -> BusErrorWatch {
         static INSTALLED: Once = Once::new();
         INSTALLED.call_once(install);
         let page = memory::page_bytes();
         let ranges = ranges.map(|(start, bytes)| Range { start, bytes: bytes.next_multiple_of(page) }).collect();
-        let watch = Watch { ranges };
+        let watch = BusErrorWatch { ranges };
         WATCHED.set((watch.ranges.as_ptr(), watch.ranges.len()));
         watch
     }
 
     /// Whether an access of this thread since the last call was in vain.
     #[inline(always)]
-    pub(super) fn take_in_vain(&self) -> bool {
+    pub(super) fn take_bus_error(&self) -> bool {
         IN_VAIN.get() && IN_VAIN.replace(false)
     }
 }
 
-impl Drop for Watch {
+impl Drop for BusErrorWatch {
     fn drop(&mut self) {
         WATCHED.set((std::ptr::null(), 0));
     }
@@ -88,7 +88,7 @@ extern "C" fn on_bus_error(_signal: libc::c_int, info: *mut libc::siginfo_t, _co
 fn replace_page(address: usize) -> bool {
     let (first, count) = WATCHED.get();
     let ours = (0..count).any(|index| {
-        // SAFETY: `Watch` keeps so many of them there, and ends this before they go; this is its thread.
+        // SAFETY: `BusErrorWatch` keeps so many of them there, and ends this before they go; this is its thread.
         let range = unsafe { *first.add(index) };
         (range.start..range.start + range.bytes).contains(&address)
     });

@@ -90,8 +90,8 @@ pub(crate) fn allocated(fd: BorrowedFd<'_>) -> Result<u64, i32> {
 
 pub(crate) fn direct_alignment(fd: BorrowedFd<'_>) -> Option<DirectAlignment> {
     let statx = rustix::fs::statx(fd, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
-    let told = StatxFlags::from_bits_retain(statx.stx_mask).contains(StatxFlags::DIOALIGN);
-    told.then_some(DirectAlignment { memory: statx.stx_dio_mem_align, offset: statx.stx_dio_offset_align })
+    let reported = StatxFlags::from_bits_retain(statx.stx_mask).contains(StatxFlags::DIOALIGN);
+    reported.then_some(DirectAlignment { memory: statx.stx_dio_mem_align, offset: statx.stx_dio_offset_align })
 }
 
 pub(crate) fn advise(fd: BorrowedFd<'_>, advice: Advice, offset: u64, length: u64) -> Result<(), i32> {

@@ -16,7 +16,7 @@ const VERSION: [u32; 3] = [4, 0, 0];
 
 /// There was not enough room.
 const FLAG_BUFFER_FULL: u32 = 1 << 8;
-/// A thin pool must not commit because somebody looks.
+/// Reading the status of a thin pool must not make it commit.
 const FLAG_NO_FLUSH: u32 = 1 << 11;
 
 /// The kernel's `struct dm_ioctl`.

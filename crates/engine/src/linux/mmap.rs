@@ -10,7 +10,7 @@ use job::EngineName;
 use rustix::mm::{Advice as MapAdvice, MapFlags, MsyncFlags, ProtFlags};
 use workload::{Op, OpKind};
 
-use super::bus::Watch;
+use super::bus::BusErrorWatch;
 use super::control::{self, Target};
 use super::{memory, shared};
 use crate::buffers::Arena;
@@ -26,7 +26,7 @@ pub(crate) struct Mmap<'a> {
     files: &'a [OpenFile],
     targets: Box<[Target<'a>]>,
     /// Goes before the mappings do.
-    watch: Watch,
+    watch: BusErrorWatch,
     maps: Box<[Map]>,
     arena: Arena,
     clock: RealClock,
@@ -189,7 +189,7 @@ impl<'a> Mmap<'a> {
         Ok(Mmap {
             files: setup.files,
             targets: Target::all(setup.files),
-            watch: Watch::begin(maps.iter().map(|map| (map.base.as_ptr().addr(), map.length as usize))),
+            watch: BusErrorWatch::begin(maps.iter().map(|map| (map.base.as_ptr().addr(), map.length as usize))),
             maps,
             arena: setup.arena()?,
             clock: setup.clock,
@@ -204,7 +204,7 @@ impl<'a> Mmap<'a> {
                 let place = &mut self.arena.buffer(slot)[done as usize..op.length as usize];
                 let (offset, bytes, read) = (op.offset + u64::from(done), place.len() as u64, op.kind == OpKind::Read);
                 let result = map.transfer(place, offset, read);
-                if self.watch.take_in_vain() {
+                if self.watch.take_bus_error() {
                     let file = &self.files[op.file as usize];
                     return -i64::from(self.maps[op.file as usize].mend(file, offset, bytes, read));
                 }
@@ -222,25 +222,11 @@ impl<'a> Mmap<'a> {
 impl Engine for Mmap<'_> {
     const SYNCHRONOUS: bool = true;
 
-    type Clock = RealClock;
-
-    #[inline(always)]
-    fn clock(&self) -> &RealClock {
-        &self.clock
-    }
+    crate::contract::belongings!(RealClock);
 
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         let result = self.perform(&slot, op, done);
         Queued::Done(Completion { slot, result })
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
     }
 }

@@ -180,25 +180,11 @@ fn seeking(
 impl Engine for Positioned<'_> {
     const SYNCHRONOUS: bool = true;
 
-    type Clock = RealClock;
-
-    #[inline(always)]
-    fn clock(&self) -> &RealClock {
-        &self.clock
-    }
+    crate::contract::belongings!(RealClock);
 
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
         let result = self.perform(&slot, op, done);
         Queued::Done(Completion { slot, result })
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
     }
 }

@@ -8,12 +8,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mm::Advice;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, setrlimit};
 
-use super::signals::HeldSignals;
+use super::held_signals::HeldSignals;
 use crate::files::Directory;
 use crate::process::{Ended, Side};
 
-/// Divides this process in two. The new one has to [`bind_to_parent`].
-pub fn divide() -> io::Result<Side> {
+/// Forks this process. The child has to call [`end_with_parent`].
+pub fn fork() -> io::Result<Side> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("other threads are running"));
     }
@@ -29,8 +29,8 @@ pub fn divide() -> io::Result<Side> {
 
 /// Has this process end with its parent. False: the parent has ended already. `to_parent` is a pipe that the parent
 /// alone reads: the kernel closes it before it tells the children, so one of the two is always seen. (The parent's
-/// number tells nothing where the two live in different namespaces.)
-pub fn bind_to_parent(to_parent: &std::io::PipeWriter) -> bool {
+/// number means nothing where the two are in different namespaces.)
+pub fn end_with_parent(to_parent: &std::io::PipeWriter) -> bool {
     // Never refused for a signal that there is.
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     let mut ends = [PollFd::new(to_parent, PollFlags::OUT)];
@@ -39,7 +39,7 @@ pub fn bind_to_parent(to_parent: &std::io::PipeWriter) -> bool {
 }
 
 /// Has a command that is about to be started end with the thread that starts it, also when that is killed.
-pub fn end_with_this(command: &mut std::process::Command) {
+pub fn end_with_this_thread(command: &mut std::process::Command) {
     let bind = || Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
     // SAFETY: between fork and exec only this one system call is made: no lock is taken and nothing allocated.
     unsafe { std::os::unix::process::CommandExt::pre_exec(command, bind) };
@@ -82,7 +82,7 @@ pub fn closes_within(pipe: &io::PipeReader, time: Duration) -> bool {
 
 /// Puts nothing in the place of stdin, stdout and stderr: whoever reads them sees the end even if this process cannot
 /// end.
-pub fn let_go_of_standard_streams() {
+pub fn close_standard_streams() {
     let Ok(nothing) = std::fs::File::options().read(true).write(true).open("/dev/null") else { return };
     // What cannot be closed stays open: only a reader of a stuck process would notice.
     let _ = rustix::stdio::dup2_stdin(&nothing);

@@ -1,7 +1,6 @@
 //! Signals, heard on threads.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,44 +20,11 @@ pub const STOPS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGXCPU];
 
 /// Limits of this process become errors and signals that a run can report: a file that would grow beyond RLIMIT_FSIZE
 /// is EFBIG of its write, and SIGXCPU comes before the end. For the start of the program.
-pub fn hear_of_limits() -> io::Result<()> {
+pub fn turn_limits_into_errors() -> io::Result<()> {
     // A handler, for what is ignored stays ignored in programs that are started from here.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     warn_before_processor_limit();
     Ok(())
-}
-
-/// Signals that come to this thread wait until this is dropped: for the time in which nobody listens yet.
-#[derive(Debug)]
-pub struct HeldSignals {
-    before: libc::sigset_t,
-}
-
-impl HeldSignals {
-    /// Holds all that can be held. Threads that begin meanwhile hold them for ever.
-    pub fn begin() -> HeldSignals {
-        let mut all = MaybeUninit::uninit();
-        // SAFETY: it writes the whole set, and only that; it cannot fail for a set of its own.
-        let all = unsafe {
-            libc::sigfillset(all.as_mut_ptr());
-            all.assume_init()
-        };
-        HeldSignals { before: exchange_mask(&all) }
-    }
-}
-
-impl Drop for HeldSignals {
-    fn drop(&mut self) {
-        exchange_mask(&self.before);
-    }
-}
-
-/// Sets which signals this thread holds; those that it held before.
-fn exchange_mask(mask: &libc::sigset_t) -> libc::sigset_t {
-    let mut before = *mask;
-    // SAFETY: both sets are whole and live through the call. It only fails for an order that is not one of its three.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, mask, &mut before) };
-    before
 }
 
 /// Listens to [`STOPS`] and SIGUSR1 until dropped.
@@ -68,8 +34,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Hears each signal on a thread of this name. A second SIGINT, a second later or more, ends the process at once: for
-    /// a run that is stuck in the kernel.
+    /// Hears each signal on a thread of this name. A second SIGINT, a second later or more, ends the process at once:
+    /// for a run that is stuck in the kernel.
     pub fn begin(name: &str, mut hear: impl FnMut(i32) + Send + 'static) -> io::Result<Listener> {
         let armed = Arc::new(AtomicBool::new(false));
         signal_hook::flag::register_conditional_shutdown(SIGINT, 128, Arc::clone(&armed))?;

@@ -19,7 +19,7 @@ use super::control::{self, Target};
 use super::positioned::DONT_CACHE;
 use crate::buffers::Arena;
 use crate::clock::{Clock, RealClock};
-use crate::completions::{append, room};
+use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::files::OpenFile;
 use crate::setup::{EngineSetup, EngineSetupError};
@@ -31,7 +31,7 @@ pub(crate) use ring::features;
 const STARVED_TRIES_MAX: u32 = 1000;
 
 /// How long the end of an engine waits for requests in flight before it gives their memory up for lost.
-const FAREWELL: Duration = Duration::from_secs(10);
+const CANCEL_WAIT: Duration = Duration::from_secs(10);
 
 /// A ring and its buffers.
 pub(crate) struct Uring<'a> {
@@ -52,7 +52,7 @@ pub(crate) struct Uring<'a> {
     /// Completions are polled for.
     polled: bool,
     submission_thread: bool,
-    /// What [`Engine::ways`] tells.
+    /// The result of [`Engine::ways`].
     ways: Vec<&'static str>,
     /// Requests written to the queue, taken from it, and reaped, since the beginning.
     queued: u64,
@@ -309,12 +309,7 @@ impl<'a> Uring<'a> {
 impl Engine for Uring<'_> {
     const SYNCHRONOUS: bool = false;
 
-    type Clock = RealClock;
-
-    #[inline(always)]
-    fn clock(&self) -> &RealClock {
-        &self.clock
-    }
+    crate::contract::belongings!(RealClock);
 
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
@@ -362,22 +357,13 @@ impl Engine for Uring<'_> {
         timeout: Option<Duration>,
         completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
-        let max = max.min(room(completions));
+        let max = max.min(spare_capacity(completions));
         let min = min.min(max).min(self.submitted.saturating_sub(self.reaped) as usize);
         let count = self.reap_ring(max, completions);
         if count < min || (count == 0 && max > 0 && self.hidden()) {
             return self.reap_by_call(count, min, max, timeout, completions);
         }
         Ok(count)
-    }
-
-    fn files(&self) -> &[OpenFile] {
-        self.files
-    }
-
-    #[inline]
-    fn buffer(&mut self, slot: &Slot<Self>) -> &mut [u8] {
-        self.arena.buffer(slot)
     }
 
     /// Asks for all requests (Linux 6.0). What the device works on runs to its end.
@@ -397,7 +383,7 @@ impl Drop for Uring<'_> {
     fn drop(&mut self) {
         const STEP: Duration = Duration::from_millis(100);
         let mut completions = Vec::with_capacity(self.arena.depth());
-        for _ in 0..FAREWELL.as_millis() / STEP.as_millis() {
+        for _ in 0..CANCEL_WAIT.as_millis() / STEP.as_millis() {
             let in_flight = self.in_flight() as usize;
             if in_flight == 0 {
                 break;
@@ -405,8 +391,11 @@ impl Drop for Uring<'_> {
             // Cannot fail; repeated, because a request may have been on its way to a worker before.
             let _ = self.cancel();
             completions.clear();
-            let room = completions.capacity();
-            if self.reap_by_call(0, in_flight.min(room), room, Some(STEP), &mut completions).is_err() {
+            let spare_capacity = completions.capacity();
+            if self
+                .reap_by_call(0, in_flight.min(spare_capacity), spare_capacity, Some(STEP), &mut completions)
+                .is_err()
+            {
                 break;
             }
         }

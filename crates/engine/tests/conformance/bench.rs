@@ -43,7 +43,7 @@ impl Spec {
 }
 
 /// A file of known content, opened for reading and writing, and once more for reading alone.
-pub(crate) struct Ground {
+pub(crate) struct TestFile {
     _directory: tempfile::TempDir,
     pub(crate) path: PathBuf,
     pub(crate) files: Vec<OpenFile>,
@@ -57,8 +57,8 @@ pub(crate) fn fresh(offset: u64) -> u8 {
     (offset % 251) as u8
 }
 
-impl Ground {
-    pub(crate) fn new(direct: bool) -> Result<Ground, String> {
+impl TestFile {
+    pub(crate) fn new(direct: bool) -> Result<TestFile, String> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("ground");
         let content: Vec<u8> = (0..BLOCKS * u64::from(BLOCK) + TAIL).map(fresh).collect();
@@ -68,7 +68,7 @@ impl Ground {
             OpenFile::open(&path, mode).map_err(|error| error.to_string())
         };
         let files = vec![open(FileAccess::ReadWrite)?, open(FileAccess::Read)?];
-        Ok(Ground { _directory: directory, path, files })
+        Ok(TestFile { _directory: directory, path, files })
     }
 
     pub(crate) fn setup<'a>(&'a self, spec: &Spec) -> EngineSetup<'a> {
@@ -171,7 +171,7 @@ impl<E: Engine> Worker<E> {
     pub(crate) fn perform(&mut self, op: &Op, done: u32) -> i64 {
         let slot = self.slots.take().unwrap();
         let (slot, result) = self.perform_in(slot, op, done);
-        self.slots.give(slot);
+        self.slots.put_back(slot);
         result
     }
 

@@ -4,7 +4,7 @@ use engine::clock::Clock;
 use engine::{Engine, EngineVisitor, Slot, Slots};
 use workload::{Op, OpKind};
 
-use super::bench::{BLOCK, BLOCKS, Ground, PATIENCE, READ_ONLY, Spec, TAIL, Worker, fresh, op};
+use super::bench::{BLOCK, BLOCKS, PATIENCE, READ_ONLY, Spec, TAIL, TestFile, Worker, fresh, op};
 
 /// One check. Each gets a fresh file and a fresh engine.
 #[derive(Clone, Copy, Debug)]
@@ -48,19 +48,19 @@ impl Check {
 pub(crate) struct Run<'a> {
     pub(crate) check: Check,
     pub(crate) spec: &'a Spec,
-    pub(crate) ground: &'a Ground,
+    pub(crate) test_file: &'a TestFile,
 }
 
 impl EngineVisitor for Run<'_> {
     type Output = ();
 
     fn visit<E: Engine>(self, engine: E, slots: Slots<E>) {
-        let Run { check, spec, ground } = self;
-        assert_eq!(engine.files().len(), ground.files.len());
+        let Run { check, spec, test_file } = self;
+        assert_eq!(engine.files().len(), test_file.files.len());
         assert_eq!(E::SYNCHRONOUS, spec.name.is_synchronous_at(spec.depth), "{:?}: the table has it so", spec.name);
         let worker = Worker::new(engine, slots, spec.depth);
         match check {
-            Check::WhatIsWrittenIsRead => what_is_written_is_read(worker, spec, ground),
+            Check::WhatIsWrittenIsRead => what_is_written_is_read(worker, spec, test_file),
             Check::EndOfFile => end_of_file(worker, spec),
             Check::RestOfATransfer => rest_of_a_transfer(worker, spec),
             Check::FullQueue => full_queue(worker, spec),
@@ -83,7 +83,7 @@ fn stamp<E>(slot: &Slot<E>, round: u64) -> u8 {
 }
 
 /// Every slot writes its own block at the same time as all others, and reads it back.
-fn what_is_written_is_read<E: Engine>(mut worker: Worker<E>, spec: &Spec, ground: &Ground) {
+fn what_is_written_is_read<E: Engine>(mut worker: Worker<E>, spec: &Spec, test_file: &TestFile) {
     for round in 0..3 {
         while let Some(slot) = worker.slots.take() {
             let stamp = stamp(&slot, round);
@@ -93,7 +93,7 @@ fn what_is_written_is_read<E: Engine>(mut worker: Worker<E>, spec: &Spec, ground
         }
         for (slot, result) in worker.drain() {
             assert_eq!(result, i64::from(BLOCK));
-            worker.slots.give(slot);
+            worker.slots.put_back(slot);
         }
         while let Some(slot) = worker.slots.take() {
             worker.engine.buffer(&slot)[..BLOCK as usize].fill(0);
@@ -106,13 +106,13 @@ fn what_is_written_is_read<E: Engine>(mut worker: Worker<E>, spec: &Spec, ground
                 let stamp = stamp(&slot, round);
                 assert!(worker.engine.buffer(&slot)[..BLOCK as usize].iter().all(|byte| *byte == stamp));
             }
-            worker.slots.give(slot);
+            worker.slots.put_back(slot);
         }
     }
     if spec.stores() {
         assert_eq!(worker.perform(&op(OpKind::Sync, 0), 0), 0);
         let slot = worker.slots.take().unwrap();
-        let content = std::fs::read(&ground.path).unwrap();
+        let content = std::fs::read(&test_file.path).unwrap();
         let begin = slot.index() * BLOCK as usize;
         assert!(content[begin..begin + BLOCK as usize].iter().all(|byte| *byte == stamp(&slot, 2)));
     }
@@ -167,7 +167,7 @@ fn full_queue<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
                 let back = worker.drain();
                 assert!(!back.is_empty(), "a full engine holds something");
                 worker.queue(refused, &request, 0).expect("a drained engine has room");
-                back.into_iter().for_each(|(slot, _)| worker.slots.give(slot));
+                back.into_iter().for_each(|(slot, _)| worker.slots.put_back(slot));
                 accepted += 1;
                 // Everything was drained but this one: go on with the next round.
                 break;
@@ -176,7 +176,7 @@ fn full_queue<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
         }
         for (slot, result) in worker.drain() {
             assert_eq!(result, i64::from(BLOCK));
-            worker.slots.give(slot);
+            worker.slots.put_back(slot);
         }
     }
     assert!(accepted >= 4, "{spec:?}");
@@ -200,7 +200,7 @@ fn refused_request<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
         for (slot, result) in worker.drain() {
             let expected = if Some(slot.index()) == forbidden_slot { -i64::from(libc_ebadf()) } else { BLOCK.into() };
             assert_eq!(result, expected);
-            worker.slots.give(slot);
+            worker.slots.put_back(slot);
         }
     }
 }
@@ -221,7 +221,7 @@ fn tokens<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
         let all = worker.drain();
         assert_eq!(all.len() as u32, round % spec.depth + 1);
         back += all.len();
-        all.into_iter().for_each(|(slot, _)| worker.slots.give(slot));
+        all.into_iter().for_each(|(slot, _)| worker.slots.put_back(slot));
     }
     assert!(back >= 50);
     assert_eq!(worker.slots.in_flight(), 0);
@@ -304,7 +304,7 @@ fn cancel<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
     assert_eq!(back.len() as u32, spec.depth);
     for (slot, result) in back {
         assert!(result == i64::from(BLOCK) || result == cancelled, "{result}");
-        worker.slots.give(slot);
+        worker.slots.put_back(slot);
     }
     assert_eq!(worker.perform(&op(OpKind::Read, 0), 0), i64::from(BLOCK), "and the engine goes on");
 }
@@ -354,7 +354,7 @@ fn random_traffic<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
             assert_eq!(result, i64::from(request.length));
             let range = request.offset as usize..request.offset as usize + request.length as usize;
             assert_eq!(worker.engine.buffer(&slot)[..request.length as usize], model[range], "{request:?}");
-            worker.slots.give(slot);
+            worker.slots.put_back(slot);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What flowed through each layer during a stage: differences of the ledger's samples.
+//! The traffic of each layer during a stage: differences of the ledger's samples.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use results::evidence::{
 };
 
 use super::Transfer;
-use super::row::{Done, Row, Served};
+use super::row::{Done, FuseBackend, Row};
 
 /// Differences between the first and the last sample of a stage.
 pub(crate) struct Flow<'r> {
@@ -17,7 +17,7 @@ pub(crate) struct Flow<'r> {
     pub(crate) end: &'r LedgerSample,
     /// Wall time between the two.
     pub(crate) seconds: f64,
-    /// What our workers read and wrote, the ramp included.
+    /// What the workers read and wrote, the ramp included.
     pub(crate) application: LayerCounters,
     /// The devices behind the rows' files together; `None`: not visible, none, or not theirs alone.
     pub(crate) device: Option<Queue>,
@@ -32,11 +32,11 @@ pub(crate) struct Flow<'r> {
 /// The daemon of a FUSE mount.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Daemon {
-    /// Bytes that it had local storage read, and that it wrote to local files.
+    /// Bytes that it read from local storage, and wrote to local files.
     pub(crate) storage: Option<ReadWrite<u64>>,
     /// Processor time, ns.
     pub(crate) cpu_ns: Option<u64>,
-    /// What its own connections moved; `None`: not visible, or one of them closed and its end was not seen.
+    /// Bytes of its own connections; `None`: not visible, or one of them closed between two samples.
     pub(crate) sockets: Option<ReadWrite<u64>>,
 }
 
@@ -72,7 +72,7 @@ impl<'r> Flow<'r> {
         let has_wire = match class {
             StorageClass::Network | StorageClass::Unknown => true,
             // A daemon without a server has no wire, whatever the interfaces carry for others.
-            StorageClass::Fuse => rows.iter().all(|row| row.served_by(connected(end)) == Served::Server),
+            StorageClass::Fuse => rows.iter().all(|row| row.fuse_backend(connected(end)) == FuseBackend::Server),
             _ => false,
         };
         Some(Flow {

@@ -23,9 +23,9 @@ pub(crate) struct Row<'r> {
     pub(crate) storage: Option<&'r Storage>,
 }
 
-/// Who answers for the files of a FUSE mount.
+/// Where the data of a FUSE mount come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Served {
+pub(crate) enum FuseBackend {
     /// A server behind a network.
     Server,
     /// The daemon alone, with files or devices of this machine.
@@ -102,18 +102,18 @@ impl<'r> Row<'r> {
 
     /// Who answers for the row's files, where a FUSE daemon stands between. `connected`: whether the daemon has
     /// connections, if that is visible.
-    pub(crate) fn served_by(&self, connected: Option<bool>) -> Served {
-        let Some(storage) = self.storage else { return Served::Unknown };
+    pub(crate) fn fuse_backend(&self, connected: Option<bool>) -> FuseBackend {
+        let Some(storage) = self.storage else { return FuseBackend::Unknown };
         let fuse = storage.fuse.as_ref();
         let known = fuse.and_then(|fuse| fuse.kind.as_deref()).is_some_and(|kind| WITH_SERVER.contains(&kind));
         let named = storage.server.is_some() || fuse.is_some_and(|fuse| fuse.url.is_some());
         let has_devices = storage.devices.value().is_some_and(|devices| !devices.is_empty());
         match connected {
-            _ if named || known => Served::Server,
-            Some(true) => Served::Server,
-            _ if has_devices => Served::ThisMachine,
-            Some(false) => Served::ThisMachine,
-            None => Served::Unknown,
+            _ if named || known => FuseBackend::Server,
+            Some(true) => FuseBackend::Server,
+            _ if has_devices => FuseBackend::ThisMachine,
+            Some(false) => FuseBackend::ThisMachine,
+            None => FuseBackend::Unknown,
         }
     }
 
@@ -161,7 +161,7 @@ impl<'r> Row<'r> {
 
     /// Bytes that the storage must have when all that was written is synced, each block counted once. It is less than
     /// there are: of random writes nobody knows how many were of the same block, nor of several workers.
-    pub(crate) fn must_arrive(&self) -> u64 {
+    pub(crate) fn durable_bytes_min(&self) -> u64 {
         let plan = &self.first().plan;
         let one_by_one = plan.synchronous || plan.sync_every_writes == 1 || self.direct() == Some(true);
         let of = |worker: &&JobRecord| {

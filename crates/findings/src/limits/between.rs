@@ -1,5 +1,5 @@
-//! Server against client: the same plan on the server's own filesystem and on a client's mount. What the client's
-//! requests take longer is the network's and the protocol's; the mount's own counters say where.
+//! Server against client: the same plan on the server's own filesystem and on a client's mount. The additional latency
+//! on the client is that of network and protocol; the mount's counters show which.
 
 use results::RunRecord;
 use results::quantity::{bytes_per_s, latency};

@@ -1,6 +1,6 @@
 //! Limits of a storage behind a network.
 
-use super::shown::{Shown, latency, rate as per_s};
+use super::phrase::{Phrase, latency, rate as per_s};
 use super::{Limit, Limiter, direction};
 use crate::evidence::{Flow, Row, Transfer};
 use results::evidence::NfsOperation;
@@ -47,7 +47,7 @@ pub(super) fn link(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let (rate, speed) = link_rates(row, flow)?;
     (rate >= LINK_FILLED * speed).then(|| Limit {
         limiter: Limiter::Link,
-        evidence: Shown::new("{} of its {} were in use", [per_s(rate), per_s(speed)]),
+        evidence: Phrase::new("{} of its {} were in use", [per_s(rate), per_s(speed)]),
     })
 }
 
@@ -58,7 +58,7 @@ pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     // A queue in front of a slow server or link is theirs: the client's own shows while the way is quick.
     let quick = connect_ns.is_none_or(|connect_ns| times.round_trip_ns <= ROUND_TRIPS * connect_ns);
     if quick && times.queue_ns > QUEUED * times.round_trip_ns {
-        let evidence = Shown::new(
+        let evidence = Phrase::new(
             "a request waited {} in the client and {} on the network and in the server; more connections (nconnect) \
              help",
             [latency(times.queue_ns), latency(times.round_trip_ns)],
@@ -66,17 +66,17 @@ pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
         return Some(Limit { limiter: Limiter::ClientQueue, evidence });
     }
     let connect_ns = connect_ns?;
-    let told = link_rates(row, flow).is_some();
+    let link_known = link_rates(row, flow).is_some();
     let rate = flow.wire.as_ref().map_or(0.0, |wire| wire.bytes.sum() as f64 / flow.seconds);
     let times = [latency(times.round_trip_ns), latency(connect_ns)];
-    let most = |what: &str| Shown::new(&format!("{TIMES}: most of it {what}"), times);
+    let most = |what: &str| Phrase::new(&format!("{TIMES}: most of it {what}"), times);
     Some(match () {
         () if quick => Limit { limiter: Limiter::RoundTrip, evidence: most("on the network") },
-        () if told || rate < SLOWEST_LINK => Limit { limiter: Limiter::Server, evidence: most("in the server") },
+        () if link_known || rate < SLOWEST_LINK => Limit { limiter: Limiter::Server, evidence: most("in the server") },
         () => {
             let words = format!("{TIMES}; {{}} crossed a link of unknown speed (set FSDYNO_LINK_MBIT)");
             let [round_trip, connect] = times;
-            Limit { limiter: Limiter::ServerOrLink, evidence: Shown::new(&words, [round_trip, connect, per_s(rate)]) }
+            Limit { limiter: Limiter::ServerOrLink, evidence: Phrase::new(&words, [round_trip, connect, per_s(rate)]) }
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use results::{Study, test_name};
 
-use super::{Limit, Limiter, Shown, of_run};
+use super::{Limit, Limiter, Phrase, of_run};
 
 /// Tests of one target with the same limit.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Limited {
     /// They are all tests of the study, and there are several.
     pub all: bool,
     /// What shows it, of each test; empty when it is not visible.
-    pub evidence: Vec<Shown>,
+    pub evidence: Vec<Phrase>,
 }
 
 /// The limits of all targets; those that are not visible last.

@@ -1,4 +1,4 @@
-//! T7: more than the link carries.
+//! T7: a rate above the speed of the link.
 
 use results::{Finding, ReadWrite, Severity};
 

@@ -25,8 +25,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "nfs(5), attribute caching; linux mountstats",
 };
 
-/// Requests that tell attributes.
-const TELLING: &[&str] = &["GETATTR", "LOOKUP", "ACCESS", "READDIR", "READDIRPLUS", "OPEN", "OPEN_NOATTR"];
+/// Requests that return attributes.
+const REVALIDATIONS: &[&str] = &["GETATTR", "LOOKUP", "ACCESS", "READDIR", "READDIRPLUS", "OPEN", "OPEN_NOATTR"];
 /// Fewer requests per operation than this: most were answered here.
 const REQUESTS_SHARE: f64 = 0.5;
 /// Fewer operations say nothing.
@@ -41,7 +41,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     {
         let Some(wire) = flow.wire.as_ref().filter(|_| stage.class() == Some(StorageClass::Network)) else { continue };
         if !wire.operations.is_empty() {
-            found.extend(judge(row.name, row.ios(), wire.requests(TELLING), Severity::Caution));
+            found.extend(judge(row.name, row.ios(), wire.requests(REVALIDATIONS), Severity::Caution));
         }
     }
     found
@@ -53,8 +53,8 @@ pub(crate) fn of_phase(phase: &PhaseRecord, begin: &WireCounters, end: &WireCoun
         return None;
     }
     let sum = |wire: &WireCounters| {
-        let telling = wire.nfs_operations.iter().filter(|operation| TELLING.contains(&operation.name.as_str()));
-        telling.fold(0u64, |sum, operation| sum.saturating_add(operation.operations))
+        let decisive = wire.nfs_operations.iter().filter(|operation| REVALIDATIONS.contains(&operation.name.as_str()));
+        decisive.fold(0u64, |sum, operation| sum.saturating_add(operation.operations))
     };
     let severity = if phase.cache.as_deref() == Some("hot") { Severity::Info } else { Severity::Caution };
     judge(&phase.name, phase.operations, sum(end).saturating_sub(sum(begin)), severity)

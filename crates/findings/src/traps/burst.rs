@@ -1,4 +1,4 @@
-//! T15: a fast beginning on credit.
+//! T15: a fast beginning on burst credit.
 
 use results::statistics::{Sensitivity, change_point};
 use results::{Finding, Severity};

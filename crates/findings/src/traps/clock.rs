@@ -1,4 +1,4 @@
-//! T21: a clock that costs or drifts.
+//! T21: a clock that is slow to read, or drifts.
 
 use results::{Finding, Severity};
 
@@ -43,8 +43,8 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         let chained = row.first().plan.synchronous_engine && !row.writes() && !row.paced();
         let (readings, how_often) = if chained { (1.0, "once") } else { (2.0, "twice") };
         let share = clock.cost_ns * readings / each_ns;
-        let said = row.judgeable() && row.first().timed_one_in <= 1 && share.is_finite() && share >= COST_SHARE;
-        said.then(|| {
+        let reportable = row.judgeable() && row.first().timed_one_in <= 1 && share.is_finite() && share >= COST_SHARE;
+        reportable.then(|| {
             let cause = format!(
                 "reading the clock ({source}) costs {}, {how_often} per I/O: {} of the {} that an I/O takes",
                 time(clock.cost_ns),

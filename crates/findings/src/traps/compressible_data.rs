@@ -1,4 +1,4 @@
-//! T17: data that shrink on the way.
+//! T17: data that are compressed on the way to storage.
 
 use results::evidence::{FileState, StorageClass};
 use results::{Finding, Severity};

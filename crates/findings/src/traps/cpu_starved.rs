@@ -1,4 +1,4 @@
-//! T20, the other face: I/O threads did not get a CPU.
+//! T20, second form: I/O threads waited for a CPU.
 
 use results::{Finding, Severity};
 

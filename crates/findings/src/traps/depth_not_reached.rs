@@ -1,4 +1,4 @@
-//! T3: the depth asked for and the depth that there was.
+//! T3: fewer requests in flight than iodepth.
 
 use job::EngineName;
 use results::evidence::StorageClass;
@@ -122,8 +122,8 @@ fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     )
 }
 
-/// Without latencies (gtod_reduce) the device's queue tells it alone: through the page cache io_submit is known to wait,
-/// and what the device did was the run's.
+/// Without latencies (gtod_reduce) the device's queue tells it alone: through the page cache io_submit is known to
+/// wait, and what the device did was the run's.
 fn unclocked(row: &Row<'_>, flow: &Flow<'_>, asked: f64, seen: f64) -> Option<Finding> {
     let device = flow.device.as_ref()?;
     if !row.buffered() || (device.done.bytes.sum() as f64) < flow.application.bytes.sum() as f64 * DELIVERED {

@@ -1,4 +1,4 @@
-//! T5: O_DIRECT that was accepted and changed nothing.
+//! T5: O_DIRECT that was accepted, but had no effect.
 
 use results::evidence::StorageClass;
 use results::{Finding, Severity};

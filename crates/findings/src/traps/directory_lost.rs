@@ -1,4 +1,4 @@
-//! T31: the directory of the run was removed while it went on.
+//! T31: the directory of the run was removed during the run.
 
 use results::{DIRECTORY_LOST, Finding, Severity};
 

@@ -1,4 +1,4 @@
-//! T27: somebody else used the storage.
+//! T27: other programs used the storage.
 
 use results::evidence::StorageClass;
 use results::{Finding, Severity};

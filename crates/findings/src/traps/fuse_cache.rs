@@ -3,7 +3,7 @@
 use results::evidence::StorageClass;
 use results::{Finding, ReadWrite, Severity};
 
-use crate::evidence::{Evidence, Flow, Row, Served, Stage, Transfer, connected};
+use crate::evidence::{Evidence, Flow, FuseBackend, Row, Stage, Transfer, connected};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, rate, size};
@@ -37,12 +37,12 @@ const BYTES_MIN: u64 = 4 << 20;
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let on_fuse = evidence.byte_flows().filter(|(stage, ..)| stage.class() == Some(StorageClass::Fuse));
     on_fuse
-        .filter_map(|(stage, row, flow)| match row.served_by(connected(flow.end)) {
-            Served::Server => {
+        .filter_map(|(stage, row, flow)| match row.fuse_backend(connected(flow.end)) {
+            FuseBackend::Server => {
                 judge(stage, row, flow, Transfer::Read).or_else(|| judge(stage, row, flow, Transfer::Write))
             }
-            Served::ThisMachine => read_here(stage, row, flow).or_else(|| written_here(stage, row, flow)),
-            Served::Unknown => None,
+            FuseBackend::ThisMachine => read_here(stage, row, flow).or_else(|| written_here(stage, row, flow)),
+            FuseBackend::Unknown => None,
         })
         .collect()
 }
@@ -66,7 +66,7 @@ fn written_here(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Fin
     if !row.writes() || flow.device.is_some() {
         return None;
     }
-    local(stage, row, Transfer::Write, row.must_arrive(), passed_on)
+    local(stage, row, Transfer::Write, row.durable_bytes_min(), passed_on)
 }
 
 fn local(stage: &Stage<'_>, row: &Row<'_>, direction: Transfer, asked: u64, moved: u64) -> Option<Finding> {

@@ -1,10 +1,10 @@
-//! T33: nobody could see whether the storage was at work.
+//! T33: no counter shows whether requests reached the storage.
 
 use results::evidence::{Seen, StorageClass};
 use results::{Finding, ReadWrite, Severity};
 
 use super::writes_in_memory::without_sync;
-use crate::evidence::{Evidence, Flow, Row, Served, Stage, Transfer, connected};
+use crate::evidence::{Evidence, Flow, FuseBackend, Row, Stage, Transfer, connected};
 use crate::explanation::Explanation;
 use crate::report::Report;
 
@@ -53,11 +53,13 @@ fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) 
     let dirty = flow.end.cache.value().is_some_and(|cache| cache.dirty_bytes.is_some());
     let (unsynced, device) = (direction == Transfer::Write && without_sync(row), flow.device.is_some());
     match stage.class() {
-        Some(StorageClass::Fuse) => match row.served_by(connected(flow.end)) {
-            Served::Server => flow.wire.is_some(),
+        Some(StorageClass::Fuse) => match row.fuse_backend(connected(flow.end)) {
+            FuseBackend::Server => flow.wire.is_some(),
             // That a daemon wrote its files does not say that they are on a device.
-            Served::ThisMachine => device || flow.daemon.is_some_and(|daemon| daemon.storage.is_some()) && !unsynced,
-            Served::Unknown => false,
+            FuseBackend::ThisMachine => {
+                device || flow.daemon.is_some_and(|daemon| daemon.storage.is_some()) && !unsynced
+            }
+            FuseBackend::Unknown => false,
         },
         Some(StorageClass::Network) => flow.wire.is_some() || unsynced && dirty,
         Some(_) => device || flow.wire.is_some() || unsynced && dirty,

@@ -1,4 +1,4 @@
-//! T24: processors that sleep between requests.
+//! T24: processors that enter sleep states between requests.
 
 use results::evidence::StorageClass;
 use results::{Finding, Severity};

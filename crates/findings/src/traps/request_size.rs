@@ -1,4 +1,4 @@
-//! T28: requests that arrived in another size.
+//! T28: requests that reached the storage in another size.
 
 use results::evidence::StorageClass;
 use results::{Finding, Severity};

@@ -1,4 +1,4 @@
-//! T34: a pause of everything.
+//! T34: a time without any completed I/O.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! T32: a sync that returned and stored nothing.
+//! T32: a sync that returned before the data were stored.
 
 use results::evidence::StorageClass;
 use results::{Finding, Severity};
@@ -42,7 +42,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         (None, Some(wire)) if class == StorageClass::Network && wire.exclusive => (wire.bytes.write, wire.witness),
         _ => return None,
     };
-    let due = if row.synced() { row.must_arrive() } else { 0 };
+    let due = if row.synced() { row.durable_bytes_min() } else { 0 };
     if due < BYTES_MIN || arrived as f64 >= due as f64 * ARRIVED {
         return None;
     }

@@ -1,4 +1,4 @@
-//! T13: raw blocks that nobody has written.
+//! T13: blocks of a device that were never written.
 
 use results::evidence::StorageClass;
 use results::{Finding, Severity};

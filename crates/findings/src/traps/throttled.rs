@@ -1,4 +1,4 @@
-//! T25: something held the rate at a fixed level.
+//! T25: a limit held the rate at a fixed level.
 
 use results::evidence::StorageClass;
 use results::statistics::flat_plateau;

@@ -1,4 +1,4 @@
-//! T26, the other face: too noisy to conclude anything.
+//! T26, second form: too noisy for a conclusion.
 
 use results::evidence::StorageClass;
 use results::statistics::coefficient_of_variation;

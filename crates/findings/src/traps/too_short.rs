@@ -1,4 +1,4 @@
-//! T26: too short to conclude anything.
+//! T26: too short for a conclusion.
 
 use results::{Finding, Severity};
 

@@ -1,4 +1,4 @@
-//! T1: what is read was never written.
+//! T1: reads of blocks that were never written.
 
 use results::evidence::FileState;
 use results::{Finding, Severity};

@@ -1,4 +1,4 @@
-//! T4: writes that ended in memory.
+//! T4: writes that were still in memory when the run ended.
 
 use results::evidence::StorageClass;
 use results::{Finding, Severity};

@@ -9,19 +9,7 @@ use crate::lanes::Lane;
 
 /// `read`, `write`, `trim` or `mixed` of a row.
 pub(super) fn object(direction: &DirectionRecord, lane: Lane, setup: &JobSetup, group: &Group, plus: bool) -> Value {
-    let DirectionRecord {
-        bytes,
-        ios,
-        short_ios,
-        dropped_ios,
-        runtime_ms,
-        slat,
-        clat,
-        lat,
-        response: _,
-        bandwidth_samples,
-        iops_samples,
-    } = direction;
+    let DirectionRecord { bytes, slat, clat, lat, bandwidth_samples, iops_samples, .. } = direction;
     let percentiles = |shown: bool| if shown { &setup.percentiles[..] } else { &[] };
     let mut object = json!({
         "io_bytes": bytes,
@@ -29,10 +17,10 @@ pub(super) fn object(direction: &DirectionRecord, lane: Lane, setup: &JobSetup, 
         "bw_bytes": direction.bandwidth(),
         "bw": direction.bandwidth() / 1024,
         "iops": direction.iops(),
-        "runtime": runtime_ms,
-        "total_ios": ios,
-        "short_ios": short_ios,
-        "drop_ios": dropped_ios,
+        "runtime": direction.runtime_ms,
+        "total_ios": direction.ios,
+        "short_ios": direction.short_ios,
+        "drop_ios": direction.dropped_ios,
         "slat_ns": latency(slat, percentiles(setup.slat_percentiles), plus),
         "clat_ns": latency(clat, percentiles(setup.clat_percentiles), plus),
         "lat_ns": latency(lat, percentiles(setup.lat_percentiles), plus),

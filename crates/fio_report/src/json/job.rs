@@ -10,61 +10,19 @@ use crate::figures::{CALL_LABELS, LATENCY_LABELS, Shares, error_code, mean};
 use crate::groups::Group;
 use crate::lanes::{Lane, lanes};
 
-#[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]
 pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool) -> Value {
-    let JobRecord {
-        name,
-        description,
-        thread_number: _,
-        node: _,
-        group: group_number,
-        members: _,
-        group_reporting: _,
-        clone: _,
-        pid: _,
-        setup,
-        options: own_options,
-        started_ms,
-        error: _,
-        lost: _,
-        eta_s: _,
-        directions: _,
-        sync,
-        final_sync_ns: _,
-        close_ns: _,
-        job_runtime_ms,
-        user_ns: _,
-        run_queue_wait_ns: _,
-        system_ns: _,
-        context_switches,
-        major_faults,
-        minor_faults,
-        depth_levels: _,
-        submit_sizes: _,
-        complete_sizes: _,
-        latency_ns_counts: _,
-        latency_us_counts: _,
-        latency_ms_counts: _,
-        survived_errors,
-        latency_depth,
-        steady_state,
-        engine_ways: _,
-        timed_one_in: _,
-        sampled_latency: _,
-        plan: _,
-        latency_series: _,
-    } = row;
+    let JobRecord { setup, sync, latency_depth, .. } = row;
     let mut object = entries(json!({
-        "jobname": name,
-        "groupid": group_number,
+        "jobname": row.name,
+        "groupid": row.group,
         // A job that never started has no moment; the key stays a number for readers with fixed types.
-        "job_start": started_ms.unwrap_or(0),
+        "job_start": row.started_ms.unwrap_or(0),
         "error": error_code(row),
         "eta": eta(run, row),
         "elapsed": run.elapsed_s,
     }));
-    if !own_options.is_empty() {
-        object.insert("job options".into(), options(own_options));
+    if !row.options.is_empty() {
+        object.insert("job options".into(), options(&row.options));
     }
     let sync_percentiles = if setup.clat_percentiles || setup.lat_percentiles { &setup.percentiles[..] } else { &[] };
     let (mixed, alone): (Vec<_>, Vec<_>) = lanes(row).into_iter().partition(|(lane, _)| *lane == Lane::Mixed);
@@ -80,15 +38,15 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
     }
     let (user, system) = row.cpu_percent();
     object.extend(entries(json!({
-        "job_runtime": job_runtime_ms,
+        "job_runtime": row.job_runtime_ms,
         "usr_cpu": user,
         "sys_cpu": system,
-        "ctx": context_switches,
-        "majf": major_faults,
-        "minf": minor_faults,
+        "ctx": row.context_switches,
+        "majf": row.major_faults,
+        "minf": row.minor_faults,
     })));
     insert_shares(&mut object, &Shares::of(row));
-    if let Some(SurvivedErrors { total, first }) = survived_errors {
+    if let Some(SurvivedErrors { total, first }) = &row.survived_errors {
         object.insert("total_err".into(), json!(total));
         object.insert("first_error".into(), json!(first));
     }
@@ -103,10 +61,10 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
             "latency_window_us": setup.latency_window_ns / 1000,
         })));
     }
-    if let Some(description) = description {
+    if let Some(description) = &row.description {
         object.insert("desc".into(), json!(description));
     }
-    if let Some(steady) = steady_state {
+    if let Some(steady) = &row.steady_state {
         object.insert("steadystate".into(), steady_object(steady));
     }
     Value::Object(object)

@@ -34,21 +34,7 @@ pub fn document(run: &RunRecord, plus: bool, zone: &TimeZone) -> String {
 
 /// [`document`] with these extras.
 pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String {
-    let RunRecord {
-        schema,
-        version,
-        started_ms: _,
-        taken_ms,
-        elapsed_s: _,
-        complete: _,
-        command: _,
-        global_options,
-        nodes,
-        jobs: _,
-        notes,
-        signal: _,
-        findings,
-    } = run;
+    let RunRecord { schema, version, taken_ms, global_options, nodes, notes, findings, .. } = run;
     let table = Table::of(run);
     let mut document = Map::new();
     document.insert("fio version".into(), json!(version));

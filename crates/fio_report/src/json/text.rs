@@ -20,6 +20,15 @@ struct Layout {
     pretty: PrettyFormatter<'static>,
 }
 
+/// What the formatter of serde_json does as fio does.
+macro_rules! as_pretty {
+    ($($name:ident($($first:ident)?)),*) => {
+        $(fn $name<W: ?Sized + Write>(&mut self, writer: &mut W $(, $first: bool)?) -> io::Result<()> {
+            self.pretty.$name(writer $(, $first)?)
+        })*
+    };
+}
+
 impl Formatter for Layout {
     fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
         write!(writer, "{value:.6}")
@@ -29,37 +38,8 @@ impl Formatter for Layout {
         writer.write_all(b" : ")
     }
 
-    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.begin_array(writer)
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.end_array(writer)
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.pretty.begin_array_value(writer, first)
-    }
-
-    fn end_array_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.end_array_value(writer)
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.begin_object(writer)
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.end_object(writer)
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.pretty.begin_object_key(writer, first)
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.pretty.end_object_value(writer)
-    }
+    as_pretty!(begin_array(), begin_array_value(first), end_array_value(), end_array());
+    as_pretty!(begin_object(), begin_object_key(first), end_object_value(), end_object());
 }
 
 #[cfg(test)]

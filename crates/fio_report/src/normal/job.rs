@@ -15,55 +15,13 @@ use crate::lanes::{Lane, lanes};
 use crate::number::Style;
 
 /// A row without any transfer has no block.
-#[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]
 pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: u64, zone: &TimeZone) {
-    let JobRecord {
-        name: _,
-        description,
-        thread_number: _,
-        node: _,
-        group: _,
-        members: _,
-        group_reporting: _,
-        clone: _,
-        pid: _,
-        setup,
-        options: _,
-        started_ms: _,
-        error: _,
-        lost: _,
-        eta_s: _,
-        directions,
-        sync,
-        final_sync_ns: _,
-        close_ns: _,
-        job_runtime_ms: _,
-        user_ns: _,
-        run_queue_wait_ns: _,
-        system_ns: _,
-        context_switches,
-        major_faults,
-        minor_faults,
-        depth_levels: _,
-        submit_sizes: _,
-        complete_sizes: _,
-        latency_ns_counts: _,
-        latency_us_counts: _,
-        latency_ms_counts: _,
-        survived_errors,
-        latency_depth,
-        steady_state,
-        engine_ways: _,
-        timed_one_in: _,
-        sampled_latency: _,
-        plan: _,
-        latency_series: _,
-    } = row;
+    let JobRecord { setup, directions, sync, .. } = row;
     if directions.iter().all(|(_, direction)| direction.bytes == 0 && direction.ios == 0) {
         return;
     }
     write_header(out, row, &moment(taken_ms, zone));
-    if let Some(description) = description {
+    if let Some(description) = &row.description {
         out.push_str(&format!("  Description  : [{}]\n", escape::line(description)));
     }
     for (lane, direction) in lanes(row) {
@@ -76,16 +34,16 @@ pub(super) fn write(out: &mut String, row: &JobRecord, group: &Group, taken_ms: 
     write_syncs(out, sync, &setup.percentiles);
     let (user, system) = row.cpu_percent();
     out.push_str(&format!(
-        "  cpu          : usr={user:.2}%, sys={system:.2}%, ctx={context_switches}, majf={major_faults}, \
-         minf={minor_faults}\n"
+        "  cpu          : usr={user:.2}%, sys={system:.2}%, ctx={}, majf={}, minf={}\n",
+        row.context_switches, row.major_faults, row.minor_faults,
     ));
     write_distribution(out, "  IO depths    ", &JobRecord::DEPTH_LABELS, &shares.depth);
     write_distribution(out, "     submit    ", &CALL_LABELS, &shares.submit);
     write_distribution(out, "     complete  ", &CALL_LABELS, &shares.complete);
     write_issued(out, directions, sync.ios);
-    write_survived(out, survived_errors.as_ref());
-    write_target(out, setup, *latency_depth);
-    if let Some(steady) = steady_state {
+    write_survived(out, row.survived_errors.as_ref());
+    write_target(out, setup, row.latency_depth);
+    if let Some(steady) = &row.steady_state {
         write_steady(out, steady, Style::of(setup));
     }
 }
@@ -117,19 +75,7 @@ fn write_header(out: &mut String, row: &JobRecord, now: &str) {
 }
 
 fn write_direction(out: &mut String, setup: &JobSetup, group: &Group, lane: Lane, direction: &DirectionRecord) {
-    let DirectionRecord {
-        bytes,
-        ios: _,
-        short_ios: _,
-        dropped_ios: _,
-        runtime_ms,
-        slat,
-        clat,
-        lat,
-        response: _,
-        bandwidth_samples,
-        iops_samples,
-    } = direction;
+    let DirectionRecord { bytes, runtime_ms, slat, clat, lat, bandwidth_samples, iops_samples, .. } = direction;
     if *bytes == 0 {
         return;
     }

@@ -13,26 +13,7 @@ use crate::number::Style;
 
 /// The line that announces a job, with a line `...` for its further clones.
 pub fn banner(name: &str, group: u32, setup: &JobSetup) -> String {
-    let JobSetup {
-        access,
-        block_sizes,
-        engine,
-        depth,
-        clones,
-        thread: _,
-        clat_percentiles: _,
-        lat_percentiles: _,
-        slat_percentiles: _,
-        percentiles: _,
-        unified: _,
-        shown: _,
-        significant_figures: _,
-        kb_base: _,
-        unit_base: _,
-        latency_target_ns: _,
-        latency_window_ns: _,
-        latency_percentile: _,
-    } = setup;
+    let JobSetup { access, block_sizes, engine, depth, clones, .. } = setup;
     let style = Style::of(setup);
     let PerDirection { read, write, trim } =
         block_sizes.map(|(min, max)| format!("{}-{}", style.bytes(u64::from(min)), style.bytes(u64::from(max))));

@@ -1,44 +1,45 @@
-//! The report formats of one run, in the order in which fio prints them.
+//! The report formats of one run.
 
-use fio_report::json::Extras;
-use fio_report::terse::Version;
-use jiff::tz::TimeZone;
+use fio_report::{Details, Format};
 use results::RunRecord;
 
 /// Formats asked for. Several at once are printed one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Formats {
-    /// For people.
-    pub(crate) normal: bool,
-    /// One JSON document.
-    pub(crate) json: bool,
-    /// The JSON document also has latency bins.
-    pub(crate) json_plus: bool,
-    /// Semicolons, of this version.
-    pub(crate) terse: Option<Version>,
-    /// The JSON document also has the findings and their evidence.
-    pub(crate) evidence: bool,
+pub(super) struct Formats {
+    chosen: Vec<&'static Format>,
+    details: Details,
 }
 
 impl Formats {
-    /// How many there are.
-    pub(crate) fn count(self) -> usize {
-        usize::from(self.normal) + usize::from(self.json || self.json_plus) + usize::from(self.terse.is_some())
+    /// Those of these words.
+    pub(super) fn of(words: &[&str], details: Details) -> Formats {
+        let chosen = fio_report::FORMATS.iter().rev().filter(|format| words.contains(&format.word)).collect();
+        Formats { chosen, details }
     }
 
-    /// The report: terse, JSON, normal.
-    pub(crate) fn report(self, record: &RunRecord) -> String {
-        let mut text = String::new();
-        if let Some(version) = self.terse {
-            text.push_str(&fio_report::terse::lines(record, version));
-        }
-        if self.json || self.json_plus {
-            let extras = Extras { bins: self.json_plus, evidence: self.evidence };
-            text.push_str(&fio_report::json::document_with(record, extras, &TimeZone::system()));
-        }
-        if self.normal {
-            text.push_str(&fio_report::normal::results(record, &TimeZone::system()));
-        }
-        text
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.chosen.len()
+    }
+
+    /// People read one of them.
+    pub(super) fn for_people(&self) -> bool {
+        self.chosen.iter().any(|format| format.for_people)
+    }
+
+    /// The report in each of them.
+    pub(super) fn report(&self, record: &RunRecord) -> String {
+        self.chosen.iter().map(|format| (format.report)(record, &self.details)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_option_takes_the_words_of_the_formats_and_no_others() {
+        let mut taken = job::FORMATS.to_vec();
+        let mut known: Vec<&str> = fio_report::FORMATS.iter().map(|format| format.word).collect();
+        taken.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(taken, known);
     }
 }

@@ -2,7 +2,7 @@
 
 use results::{JobRecord, Latency, RunRecord};
 
-/// Lines for stderr after a run; what was known before it has been said.
+/// Lines for stderr after a run; what was known before it has been printed.
 pub(super) fn after_run(record: &RunRecord) -> Vec<String> {
     record.report_rows().iter().filter_map(sampled).collect()
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use results::escape;
 
-use crate::process::streams::{complain, write_stdout};
+use crate::process::streams::{print_stderr, write_stdout};
 
 /// The report's destination.
 pub(super) struct Output {
@@ -41,7 +41,7 @@ impl Output {
     /// A message for people: stderr, and the output file.
     pub(super) fn error(&mut self, text: &str) {
         let text = &*escape::terminal(text);
-        complain(text);
+        print_stderr(text);
         if let Some(file) = self.file.as_mut().filter(|_| self.errors_in_file) {
             // The message is on stderr already; a full disk must not hide it.
             let _ = writeln!(file, "{text}");

@@ -6,7 +6,7 @@ use std::path::Path;
 use engine::files::{Readers, WholeFile};
 use results::RunRecord;
 
-use crate::process::streams::complain;
+use crate::process::streams::print_stderr;
 
 /// Where a record is saved.
 pub(super) struct RecordFile {
@@ -29,17 +29,17 @@ impl RecordFile {
         self.file.write(format!("{}\n", record.to_json()).as_bytes())
     }
 
-    /// Replaces the file by this record: whole or not at all. A failure is told; false then.
-    pub(super) fn save_or_complain(&self, record: &RunRecord) -> bool {
+    /// Replaces the file by this record: whole or not at all. False: it failed, and that was reported.
+    pub(super) fn save_or_report(&self, record: &RunRecord) -> bool {
         let saved = self.save(record);
-        self.complain(&saved);
+        self.print_stderr(&saved);
         saved.is_ok()
     }
 
     /// Tells of a failure.
-    pub(super) fn complain(&self, saved: &io::Result<()>) {
+    pub(super) fn print_stderr(&self, saved: &io::Result<()>) {
         if let Err(error) = saved {
-            complain(&format!("fio: cannot save the record {}: {error}", self.file.path().display()));
+            print_stderr(&format!("fio: cannot save the record {}: {error}", self.file.path().display()));
         }
     }
 }

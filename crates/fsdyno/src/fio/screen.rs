@@ -26,7 +26,7 @@ pub(super) struct ProgressRules {
 /// The watcher of a run on the fio face.
 pub(super) struct Screen<'run> {
     pub(super) output: &'run mut Output,
-    pub(super) formats: Formats,
+    pub(super) formats: &'run Formats,
     /// `None`: no progress line.
     pub(super) progress: Option<ProgressRules>,
     /// `--status-interval`, ns.
@@ -50,14 +50,14 @@ pub(super) struct GrowingRecord {
 impl GrowingRecord {
     /// Into this file, so often.
     pub(super) fn begin(file: Arc<RecordFile>, interval_ms: u64) -> GrowingRecord {
-        let mut told = false;
+        let mut reported = false;
         let saver = Saver::begin(move |record| {
             // That it fails is told once; the end tells it again.
             let saved = file.save_interim(record);
-            if !told {
-                file.complain(&saved);
+            if !reported {
+                file.print_stderr(&saved);
             }
-            told |= saved.is_err();
+            reported |= saved.is_err();
         });
         GrowingRecord { saver, interval_ns: interval_ms * 1_000_000, saved_ns: 0 }
     }
@@ -81,7 +81,7 @@ pub(super) struct ScreenState {
     last_status_ns: u64,
     last_layout_percent: Option<u64>,
     layout_announced: bool,
-    signal_told: bool,
+    signal_reported: bool,
     /// The interim record that comes is wanted as a report, not to be saved alone.
     report_due: bool,
     /// The report could not be written.
@@ -100,11 +100,11 @@ impl Screen<'_> {
     }
 
     /// The line about the signal that ends the run, once.
-    pub(super) fn tell_of_signal(&mut self) {
-        if let (Some(signal), false) = (self.control.signal(), self.state.signal_told) {
-            self.state.signal_told = true;
+    pub(super) fn report_signal(&mut self) {
+        if let (Some(signal), false) = (self.control.signal(), self.state.signal_reported) {
+            self.state.signal_reported = true;
             let text = format!("\nfio: terminating on signal {signal}");
-            if self.formats.normal { self.print(&format!("{text}\n")) } else { self.output.error(&text) }
+            if self.formats.for_people() { self.print(&format!("{text}\n")) } else { self.output.error(&text) }
         }
     }
 }
@@ -113,13 +113,13 @@ impl Observer for Screen<'_> {
     fn layout(&mut self, line: &str) {
         self.state.last_layout_percent = None;
         self.state.layout_announced = false;
-        if self.formats.normal {
+        if self.formats.for_people() {
             self.print(&escape::terminal(&format!("{line}\n")));
         }
     }
 
     fn layout_progress(&mut self, done: u64, total: u64, seconds_left: Option<u64>) {
-        self.tell_of_signal();
+        self.report_signal();
         let Some(left) = seconds_left else { return };
         if left >= LONG_LAYOUT_S && !self.state.layout_announced {
             self.state.layout_announced = true;
@@ -134,7 +134,7 @@ impl Observer for Screen<'_> {
     }
 
     fn idle(&mut self) {
-        self.tell_of_signal();
+        self.report_signal();
     }
 
     fn message(&mut self, text: &str) {
@@ -154,7 +154,7 @@ impl Observer for Screen<'_> {
             text = error.text
         );
         // On stdout as fio does, but only where that leaves the output's format whole.
-        if self.formats.normal && self.formats.count() == 1 && record.pid != 0 {
+        if self.formats.for_people() && self.formats.count() == 1 && record.pid != 0 {
             self.print(&escape::terminal(&format!("{text}\n")));
         } else {
             self.output.error(&text);
@@ -162,7 +162,7 @@ impl Observer for Screen<'_> {
     }
 
     fn watch(&mut self, view: &View<'_>) {
-        self.tell_of_signal();
+        self.report_signal();
         self.bandwidth_log.iter_mut().for_each(|log| log.watch(view));
         let Some(rules) = self.progress else { return };
         if view.elapsed_ns < self.state.last_line_ns + rules.interval_ns {

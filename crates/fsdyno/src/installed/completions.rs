@@ -36,7 +36,7 @@ fn script(shell: Shell) -> String {
     let guided = crate::guided::command();
     match shell {
         Shell::Bash => {
-            let commands: Vec<&str> = guided.get_subcommands().map(Command::get_name).chain(["help"]).collect();
+            let commands: Vec<&str> = guided.get_subcommands().map(Command::get_name).collect();
             let both = bash::both_faces(&commands);
             format!("{}\n{}\n{both}", generated(shell, guided.clone(), "fsdyno"), bash::fio_face(&offered()))
         }

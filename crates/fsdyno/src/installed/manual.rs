@@ -15,8 +15,8 @@ use job::offered::{Offered, sections};
 use job::option::{Arity, Status};
 
 use super::{FIO, FIO_ABOUT};
-use crate::process::status::UNUSABLE;
-use crate::process::streams::{print, tell};
+use crate::process::status::{TABLES, UNUSABLE};
+use crate::process::streams::{print, report_problem};
 
 /// Print a man page: of the program, of a command, or of the fio face.
 ///
@@ -41,7 +41,7 @@ impl Manual {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) => ExitCode::from(UNUSABLE),
             Err(problem) => {
-                tell(&problem);
+                report_problem(&problem);
                 ExitCode::from(UNUSABLE)
             }
         }
@@ -125,19 +125,26 @@ fn program_page(man: &Man, page: &mut Vec<u8>) -> io::Result<()> {
     man.render_subcommands_section(page)?;
     let mut roff = Roff::new();
     roff.control("SH", ["EXIT STATUS"]);
-    let statuses = [
-        ("0", "Nothing failed."),
-        ("1", "A job, a check or a condition failed. On the fio face: the number of failed jobs."),
-        ("2", "The command or a path cannot be used."),
-        ("3", "No requirement failed, but one has no result."),
-        ("128+N", "A signal of number N ended the run."),
-    ];
-    for (status, meaning) in statuses {
-        item(&mut roff, [bold(status)], meaning);
+    for (heading, meanings) in TABLES {
+        roff.control("PP", []);
+        roff.text([roman(heading)]);
+        meanings.iter().for_each(|meaning| item(&mut roff, [bold(meaning.number())], meaning.text));
     }
     roff.control("SH", ["ENVIRONMENT"]);
     item(&mut roff, [bold("XDG_DATA_HOME")], "Runs are saved in the directory fsdyno below it (~/.local/share).");
-    item(&mut roff, [bold("XDG_CONFIG_HOME")], "Profiles of your own are read from fsdyno/profiles below it.");
+    item(
+        &mut roff,
+        [bold("XDG_CONFIG_HOME")],
+        "The configuration is fsdyno/config.toml below it (~/.config), profiles of your own are in fsdyno/profiles.",
+    );
+    let ours = "Set --store, --units and --only for all commands, over the configuration.";
+    item(
+        &mut roff,
+        [bold("FSDYNO_STORE"), roman(", "), bold("FSDYNO_UNITS"), roman(", "), bold("FSDYNO_PATTERNS")],
+        ours,
+    );
+    let colours = "NO_COLOR turns the colours of verdicts off, CLICOLOR_FORCE on.";
+    item(&mut roff, [bold("NO_COLOR"), roman(", "), bold("CLICOLOR_FORCE")], colours);
     roff.control("SH", ["SEE ALSO"]);
     roff.text([bold("fsdyno-fio"), roman("(1), "), bold("fsdyno-measure"), roman("(1), "), bold("fio"), roman("(1)")]);
     roff.to_writer(page)

@@ -12,7 +12,7 @@ use guide::{Problem, Watcher};
 use run::{Bounds, Control, Found, StallDetector};
 
 use super::status::{BY_SIGNAL, REJECTED, UNUSABLE};
-use super::streams::{complain, tell};
+use super::streams::{print_stderr, report_problem};
 use super::supervisor;
 
 /// Between two looks at the look.
@@ -42,7 +42,7 @@ struct State {
     watch: Watch,
 }
 
-/// How long a path has said nothing, and how long ago a signal came.
+/// How long a path has not responded, and how long ago a signal came.
 #[derive(Debug, Default)]
 struct Watch {
     silent: StallDetector<u64>,
@@ -85,7 +85,7 @@ impl FirstLook {
             .stack_size(256 * 1024)
             .spawn(move || watch(face, &watched, &control, thread));
         if let Err(error) = &begun {
-            complain(&format!(
+            print_stderr(&format!(
                 "note: cannot start a thread: {error}; should {} never answer, nobody says so",
                 path.display()
             ));
@@ -147,10 +147,10 @@ fn give_up(face: Face, given_up: GivenUp, path: &Path, thread: u32, bounds: Boun
         (Face::Guided, GivenUp::Signal(signal)) => BY_SIGNAL + signal as u8,
     };
     match face {
-        Face::Guided => tell(&problem),
+        Face::Guided => report_problem(&problem),
         Face::Fio => {
             let next = problem.next.as_ref().map(|next| format!("\n  next: {next}")).unwrap_or_default();
-            complain(&format!("fio: {problem}{next}"));
+            print_stderr(&format!("fio: {problem}{next}"));
         }
     }
     supervisor::abandon(status)

@@ -2,7 +2,7 @@
 
 use run::{Bounds, Control};
 
-use super::streams::complain;
+use super::streams::print_stderr;
 
 /// Seconds that stand for the half minute of docs/reliability.md.
 const VARIABLE: &str = "FSDYNO_PATIENCE";
@@ -17,7 +17,7 @@ fn bounds() -> Bounds {
     match text.to_str().and_then(|text| text.parse().ok()).filter(|seconds| (1..=86_400).contains(seconds)) {
         Some(seconds) => Bounds::of_seconds(seconds),
         None => {
-            complain(&format!(
+            print_stderr(&format!(
                 "note: {VARIABLE}={}: not a number of seconds from 1 to 86400; using 30",
                 text.display()
             ));

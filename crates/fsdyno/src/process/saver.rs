@@ -4,7 +4,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
-use super::streams::complain;
+use super::streams::print_stderr;
 
 /// Saves the latest of what it is given; what comes faster than it can be saved is passed over.
 pub(crate) struct Saver<T> {
@@ -54,7 +54,7 @@ impl<T: Send + 'static> Saver<T> {
             }
         });
         if let Err(error) = &thread {
-            complain(&format!("note: cannot start a thread: {error}; the record is saved at the end only"));
+            print_stderr(&format!("note: cannot start a thread: {error}; the record is saved at the end only"));
         }
         Saver { shared, thread: thread.ok() }
     }

@@ -5,38 +5,38 @@ use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use engine::process::{Ended, Side, bind_to_parent, closes_within, divide, let_go_of_standard_streams, wait_for};
+use engine::process::{Ended, Side, close_standard_streams, closes_within, end_with_parent, fork, wait_for};
 
 use super::status::BY_SIGNAL;
-use super::streams::complain;
+use super::streams::print_stderr;
 
 /// A worker process that has given its status and is not gone after so long is stuck.
-const FAREWELL: Duration = Duration::from_secs(2);
+const END_WAIT: Duration = Duration::from_secs(2);
 
 /// SIGKILL, SIGBUS and SIGABRT.
 const KILL: u8 = 9;
 const BUS: u8 = 7;
 const ABORT: u8 = 6;
 
-/// The status of a process whose parent was killed before it could begin; nobody reads it.
+/// The status of a process whose parent was killed before it could begin; it is not read.
 const ORPHANED: u8 = 1;
 
-/// Where the process that does the work says its farewell; `None`: nobody waits for it.
-static FAREWELL_TO: Mutex<Option<PipeWriter>> = Mutex::new(None);
+/// The pipe through which the working process reports its exit status; `None`: no process waits for it.
+static STATUS_WRITER: Mutex<Option<PipeWriter>> = Mutex::new(None);
 
 /// Does the work in a process of its own; its exit status. `work` must begin before any thread does.
 pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
-    let divided = std::io::pipe().and_then(|pipe| Ok((pipe, divide()?)));
+    let divided = std::io::pipe().and_then(|pipe| Ok((pipe, fork()?)));
     match divided {
         Ok(((reader, writer), Side::New)) => {
             drop(reader);
-            if !bind_to_parent(&writer) {
+            if !end_with_parent(&writer) {
                 // Whoever asked for the work is gone, and nobody would end it.
                 return ORPHANED;
             }
-            *farewell_to() = Some(writer);
+            *status_writer() = Some(writer);
             let status = work();
-            say_farewell(status);
+            report_end(status);
             status
         }
         Ok(((reader, writer), Side::Old { child, held })) => {
@@ -44,12 +44,12 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
             let relay = run::SignalRelay::begin(child);
             drop(held);
             if let Err(error) = &relay {
-                complain(&format!("note: cannot handle signals: {error}; process {child} does the work"));
+                print_stderr(&format!("note: cannot handle signals: {error}; process {child} does the work"));
             }
             wait(child, reader)
         }
         Err(error) => {
-            complain(&format!(
+            print_stderr(&format!(
                 "note: cannot start a second process: {error}; if the storage never responds, this one \
                                cannot end"
             ));
@@ -61,20 +61,20 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
 /// Ends the work from a thread beside it, which is stuck in the kernel: whoever waits for it gets `status`.
 #[expect(clippy::exit, clippy::disallowed_methods, reason = "the thread that would return from main is stuck")]
 pub(crate) fn abandon(status: u8) -> ! {
-    say_farewell(status);
+    report_end(status);
     std::process::exit(status.into())
 }
 
-fn farewell_to() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
-    FAREWELL_TO.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+fn status_writer() -> std::sync::MutexGuard<'static, Option<PipeWriter>> {
+    STATUS_WRITER.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The last deed of the process that does the work. Whoever reads its output sees the end of it even if the process
-/// cannot end.
-fn say_farewell(status: u8) {
-    let Some(mut writer) = farewell_to().take() else { return };
+/// Reports the exit status and closes the standard streams, so that readers of the output see its end even if the
+/// process cannot end.
+fn report_end(status: u8) {
+    let Some(mut writer) = status_writer().take() else { return };
     let _ = std::io::stdout().flush();
-    let_go_of_standard_streams();
+    close_standard_streams();
     // Nobody waits if this fails.
     let _ = writer.write_all(&[status]);
     // Left to the kernel, which closes it with the last thread.
@@ -83,8 +83,8 @@ fn say_farewell(status: u8) {
 
 fn wait(child: u32, mut reader: PipeReader) -> u8 {
     let mut status = [0];
-    if reader.read_exact(&mut status).is_ok() && !closes_within(&reader, FAREWELL) {
-        complain(&format!(
+    if reader.read_exact(&mut status).is_ok() && !closes_within(&reader, END_WAIT) {
+        print_stderr(&format!(
             "note: process {child} is stuck in the kernel and keeps running; it ends when the storage responds"
         ));
         return status[0];
@@ -98,7 +98,9 @@ fn wait(child: u32, mut reader: PipeReader) -> u8 {
                 ABORT => " (out of memory, or an internal error; see above)",
                 _ => "",
             };
-            complain(&format!("fsdyno: the run was ended by signal {signal}{why}; only what was saved before is kept"));
+            print_stderr(&format!(
+                "fsdyno: the run was ended by signal {signal}{why}; only what was saved before is kept"
+            ));
             BY_SIGNAL.saturating_add(signal)
         }
         Err(_) => status[0],

@@ -39,9 +39,9 @@ fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
         for place in ["data", "data/other"] {
             // The process that did the work dies a moment after the one that was killed.
             wait_until(&what, || {
-                let said = scene.run(&format!("clean {place}")).stdout;
-                assert!(!said.contains("FAILED"), "{what}: {said}");
-                !said.contains("still uses it")
+                let output = scene.run(&format!("clean {place}")).stdout;
+                assert!(!output.contains("FAILED"), "{what}: {output}");
+                !output.contains("still uses it")
             });
         }
         assert_eq!(scene.names("data"), ["fsdyno-work-of-mine", "mine", "other"], "{what}");

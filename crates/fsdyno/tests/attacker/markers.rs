@@ -66,8 +66,8 @@ fn root_deletes_nothing_for_another_user() {
     for path in [&forged, &forged.join(".fsdyno-work")] {
         chown(path, Some(ANOTHER_USER), Some(ANOTHER_USER)).unwrap();
     }
-    let said = scene.clean();
-    assert!(said.contains(&format!("belongs to user {ANOTHER_USER}")) && forged.exists(), "{said}");
+    let output = scene.clean();
+    assert!(output.contains(&format!("belongs to user {ANOTHER_USER}")) && forged.exists(), "{output}");
 }
 
 /// And the other way round: another user neither cleans up root's nor is kept from work by it.
@@ -91,8 +91,8 @@ fn another_user_leaves_roots_alone() {
         command.args(words.split(' ')).current_dir(place.path()).env("HOME", place.path());
         Running::start(command.uid(ANOTHER_USER).gid(ANOTHER_USER)).finish()
     };
-    let said = as_other("clean .").stdout;
-    assert!(said.contains("not removed: belongs to user 0"), "{said}");
+    let output = as_other("clean .").stdout;
+    assert!(output.contains("not removed: belongs to user 0"), "{output}");
     let measured = as_other("measure . --quick --size=16m --no-store");
     assert_eq!(measured.status, Some(0), "{}", measured.stderr);
     assert_eq!(names(place.path()), ["fsdyno", "fsdyno-work-1-0"]);
@@ -115,12 +115,12 @@ fn a_run_in_another_namespace_is_alive() {
         ended || work.is_some_and(|work| work.join("measure.dat").exists())
     });
     if ended {
-        let said = running.finish().stderr;
-        return skip(&format!("no namespace of process numbers here: {}", said.trim()));
+        let output = running.finish().stderr;
+        return skip(&format!("no namespace of process numbers here: {}", output.trim()));
     }
     for words in ["clean data", "clean data --others --any-owner"] {
-        let said = scene.run(words).stdout;
-        assert!(said.contains("not removed: process"), "{said}");
+        let output = scene.run(words).stdout;
+        assert!(output.contains("not removed: process"), "{output}");
     }
     running.finish().good();
     assert!(scene.names("data").is_empty());
@@ -142,11 +142,11 @@ fn without_proc_everything_may_be_alive() {
     fs::write(dead.join("data"), "x").unwrap();
     let line = "mount -t tmpfs none /proc && exec \"$0\" clean data";
     let mut blind = scene.program("unshare", &["--mount", "bash", "-c", line]);
-    let said = Running::start(blind.arg(testkit::program())).finish();
-    if said.status != Some(0) {
-        skip(&format!("no namespace of mounts here: {}", said.stderr.trim()));
+    let output = Running::start(blind.arg(testkit::program())).finish();
+    if output.status != Some(0) {
+        skip(&format!("no namespace of mounts here: {}", output.stderr.trim()));
     }
-    assert!(!said.stdout.contains(": removed"), "{}", said.stdout);
+    assert!(!output.stdout.contains(": removed"), "{}", output.stdout);
     assert!(dead.join("data").exists());
     running.finish().good();
 }

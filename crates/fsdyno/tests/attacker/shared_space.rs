@@ -20,9 +20,12 @@ fn two_places_on_one_filesystem() {
         fs::create_dir(place.join("a")).unwrap();
         fs::create_dir(place.join("b")).unwrap();
         let refused = start(&place, "compare a=a b=b --size=110m --rounds=1 --no-store").finish();
-        let said = refused.stderr;
-        assert_eq!(refused.status, Some(2), "{said}");
-        assert!(said.contains("other runs there have reserved") && said.contains("below the limit of 90 %"), "{said}");
+        let output = refused.stderr;
+        assert_eq!(refused.status, Some(2), "{output}");
+        assert!(
+            output.contains("other runs there have reserved") && output.contains("below the limit of 90 %"),
+            "{output}"
+        );
         assert!(names(&place.join("a")).is_empty() && names(&place.join("b")).is_empty());
         let several = "compare a=a b=b --size=40m --numjobs=3 --rounds=1 --no-store";
         assert_eq!(start(&place, several).finish().status, Some(2), "each job has a file of its own");
@@ -39,9 +42,9 @@ fn two_runs_on_one_filesystem() {
         let mut first = start(&place, words);
         wait_until("the first run's directory", || work_directory(&place).is_some());
         let second = start(&place, words).finish();
-        let said = second.stderr;
-        assert_eq!(second.status, Some(2), "{said}");
-        assert!(said.contains("needs 128 MiB"), "{said}");
+        let output = second.stderr;
+        assert_eq!(second.status, Some(2), "{output}");
+        assert!(output.contains("needs 128 MiB"), "{output}");
         let mut fullest = 0;
         while !first.is_over() {
             fullest = fullest.max(used_percent(&place));
@@ -66,9 +69,9 @@ fn a_filler_beside_the_run_ends_it() {
         let filled = Command::new("fallocate").args(["-l", "160m"]).arg(&filler).status().unwrap();
         assert!(filled.success());
         let ended = run.finish();
-        let said = ended.stderr;
-        assert_eq!(ended.status, Some(2), "{said}");
-        assert!(said.contains("beyond 90 % (space)"), "{said}");
+        let output = ended.stderr;
+        assert_eq!(ended.status, Some(2), "{output}");
+        assert!(output.contains("beyond 90 % (space)"), "{output}");
         assert!(work_directory(&place).is_none() && filler.exists());
     });
 }
@@ -78,9 +81,9 @@ fn inodes_are_space_too() {
     stack::inside("shared_space::inodes_are_space_too", "ext4 --size-mb 64 --inodes 1024", || {
         let place = stack::place("LAB_TARGET");
         let refused = start(&place, "smallfiles . --no-store").finish();
-        let said = refused.stderr;
-        assert_eq!(refused.status, Some(2), "{said}");
-        assert!(said.contains("inodes, but only") && said.contains("--files"), "{said}");
+        let output = refused.stderr;
+        assert_eq!(refused.status, Some(2), "{output}");
+        assert!(output.contains("inodes, but only") && output.contains("--files"), "{output}");
         start(&place, "smallfiles . --files=100 --limit=1 --no-store").finish().good();
         assert_eq!(names(&place), ["lost+found"]);
     });

@@ -68,9 +68,9 @@ fn what_is_mounted_within_is_not_entered() {
         let (victim, target) = (scene.path("victim"), within.to_str().unwrap().to_owned());
         assert!(mount(["--bind", victim.to_str().unwrap(), &target]), "the mount is made");
         let ended = child.finish();
-        let said = ended.stderr;
+        let output = ended.stderr;
         scene.victim_is_whole(&victim);
-        assert!(said.contains("is another mount, and is not removed"), "{said}");
+        assert!(output.contains("is another mount, and is not removed"), "{output}");
         assert!(Command::new("umount").arg(&target).status().unwrap().success());
         assert!(scene.clean().contains(": removed"));
         assert!(scene.names("data").is_empty());
@@ -88,8 +88,8 @@ fn a_directory_that_is_removed_makes_the_figures_invalid() {
         !work.exists()
     });
     let ended = child.finish();
-    let said = ended.stderr;
-    assert_eq!(ended.status, Some(2), "{said}");
-    assert!(said.contains("was removed during the run"), "{said}");
+    let output = ended.stderr;
+    assert_eq!(ended.status, Some(2), "{output}");
+    assert!(output.contains("was removed during the run"), "{output}");
     assert!(scene.names("data").is_empty());
 }

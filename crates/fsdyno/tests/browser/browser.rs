@@ -129,9 +129,9 @@ pub(crate) fn ask(browser: &Path, page: &Path, size: (u32, u32), dark: bool, scr
     command.arg("--dump-dom").arg(format!("file://{}", frame.display()));
     let output = run(command);
     let document = String::from_utf8_lossy(&output.stdout);
-    let (_, said) =
+    let (_, answer) =
         document.split_once("<pre id=\"said\">").unwrap_or_else(|| panic!("nothing said: {:?}", console(&output)));
-    let said = said.split("</pre>").next().unwrap_or_default();
-    let said = said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-    serde_json::from_str(&said).expect("JSON")
+    let answer = answer.split("</pre>").next().unwrap_or_default();
+    let answer = answer.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    serde_json::from_str(&answer).expect("JSON")
 }

@@ -108,11 +108,11 @@ fn nothing_is_wider_than_a_telephone() {
         odd::hostile(),
         odd::sweep(Question::Curve),
     ];
-    let said = browser::ask(&browser, &page("narrow", &studies), (360, 800), false, script);
-    assert_eq!(said["wide"], serde_json::json!([]), "{said}");
-    assert_eq!(said["page"], said["inner"], "the page does not scroll sideways");
-    assert_eq!(said["inner"], 360);
-    assert!(said["charts"].as_u64().is_some_and(|charts| charts >= 15), "scripts draw charts: {said}");
+    let answer = browser::ask(&browser, &page("narrow", &studies), (360, 800), false, script);
+    assert_eq!(answer["wide"], serde_json::json!([]), "{answer}");
+    assert_eq!(answer["page"], answer["inner"], "the page does not scroll sideways");
+    assert_eq!(answer["inner"], 360);
+    assert!(answer["charts"].as_u64().is_some_and(|charts| charts >= 15), "scripts draw charts: {answer}");
 }
 
 #[test]
@@ -131,16 +131,16 @@ fn charts_are_read_and_zoomed_and_the_theme_switches() {
                   said.button = text('.theme'); document.querySelector('.theme').click(); \
                   said.theme = document.documentElement.dataset.theme; said.back = text('.theme'); \
                   said.copies = document.querySelectorAll('.copied button').length; done(said); })();";
-    let said = browser::ask(&browser, &page("used", &[fixture::comparison()]), (1000, 800), false, script);
-    assert_eq!(said["before"], "Point at the chart to read it, drag to zoom.");
-    let read = said["read"].as_str().unwrap_or_default();
+    let answer = browser::ask(&browser, &page("used", &[fixture::comparison()]), (1000, 800), false, script);
+    assert_eq!(answer["before"], "Point at the chart to read it, drag to zoom.");
+    let read = answer["read"].as_str().unwrap_or_default();
     for part in ["15.0 s", "local ", "nfs ", "s3 (invalid) ", " MB/s"] {
         assert!(read.contains(part), "{part}: {read}");
     }
-    assert_eq!([&said["whole"], &said["zoomed"], &said["again"]], [true, false, true], "{said}");
-    assert_eq!(said["button"], "Dark theme");
-    assert_eq!((&said["theme"], &said["back"]), (&"dark".into(), &"Light theme".into()));
-    assert!(said["copies"].as_u64().is_some_and(|copies| copies > 15), "{said}");
+    assert_eq!([&answer["whole"], &answer["zoomed"], &answer["again"]], [true, false, true], "{answer}");
+    assert_eq!(answer["button"], "Dark theme");
+    assert_eq!((&answer["theme"], &answer["back"]), (&"dark".into(), &"Light theme".into()));
+    assert!(answer["copies"].as_u64().is_some_and(|copies| copies > 15), "{answer}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn differences(drawn: &Drawn, fio: &Tool, theirs: &Ran, ours: Ran, spared: &[Spa
         compare_counts(theirs, &ours, spared.contains(&Spared::Findings), &mut found);
     }
     compare_sizes(theirs, &ours, &mut found);
-    if !spared.contains(&Spared::Counts) && !spared.contains(&Spared::Content) && drawn.is_told() {
+    if !spared.contains(&Spared::Counts) && !spared.contains(&Spared::Content) && drawn.has_known_content() {
         compare_content(theirs, &ours, &mut found);
     }
     if found.is_empty() && spared.is_empty() && drawn.is_sealed() {

@@ -198,7 +198,7 @@ impl Drawn {
     }
 
     /// Writes hold a pattern.
-    pub(crate) fn is_told(&self) -> bool {
+    pub(crate) fn has_known_content(&self) -> bool {
         let pattern = self.value("buffer_pattern").is_some() && self.value("verify").is_none();
         (pattern || self.value("verify") == Some("pattern"))
             && !self.is_on("zero_buffers")

@@ -28,7 +28,7 @@ const AT_ONCE: usize = 4;
 const ALIVE: &str = "no thread died with it";
 
 /// More failures than this say nothing new.
-const TOLD_MAX: usize = 60;
+const FAILURES_SHOWN_MAX: usize = 60;
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
@@ -56,7 +56,7 @@ fn failure(number: u64, drawn: &Drawn, found: &[String]) -> Option<String> {
 #[test]
 fn drawn_combinations_agree_with_fio() {
     let Some(fio) = FIO.as_ref() else {
-        tool::say("skipped: fio is not installed");
+        tool::print("skipped: fio is not installed");
         return;
     };
     let (first, count) = (number("FSDYNO_DIFFERENTIAL_FROM", 1), number("FSDYNO_DIFFERENTIAL_CASES", CASES));
@@ -87,10 +87,13 @@ fn drawn_combinations_agree_with_fio() {
         }
     });
     let not_compared = not_compared.into_inner().expect(ALIVE);
-    tool::say(&format!("not compared: {} of {count}, where fio crashed or hung: {not_compared:?}", not_compared.len()));
+    tool::print(&format!(
+        "not compared: {} of {count}, where fio crashed or hung: {not_compared:?}",
+        not_compared.len()
+    ));
     let mut failures = failures.into_inner().expect(ALIVE);
     failures.sort();
-    let texts: Vec<&str> = failures.iter().map(|(_, text)| text.as_str()).take(TOLD_MAX).collect();
+    let texts: Vec<&str> = failures.iter().map(|(_, text)| text.as_str()).take(FAILURES_SHOWN_MAX).collect();
     assert!(failures.is_empty(), "{} of {count} cases differ:\n{}", failures.len(), texts.join("\n"));
     assert!(not_compared.len() as u64 <= not_compared_max, "too many: the test compares too little");
 }
@@ -106,7 +109,7 @@ fn every_full_option_is_drawn_or_left_out_for_a_reason() {
 #[test]
 fn a_number_makes_the_same_case_again() {
     let Some(fio) = FIO.as_ref() else {
-        tool::say("skipped: fio is not installed");
+        tool::print("skipped: fio is not installed");
         return;
     };
     let words = || -> Vec<Vec<String>> { (1..50).map(|number| Drawn::of(number, fio).words).collect() };

@@ -73,7 +73,7 @@ pub(crate) fn run_in(tool: &Tool, words: &[String], directory: tempfile::TempDir
     // Files instead of pipes: a worker of fio that hangs outlives its program and would keep a pipe open.
     let output = tempfile::tempdir().expect("a directory for the output");
     let to = |name: &str| std::fs::File::create(output.path().join(name)).expect("a file for the output");
-    let said = |name: &str| {
+    let text_of = |name: &str| {
         let bytes = std::fs::read(output.path().join(name)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     };
@@ -82,11 +82,11 @@ pub(crate) fn run_in(tool: &Tool, words: &[String], directory: tempfile::TempDir
     if status.is_none_or(|status| status > 100) {
         end_those_in(directory.path());
     }
-    let stdout = said("stdout");
+    let stdout = text_of("stdout");
     Ran {
         // timeout(1) dies as its child did.
         status: status.filter(|status| *status < 124),
-        stderr: said("stderr") + &messages(&stdout),
+        stderr: text_of("stderr") + &messages(&stdout),
         jobs: counts(&stdout),
         files: files_in(directory.path()),
         directory,
@@ -129,6 +129,6 @@ fn files_in(directory: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// Says what a test did not compare.
 #[expect(clippy::print_stderr, reason = "a skipped test must not look like a passed one")]
-pub(crate) fn say(text: &str) {
+pub(crate) fn print(text: &str) {
     eprintln!("{text}");
 }

@@ -16,11 +16,11 @@ fn opened(place: &Place, words: &[&str], files: [&str; 2]) -> Result<[usize; 2],
         .current_dir(place.path("."))
         .output()
         .map_err(|error| format!("strace: {error}"))?;
-    let told = String::from_utf8_lossy(&traced.stderr);
-    if told.contains("ptrace") {
-        return Err(told.into_owned());
+    let stderr = String::from_utf8_lossy(&traced.stderr);
+    if stderr.contains("ptrace") {
+        return Err(stderr.into_owned());
     }
-    assert!(traced.status.success(), "{words:?}: {told}");
+    assert!(traced.status.success(), "{words:?}: {stderr}");
     let text = place.read("trace");
     Ok(files.map(|file| text.lines().filter(|line| line.contains(&format!("\"{file}\""))).count()))
 }

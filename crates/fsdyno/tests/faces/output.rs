@@ -75,7 +75,8 @@ fn a_full_disk_under_the_report_is_told() {
     let place = Place::new();
     let record = place.path("run.json");
     let words = format!("{JOB} --record={}", record.display());
-    for words in [JOB.to_owned(), format!("{JOB} --output-format=json"), words, "--version".into(), "fio --help".into()]
+    for words in
+        [JOB.to_owned(), format!("{JOB} --output-format=json"), words, "fio --version".into(), "fio --help".into()]
     {
         let ran = on_a_full_disk(&words);
         assert_eq!(ran.status, Some(1), "{words}");

@@ -30,11 +30,16 @@ fn assert_same(words: &str) {
 
 #[test]
 fn what_is_printed_without_a_run_is_the_same() {
-    // Help for the asking is the page of all commands, unless the fio face was named.
-    for words in
-        ["--version", "--help --version", "--cmdhelp=bs", "--enghelp", "--name=a --iodepth=x", "", "nosuch.fio"]
-    {
+    for words in ["--help --version", "--cmdhelp=bs", "--enghelp", "--name=a --iodepth=x", "nosuch.fio"] {
         assert_same(words);
+    }
+    // By itself, and with no word at all, the program names itself, unless the fio face was named.
+    for words in ["--version", "--help", ""] {
+        let ran = under_each_name(words);
+        let [(_, own), (_, word), (_, link)] = &ran[..] else { panic!("three names") };
+        assert_eq!((word.status, &word.stdout, &word.stderr), (link.status, &link.stdout, &link.stderr), "{words}");
+        assert!(format!("{}{}", own.stdout, own.stderr).contains("fsdyno"), "{own:?}");
+        assert_ne!((&own.stdout, &own.stderr), (&link.stdout, &link.stderr), "{words}");
     }
 }
 

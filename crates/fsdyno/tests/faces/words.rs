@@ -5,12 +5,47 @@ use testkit::Place;
 const JOB_FILE: &str = "[global]\nioengine=null\nsize=64k\n[first]\nrw=read\n[second]\nrw=write\n";
 
 #[test]
-fn version_begins_as_tools_expect() {
-    let ran = Place::new().run("--version");
-    assert_eq!(ran.status, Some(0));
-    assert!(ran.stdout.starts_with("fio-3.42-fsdyno-"), "{}", ran.stdout);
-    assert_eq!(ran.stdout.lines().count(), 1);
-    assert_eq!(ran.stderr, "");
+fn version_names_the_program_first_unless_a_tool_asks() {
+    let place = Place::new();
+    for words in ["--version", "-V"] {
+        let ran = place.run(words).good();
+        let line = format!("fsdyno {} (runs command lines and job files of fio 3.42)\n", env!("CARGO_PKG_VERSION"));
+        assert_eq!((ran.stdout, ran.stderr.as_str()), (line, ""), "{words}");
+    }
+    // Tools parse this form; `same_face` has the link called fio.
+    for words in ["fio --version", "--version --output-format=json", "-v"] {
+        let ran = place.run(words).good();
+        assert_eq!(ran.stdout, format!("fio-3.42-fsdyno-{}\n", env!("CARGO_PKG_VERSION")), "{words}");
+        assert_eq!(ran.stderr, "", "{words}");
+    }
+}
+
+#[test]
+fn the_bare_name_says_what_a_newcomer_needs() {
+    let told = Place::new().run("").refused("fsdyno measure . ");
+    for words in ["fsdyno check etcd .", "fsdyno compare local=", "fsdyno help"] {
+        assert!(told.contains(words), "{told}");
+    }
+}
+
+#[test]
+fn every_command_and_topic_has_its_help() {
+    let place = Place::new();
+    let page = place.run("help").good().stdout;
+    assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
+    let names = page.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let commands: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    assert!(commands.len() > 18, "{page}");
+    for command in commands {
+        let help = place.run(&format!("help {command}")).good().stdout;
+        assert_eq!(help, place.run(&format!("{command} --help")).good().stdout, "{command}");
+        assert!(help.contains("Usage: fsdyno"), "{help}");
+    }
+    assert_eq!(place.run("help fio").good().stdout, place.run("fio --help").good().stdout);
+    assert!(place.run("help baseline set").good().stdout.contains("fsdyno baseline set"));
+    let statuses = place.run("help exit-status").good().stdout;
+    assert!(statuses.contains("\n  3       `check`: ") && statuses.contains("\n  128+N "), "{statuses}");
+    place.run("help mesure").refused("'measure'");
 }
 
 #[test]
@@ -43,16 +78,19 @@ fn whoever_asks_for_help_sees_both_faces() {
 }
 
 #[test]
-fn a_mistyped_question_is_told_the_nearest_one() {
+fn a_mistyped_command_is_told_the_nearest_one() {
     let place = Place::new();
-    let ran = place.run("mesure /tmp");
-    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
-    assert!(ran.stderr.contains("'measure'"), "{}", ran.stderr);
+    assert!(place.run("mesure /tmp").refused("`mesure` is not a command").contains("next: fsdyno measure; "));
+    place.run("nonsense").refused("`nonsense` is not a command, and no job file of that name is here");
     // A job file of that name is one.
     place.write("mesure", "[a]\nioengine=null\nsize=4k\n");
     assert_eq!(place.run("mesure").status, Some(0));
-    // What resembles nothing is a job file that is missing.
-    assert!(place.run("nosuch").stderr.contains("unable to open 'nosuch' job file"));
+    // What looks like a fio command line is one, whose job file is missing.
+    for words in ["nosuch.fio", "nosuch --output-format=json"] {
+        let ran = place.run(words);
+        assert_eq!(ran.status, Some(1), "{}", ran.stderr);
+        assert!(ran.stderr.contains("unable to open 'nosuch"), "{}", ran.stderr);
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub(crate) struct Row {
     /// Exit status.
     pub(crate) status: String,
     /// The message.
-    pub(crate) told: String,
+    pub(crate) message: String,
     /// What the record holds.
     pub(crate) kept: String,
     /// What stayed on the storage.
@@ -23,7 +23,7 @@ const HEAD: &str = "| fault | asked | status | told | kept | left on the storage
 
 impl Row {
     fn fields(&self) -> [&str; 6] {
-        [&self.fault, &self.asked, &self.status, &self.told, &self.kept, &self.left]
+        [&self.fault, &self.asked, &self.status, &self.message, &self.kept, &self.left]
     }
 
     /// For the way out of a stack.
@@ -35,8 +35,8 @@ impl Row {
     pub(crate) fn from_line(line: &str) -> Row {
         let mut fields = line.split('\x02').map(|field| field.replace('\x03', "\n"));
         let mut field = || fields.next().unwrap_or_default();
-        let (fault, asked, status, told, kept, left) = (field(), field(), field(), field(), field(), field());
-        Row { fault, asked, status, told, kept, left }
+        let (fault, asked, status, message, kept, left) = (field(), field(), field(), field(), field(), field());
+        Row { fault, asked, status, message, kept, left }
     }
 
     fn markdown(&self) -> String {

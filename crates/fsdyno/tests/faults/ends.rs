@@ -19,7 +19,7 @@ struct Case {
     words: &'static str,
     act: Act,
     /// What must be told, each in a line of its own.
-    told: &'static [&'static str],
+    message: &'static [&'static str],
     status: i32,
     /// Error of the record, if one is kept, and requests lost.
     kept: Option<(Option<i64>, u64)>,
@@ -51,7 +51,7 @@ const QUEUED: &[Case] = &[
         set: &["hang-forever 1 F", "write-eio 20 F"],
         words: "--rw=randwrite --size=1m --end_fsync=1",
         act: Act::Nothing,
-        told: &[EIO, LOST],
+        message: &[EIO, LOST],
         status: 1,
         kept: Some((Some(5), 1)),
     },
@@ -60,7 +60,7 @@ const QUEUED: &[Case] = &[
         set: &["hang-forever 3 F", "write-eio 20 F"],
         words: WRITES,
         act: Act::Nothing,
-        told: &[EIO, LOST, "the others:"],
+        message: &[EIO, LOST, "the others:"],
         status: 1,
         kept: Some((Some(5), 3)),
     },
@@ -69,7 +69,7 @@ const QUEUED: &[Case] = &[
         set: &["hang-forever 1 F", "write-eio 20 F", "hang-fsync 1 F"],
         words: "--rw=randwrite --size=1m --end_fsync=1",
         act: Act::Nothing,
-        told: &[EIO, LOST],
+        message: &[EIO, LOST],
         status: 1,
         kept: Some((Some(5), 1)),
     },
@@ -78,7 +78,7 @@ const QUEUED: &[Case] = &[
         set: &["hang-forever 1 F"],
         words: "--rw=randwrite --size=1m --end_fsync=1",
         act: Act::Nothing,
-        told: &[LOST],
+        message: &[LOST],
         status: 1,
         kept: Some((Some(110), 1)),
     },
@@ -87,7 +87,7 @@ const QUEUED: &[Case] = &[
         set: &["hang-forever 1 F"],
         words: "--rw=randread --size=1m --time_based --runtime=1",
         act: Act::Nothing,
-        told: &[LOST],
+        message: &[LOST],
         status: 1,
         kept: Some((Some(110), 1)),
     },
@@ -96,7 +96,7 @@ const QUEUED: &[Case] = &[
         set: &["hang-forever 1 F"],
         words: "--rw=randread --size=1m --time_based --runtime=600",
         act: Act::Signal("INT"),
-        told: &[LOST],
+        message: &[LOST],
         status: 129,
         kept: Some((Some(110), 1)),
     },
@@ -105,7 +105,7 @@ const QUEUED: &[Case] = &[
         set: &["hang-ms 8000 F"],
         words: "--rw=randread --size=1m --time_based --runtime=1",
         act: Act::Nothing,
-        told: &[LOST],
+        message: &[LOST],
         status: 1,
         kept: Some((Some(110), 1)),
     },
@@ -118,7 +118,7 @@ const SINGLE: &[Case] = &[
         set: &["hang-forever 1 F"],
         words: "--rw=randread --size=1m --time_based --runtime=1",
         act: Act::Nothing,
-        told: &[STUCK],
+        message: &[STUCK],
         status: 1,
         kept: Some((Some(110), 0)),
     },
@@ -127,7 +127,7 @@ const SINGLE: &[Case] = &[
         set: &["hang-ms 8000 F"],
         words: "--rw=randread --size=1m --time_based --runtime=1",
         act: Act::Nothing,
-        told: &[STUCK],
+        message: &[STUCK],
         status: 1,
         kept: Some((Some(110), 0)),
     },
@@ -136,7 +136,7 @@ const SINGLE: &[Case] = &[
         set: &["read-eio 20 F", "hang-forever 1 G"],
         words: "--rw=randread --size=1m --exitall_on_error --name=b --filename=G --rw=randread --size=1m",
         act: Act::Nothing,
-        told: &[EIO, STUCK],
+        message: &[EIO, STUCK],
         status: 2,
         kept: Some((Some(5), 0)),
     },
@@ -149,7 +149,7 @@ const COMMON: &[Case] = &[
         set: &["write-eio 20 F", "hang-fsync 1 F"],
         words: "--rw=randwrite --size=1m --end_fsync=1",
         act: Act::Nothing,
-        told: &[EIO],
+        message: &[EIO],
         status: 1,
         kept: Some((Some(5), 0)),
     },
@@ -158,7 +158,7 @@ const COMMON: &[Case] = &[
         set: &["write-eio 20 F", "close-eio 1 F"],
         words: WRITES,
         act: Act::Nothing,
-        told: &["io_u error", "cannot close"],
+        message: &["io_u error", "cannot close"],
         status: 1,
         kept: Some((Some(5), 0)),
     },
@@ -167,7 +167,7 @@ const COMMON: &[Case] = &[
         set: &["write-eio 20 F", "hang-close 1 F"],
         words: WRITES,
         act: Act::Nothing,
-        told: &[EIO, ENDING, STUCK],
+        message: &[EIO, ENDING, STUCK],
         status: 1,
         kept: Some((Some(5), 0)),
     },
@@ -176,7 +176,7 @@ const COMMON: &[Case] = &[
         set: &["hang-fsync 1 F"],
         words: "--rw=randwrite --size=1m --end_fsync=1",
         act: Act::Nothing,
-        told: &[ENDING, STUCK],
+        message: &[ENDING, STUCK],
         status: 1,
         kept: Some((Some(110), 0)),
     },
@@ -185,7 +185,7 @@ const COMMON: &[Case] = &[
         set: &["hang-fsync 1 F"],
         words: "--rw=randwrite --size=1m --end_fsync=1",
         act: Act::Signal("TERM"),
-        told: &[STUCK],
+        message: &[STUCK],
         status: 129,
         kept: Some((Some(110), 0)),
     },
@@ -194,7 +194,7 @@ const COMMON: &[Case] = &[
         set: &["hang-open 1 F"],
         words: WRITES,
         act: Act::Nothing,
-        told: &[READY, STUCK],
+        message: &[READY, STUCK],
         status: 1,
         kept: Some((Some(110), 0)),
     },
@@ -203,7 +203,7 @@ const COMMON: &[Case] = &[
         set: &["hang-open 1 G"],
         words: "--rw=randread --size=1m --name=b --filename=G --rw=randread --size=1m",
         act: Act::Signal("INT"),
-        told: &[STUCK],
+        message: &[STUCK],
         status: 129,
         kept: Some((Some(110), 0)),
     },
@@ -212,7 +212,7 @@ const COMMON: &[Case] = &[
         set: &["hang-forever 1 F"],
         words: "--rw=randread --size=1m --time_based --runtime=600",
         act: Act::Twice,
-        told: &[],
+        message: &[],
         status: 128,
         kept: None,
     },
@@ -225,7 +225,7 @@ const MAPPED: &[Case] = &[
         set: &["hang-forever 1 F"],
         words: "--rw=randread --size=1m --time_based --runtime=1",
         act: Act::Nothing,
-        told: &[STUCK],
+        message: &[STUCK],
         status: 1,
         kept: Some((Some(110), 0)),
     },
@@ -234,7 +234,7 @@ const MAPPED: &[Case] = &[
         set: &["hang-fsync 1 F"],
         words: "--rw=randwrite --size=1m --end_fsync=1",
         act: Act::Nothing,
-        told: &[ENDING, STUCK],
+        message: &[ENDING, STUCK],
         status: 1,
         kept: Some((Some(110), 0)),
     },
@@ -243,7 +243,7 @@ const MAPPED: &[Case] = &[
         set: &["hang-open 1 F"],
         words: "--rw=randread --size=1m",
         act: Act::Nothing,
-        told: &[READY, STUCK],
+        message: &[READY, STUCK],
         status: 1,
         kept: Some((Some(110), 0)),
     },
@@ -252,7 +252,7 @@ const MAPPED: &[Case] = &[
         set: &["read-eio-all 1 F", "hang-forever 1 G"],
         words: "--rw=randread --size=1m --exitall_on_error --name=b --filename=G --rw=randread --size=1m",
         act: Act::Nothing,
-        told: &[EIO, "its storage failed", STUCK],
+        message: &[EIO, "its storage failed", STUCK],
         status: 2,
         kept: Some((Some(5), 0)),
     },
@@ -261,7 +261,7 @@ const MAPPED: &[Case] = &[
         set: &["hang-close 1 F"],
         words: "--rw=randread --size=1m",
         act: Act::Signal("INT"),
-        told: &[STUCK],
+        message: &[STUCK],
         status: 129,
         kept: Some((Some(110), 0)),
     },
@@ -319,7 +319,7 @@ impl Begun<'_> {
         self.running.wait_until("the request that hangs", |_| hangs(&file));
         for (number, signal) in signals.iter().enumerate() {
             if number > 0 {
-                lab::tell("sleep", "1.5");
+                lab::run("sleep", "1.5");
             }
             self.running.signal(signal);
         }
@@ -328,15 +328,15 @@ impl Begun<'_> {
     fn finish(self, engine: &str) -> Row {
         let Begun { case, asked, running, .. } = self;
         let ran = running.finish();
-        let said = format!("{engine}, {}: {}{}", case.fault, ran.stdout, ran.stderr);
-        assert_eq!(ran.status, case.status, "{said}");
-        assert_eq!(kept(&ran), case.kept, "{said}");
-        let told: Vec<String> = case.told.iter().map(|words| moment(&ran.told(words))).collect();
+        let output = format!("{engine}, {}: {}{}", case.fault, ran.stdout, ran.stderr);
+        assert_eq!(ran.status, case.status, "{output}");
+        assert_eq!(kept(&ran), case.kept, "{output}");
+        let message: Vec<String> = case.message.iter().map(|words| moment(&ran.message(words))).collect();
         Row {
             fault: case.fault.to_owned(),
             asked,
             status: ran.status.to_string(),
-            told: if told.is_empty() { "–".to_owned() } else { told.join("\n") },
+            message: if message.is_empty() { "–".to_owned() } else { message.join("\n") },
             kept: in_words(case.kept),
             left: "its files".to_owned(),
         }
@@ -362,10 +362,10 @@ fn in_words(kept: Option<(Option<i64>, u64)>) -> String {
 }
 
 /// What depends on the moment.
-fn moment(told: &str) -> String {
+fn moment(message: &str) -> String {
     ["offset ", "offset=", "worker "]
         .iter()
-        .fold(told.to_owned(), |told, mark| replace_after(&told, mark, "N", |letter| letter.is_ascii_digit()))
+        .fold(message.to_owned(), |message, mark| replace_after(&message, mark, "N", |letter| letter.is_ascii_digit()))
 }
 
 /// Runs all cases on an engine side by side.
@@ -377,7 +377,7 @@ fn rows(engine: &str, cases: &[&Case]) -> Vec<Row> {
     }
     begun.iter_mut().for_each(Begun::act);
     let rows = begun.into_iter().map(|begun| begun.finish(engine)).collect();
-    lab::tell("lab-fault", "abort");
+    lab::run("lab-fault", "abort");
     wait_until("the end of the processes that were left behind", || {
         let ours = |entry: std::fs::DirEntry| entry.path().join("cwd").read_link().is_ok_and(|cwd| cwd == place);
         !std::fs::read_dir("/proc").expect("/proc is there").flatten().any(ours)
@@ -451,7 +451,7 @@ fn sim() {
             fault: (*fault).to_owned(),
             asked: format!("`fio {words}`"),
             status: ran.status.to_string(),
-            told: moment(&ran.told(LOST)),
+            message: moment(&ran.message(LOST)),
             kept: in_words(Some((Some(*code), *lost))),
             left: "nothing".to_owned(),
         }
@@ -468,23 +468,23 @@ fn a_shortened_file() {
     let words = "--ioengine=mmap --rw=randread --size=1m --bs=4k --name=a --filename=data --time_based --runtime=600 \
                  --exitall --name=b --filename=other --time_based --runtime=600";
     let mut running = hurried(place.path(), &format!("{words} --eta=always --eta-interval=250ms"));
-    running.wait_until("I/O", |running| running.said().contains("[r="));
+    running.wait_until("I/O", |running| running.output().contains("[r="));
     let file = std::fs::File::options().write(true).open(&data).expect("it is there");
     file.set_len(8192).expect("it can be shortened");
     let ran = running.finish();
-    let said = format!("{}{}", ran.stdout, ran.stderr);
-    assert_eq!(ran.status, 1, "{said}");
+    let output = format!("{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.status, 1, "{output}");
     let jobs = ran.record.as_ref().expect("a record is kept")["jobs"].as_array().expect("jobs").clone();
-    assert_eq!(jobs[0]["error"]["code"], 5, "{said}");
-    assert!(jobs[1]["error"].is_null() && jobs[1]["directions"]["read"]["ios"].as_u64() > Some(0), "{said}");
-    let told = [EIO, "another program shortened it"].map(|words| moment(&ran.told(words)));
+    assert_eq!(jobs[0]["error"]["code"], 5, "{output}");
+    assert!(jobs[1]["error"].is_null() && jobs[1]["directions"]["read"]["ios"].as_u64() > Some(0), "{output}");
+    let message = [EIO, "another program shortened it"].map(|words| moment(&ran.message(words)));
     document::hold(
         "ends::a_shortened_file",
         vec![Row {
             fault: "somebody shortens a mapped file".to_owned(),
             asked: format!("`fio {words}`"),
             status: ran.status.to_string(),
-            told: told.join("\n"),
+            message: message.join("\n"),
             kept: "the record, with error 5; the other job is whole".to_owned(),
             left: "its files".to_owned(),
         }],
@@ -523,7 +523,7 @@ fn an_orphan_exits() {
         both.is_some()
     });
     let (first, second) = both.expect("both are there");
-    lab::tell("kill", &format!("-KILL {first}"));
+    lab::run("kill", &format!("-KILL {first}"));
     wait_until("the end of the orphan", || !Path::new(&format!("/proc/{second}")).exists());
     wait_until("the end of strace", || traced.try_wait().expect("strace can be waited for").is_some());
     assert!(!place.path().join("a.0.0").exists(), "it did the work alone");

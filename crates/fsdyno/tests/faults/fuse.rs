@@ -18,7 +18,7 @@ struct Case {
     /// The job's words.
     words: &'static str,
     /// Words of the message that names it; empty: none is due.
-    told: &'static str,
+    message: &'static str,
     status: i32,
 }
 
@@ -30,105 +30,105 @@ const CASES: &[Case] = &[
         fault: "EIO of the 100th read",
         set: "read-eio 100",
         words: "--name=a --filename=data --rw=read --bs=4k --size=1m",
-        told: "Input/output error",
+        message: "Input/output error",
         status: 1,
     },
     Case {
         fault: "EIO of the 100th write",
         set: "write-eio 100",
         words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none",
-        told: "Input/output error",
+        message: "Input/output error",
         status: 1,
     },
     Case {
         fault: "EIO of the 100th read",
         set: "read-eio 100",
         words: "--name=a --filename=data --rw=randread --bs=4k --size=1m --ioengine=io_uring --iodepth=8",
-        told: "Input/output error",
+        message: "Input/output error",
         status: 1,
     },
     Case {
         fault: "EIO of the 100th read",
         set: "read-eio 100",
         words: "--name=a --filename=data --rw=randread --bs=4k --size=1m --ioengine=libaio --iodepth=8 --direct=1",
-        told: "Input/output error",
+        message: "Input/output error",
         status: 1,
     },
     Case {
         fault: "EIO of the 100th read, which the job is to survive",
         set: "read-eio 100",
         words: "--name=a --filename=data --rw=read --bs=4k --size=1m --continue_on_error=read",
-        told: "",
+        message: "",
         status: 0,
     },
     Case {
         fault: "EIO of the 3rd fsync",
         set: "fsync-eio 3",
         words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none --fsync=8",
-        told: "Input/output error",
+        message: "Input/output error",
         status: 1,
     },
     Case {
         fault: "EIO of the fsync at the end",
         set: "fsync-eio 1",
         words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none --end_fsync=1",
-        told: "Input/output error",
+        message: "Input/output error",
         status: 1,
     },
     Case {
         fault: "EIO of close after the layout",
         set: "close-eio 1",
         words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none",
-        told: "Input/output error",
+        message: "Input/output error",
         status: 1,
     },
     Case {
         fault: "EIO of close after the run",
         set: "close-eio 2",
         words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none",
-        told: "Input/output error",
+        message: "Input/output error",
         status: 1,
     },
     Case {
         fault: "the 100th read brings half of its bytes",
         set: "short-read 100",
         words: "--name=a --filename=data --rw=read --bs=4k --size=1m",
-        told: "",
+        message: "",
         status: 0,
     },
     Case {
         fault: "the 100th write takes half of its bytes",
         set: "short-write 100",
         words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none",
-        told: "",
+        message: "",
         status: 0,
     },
     Case {
         fault: "no answer for 3 s",
         set: "hang-ms 3000",
         words: "--name=a --filename=data --rw=read --bs=4k --size=1m",
-        told: "",
+        message: "",
         status: 0,
     },
     Case {
         fault: "ENOSPC after 256 KiB of the run",
         set: "enospc-after 262144",
         words: "--name=a --filename=new --rw=write --bs=4k --size=1m --fallocate=none",
-        told: "No space left",
+        message: "No space left",
         status: 1,
     },
     Case {
         fault: "ENOSPC after 2 MiB of the layout",
         set: "enospc-after 2097152",
         words: "--name=a --filename=new --rw=read --bs=4k --size=8m --fallocate=none",
-        told: "fio: cannot",
+        message: "fio: cannot",
         status: 1,
     },
     Case {
         fault: "EIO of the first write of the layout",
         set: "write-eio 1",
         words: "--name=a --filename=new --rw=read --bs=4k --size=8m",
-        told: "fio: cannot",
+        message: "fio: cannot",
         status: 1,
     },
 ];
@@ -139,28 +139,28 @@ fn fio_face() {
         let place = lab::target();
         let precious = Precious::put(&place);
         std::fs::write(place.join(DATA), vec![7; 1 << 20]).expect("the place is writable");
-        lab::tell("lab-fault", "direct-io 1");
+        lab::run("lab-fault", "direct-io 1");
         CASES.iter().map(|case| row(case, &place, &precious)).collect()
     });
 }
 
 fn row(case: &Case, place: &Path, precious: &Precious) -> Row {
-    lab::tell("lab-fault", case.set);
+    lab::run("lab-fault", case.set);
     let ran = fio(place, case.words).finish();
-    lab::tell("lab-fault", WELL);
+    lab::run("lab-fault", WELL);
     assert_eq!(ran.status, case.status, "{}: {}{}", case.fault, ran.stdout, ran.stderr);
-    let told = if case.told.is_empty() { "–".to_owned() } else { ran.told(case.told) };
+    let message = if case.message.is_empty() { "–".to_owned() } else { ran.message(case.message) };
     // Requests in flight together fail in any order.
-    let told = if case.words.contains("iodepth") {
-        replace_after(&told, "offset=", "N", |letter| letter.is_ascii_digit())
+    let message = if case.words.contains("iodepth") {
+        replace_after(&message, "offset=", "N", |letter| letter.is_ascii_digit())
     } else {
-        told
+        message
     };
     let row = Row {
         fault: case.fault.to_owned(),
         asked: format!("`fio {}`", case.words),
         status: ran.status.to_string(),
-        told,
+        message,
         kept: kept(&ran),
         left: left(precious),
     };
@@ -205,26 +205,26 @@ fn guided_face() {
     lab::inside("fuse::guided_face", "fuse", || {
         let place = lab::target();
         let precious = Precious::put(&place);
-        lab::tell("lab-fault", "direct-io 1");
+        lab::run("lab-fault", "direct-io 1");
         let faults = [
             ("EIO of the 50th read", "read-eio 50", "Input/output error"),
             ("EIO of the 5th write", "write-eio 5", "Input/output error"),
             ("ENOSPC after 4 MiB", "enospc-after 4194304", "No space left"),
             ("EIO of the fsync after the first test", "fsync-eio 2", "Input/output error"),
         ];
-        let rows = faults.map(|(fault, set, told)| {
-            lab::tell("lab-fault", set);
+        let rows = faults.map(|(fault, set, message)| {
+            lab::run("lab-fault", set);
             let ran = measure(&place).finish();
-            lab::tell("lab-fault", WELL);
+            lab::run("lab-fault", WELL);
             assert_eq!(ran.status, 1, "{fault}: {}{}", ran.stdout, ran.stderr);
             assert!(ran.stdout.contains("1m sequential write"), "the answer is printed: {}", ran.stdout);
-            let told = replace_after(&ran.told(told), "offset=", "N", |letter| letter.is_ascii_digit());
+            let message = replace_after(&ran.message(message), "offset=", "N", |letter| letter.is_ascii_digit());
             let kept = ran.kept();
             let left = precious.and_else();
             assert_eq!(left, "nothing");
             assert!(clean(&place).stdout.contains("no fsdyno files are left"));
             let asked = "`measure --quick`".to_owned();
-            Row { fault: fault.to_owned(), asked, status: ran.status.to_string(), told, kept, left }
+            Row { fault: fault.to_owned(), asked, status: ran.status.to_string(), message, kept, left }
         });
         rows.to_vec()
     });

@@ -23,22 +23,22 @@ fn hung_at(running: &mut Running, kind: &str, before: u64) {
 }
 
 /// What depends on the moment: the place, and the test that a question was at.
-fn moment(told: &str) -> String {
-    let told = ["offset ", "after ", "process ", "of test"]
+fn moment(message: &str) -> String {
+    let message = ["offset ", "after ", "process ", "of test"]
         .iter()
-        .fold(told.to_owned(), |told, mark| replace_after(&told, mark, "N", |letter| letter.is_ascii_digit()));
-    let in_a_test = told.contains("measure.dat");
-    let told = if in_a_test { replace_after(&told, "fio: ", "TEST", |letter| letter != ':') } else { told };
-    replace_after(&told, "measure.dat at offset N, ", "N", |letter| letter.is_ascii_digit())
+        .fold(message.to_owned(), |message, mark| replace_after(&message, mark, "N", |letter| letter.is_ascii_digit()));
+    let in_a_test = message.contains("measure.dat");
+    let message = if in_a_test { replace_after(&message, "fio: ", "TEST", |letter| letter != ':') } else { message };
+    replace_after(&message, "measure.dat at offset N, ", "N", |letter| letter.is_ascii_digit())
         .replace("the oldest: write", "the oldest: read")
 }
 
-fn row(fault: &str, asked: &str, ran: &Ran, told: &str, left: String) -> Row {
+fn row(fault: &str, asked: &str, ran: &Ran, message: &str, left: String) -> Row {
     Row {
         fault: fault.to_owned(),
         asked: format!("`{asked}`"),
         status: ran.status.to_string(),
-        told: moment(&ran.told(told)),
+        message: moment(&ran.message(message)),
         kept: ran.kept(),
         left,
     }
@@ -52,7 +52,7 @@ fn fio_face() {
         for name in ["psync", "io_uring", "libaio"] {
             std::fs::write(place.join(name), vec![7; 1 << 20]).expect("the place is writable");
         }
-        lab::tell("lab-fault", "direct-io 1");
+        lab::run("lab-fault", "direct-io 1");
         let mut begun = Vec::new();
         for engine in ["psync", "io_uring", "libaio"] {
             let words = format!(
@@ -63,35 +63,35 @@ fn fio_face() {
             let mut running = hurried(&place, &words);
             // Some hundred I/Os first: they must not be lost with the one that hangs.
             running.wait_until("I/O", |_| requests("reads") > before + 200);
-            lab::tell("sleep", "1");
-            lab::tell("lab-fault", "hang-forever 1");
+            lab::run("sleep", "1");
+            lab::run("lab-fault", "hang-forever 1");
             begun.push((format!("fio {words}"), running));
             // Nothing else reads by now: the next one to set must not be met by this job.
             let mut last = requests("reads");
             wait_until("silence", || {
-                lab::tell("sleep", "0.2");
+                lab::run("sleep", "0.2");
                 std::mem::replace(&mut last, requests("reads")) == last
             });
         }
         let layout = "--name=a --filename=new --rw=read --bs=4k --size=64m --direct=1";
         let before = requests("writes");
-        lab::tell("lab-fault", "hang-forever 1");
+        lab::run("lab-fault", "hang-forever 1");
         let mut running = hurried(&place, layout);
         hung_at(&mut running, "writes", before);
         running.signal("INT");
-        let told = ["is stuck", "never completed", "never completed", "is stuck"];
+        let message = ["is stuck", "never completed", "never completed", "is stuck"];
         let faults = ["a read is never answered", "a read is never answered", "a read is never answered"];
         let faults = faults.into_iter().chain(["a write of the layout is never answered; SIGINT"]);
         begun.push((format!("fio {layout}"), running));
         let rows: Vec<Row> = begun
             .into_iter()
-            .zip(told)
+            .zip(message)
             .zip(faults)
-            .map(|(((asked, running), told), fault)| {
+            .map(|(((asked, running), message), fault)| {
                 let ran = running.finish();
                 assert!(ran.status != 0, "{}{}", ran.stdout, ran.stderr);
                 let left = if fault.contains("layout") { "the half-made file" } else { "its file" };
-                row(fault, &asked, &ran, told, left.to_owned())
+                row(fault, &asked, &ran, message, left.to_owned())
             })
             .collect();
         precious.and_else();
@@ -104,16 +104,16 @@ fn guided_face() {
     lab::inside("hangs::guided_face", "fuse", || {
         let place = lab::target();
         let precious = Precious::put(&place);
-        lab::tell("lab-fault", "direct-io 1");
+        lab::run("lab-fault", "direct-io 1");
         let before = requests("reads");
         let mut running = ask_hurried(&place, MEASURE);
         running.wait_until("reads", |_| requests("reads") > before + 200);
-        lab::tell("sleep", "1");
-        lab::tell("lab-fault", "hang-forever 1");
+        lab::run("sleep", "1");
+        lab::run("lab-fault", "hang-forever 1");
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
         let left = precious.and_else();
-        lab::tell("lab-fault", "abort");
+        lab::run("lab-fault", "abort");
         vec![row("a read is never answered", "measure --quick", &ran, "never completed", left)]
     });
 }
@@ -138,15 +138,15 @@ fn first_look() {
         let mut rows = Vec::new();
         for (fault, signal) in [("no look is answered; SIGINT", true), ("no look is answered", false)] {
             // What the kernel remembers of attributes would be an answer.
-            lab::tell("sleep", "1.5");
-            lab::tell("lab-fault", "hang-look 1");
+            lab::run("sleep", "1.5");
+            lab::run("lab-fault", "hang-look 1");
             // In this order: the second looks more than once.
             let begun = [begin_look(|place| fio(place, words), &place), begin_look(measure, &place)];
             if signal {
                 begun.iter().for_each(|running| running.signal("INT"));
             }
             let ran = begun.map(Running::finish);
-            lab::tell("lab-fault", "hang-look 0");
+            lab::run("lab-fault", "hang-look 0");
             all_ended(&place);
             let left = if precious.and_else() == "`data`" { "nothing".to_owned() } else { precious.and_else() };
             rows.extend(asked.iter().zip(&ran).map(|(asked, ran)| row(fault, asked, ran, "not answer", left.clone())));
@@ -173,7 +173,7 @@ fn syncs_and_small_files() {
             ("the 3rd fsync is never answered; SIGINT", "hang-fsync 3", "--filename=synced --fsync=8"),
             ("the fsync at the end is never answered; SIGINT", "hang-fsync 1", "--filename=end --end_fsync=1"),
         ] {
-            lab::tell("lab-fault", set);
+            lab::run("lab-fault", set);
             let words = format!("--name=a --rw=write --bs=4k --size=1m --fallocate=none {words}");
             let due = requests("fsyncs") + if set.ends_with('3') { 2 } else { 0 };
             let mut running = hurried(&place, &words);
@@ -182,21 +182,21 @@ fn syncs_and_small_files() {
             begun.push((fault, format!("fio {words}"), running));
         }
         // Slow enough to be met on the way.
-        lab::tell("lab-fault", "delay-us 5000");
+        lab::run("lab-fault", "delay-us 5000");
         let before = requests("writes");
         let mut running = ask_hurried(&place, "smallfiles .");
         running.wait_until("some files", |_| requests("writes") > before + 50);
-        lab::tell("lab-fault", "hang-forever 1 delay-us 0");
+        lab::run("lab-fault", "hang-forever 1 delay-us 0");
         let mut last = requests("writes");
         wait_until("the request that hangs", || {
-            lab::tell("sleep", "0.2");
+            lab::run("sleep", "0.2");
             std::mem::replace(&mut last, requests("writes")) == last
         });
         running.signal("INT");
         begun.push(("a write is never answered; SIGINT", "smallfiles".to_owned(), running));
         let ran: Vec<_> = begun.into_iter().map(|(fault, asked, running)| (fault, asked, running.finish())).collect();
         let left = precious.and_else();
-        lab::tell("lab-fault", "abort");
+        lab::run("lab-fault", "abort");
         all_ended(&place);
         ran.iter()
             .map(|(fault, asked, ran)| {
@@ -215,23 +215,23 @@ fn a_disk_that_never_answers() {
         let precious = Precious::put(&place);
         let words = "--name=a --filename=data --rw=randread --bs=4k --size=16m --direct=1 --time_based --runtime=10";
         let mut running = hurried(&place, &format!("{words} --eta=always --eta-interval=250ms"));
-        running.wait_until("I/O", |running| running.said().contains("[r="));
-        lab::tell("lab-disk", "hang 3600");
+        running.wait_until("I/O", |running| running.output().contains("[r="));
+        lab::run("lab-disk", "hang 3600");
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
-        lab::tell("dmsetup", "resume lab");
+        lab::run("dmsetup", "resume lab");
         let mut rows =
             vec![row("the disk stops answering", &format!("fio {words}"), &ran, "is stuck", "its file".into())];
         std::fs::remove_file(place.join("data")).expect("the disk answers again");
 
         let mut running = measure(&place);
-        running.wait_until("the second test", |running| running.said().contains("[1/10]"));
+        running.wait_until("the second test", |running| running.output().contains("[1/10]"));
         // Some I/Os first: they must not be lost with the one that hangs.
-        lab::tell("sleep", "1");
-        lab::tell("lab-disk", "hang 3600");
+        lab::run("sleep", "1");
+        lab::run("lab-disk", "hang 3600");
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
-        lab::tell("dmsetup", "resume lab");
+        lab::run("dmsetup", "resume lab");
         wait_until("the end of the process that was stuck", || {
             clean(&place).stdout.contains("no fsdyno files are left")
         });

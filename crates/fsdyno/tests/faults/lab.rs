@@ -14,11 +14,11 @@ const ROW: &str = "\x01row ";
 /// name of the calling test.
 #[track_caller]
 pub(crate) fn inside(test: &str, stack: &str, body: impl FnOnce() -> Vec<Row>) {
-    let told = stack::told_inside(test, stack, || {
-        body().iter().for_each(|row| stack::tell(&format!("{ROW}{}", row.to_line())));
+    let message = stack::reports_inside(test, stack, || {
+        body().iter().for_each(|row| stack::show(&format!("{ROW}{}", row.to_line())));
     });
-    if let Some(told) = told {
-        document::hold(test, told.iter().filter_map(|line| line.strip_prefix(ROW)).map(Row::from_line).collect());
+    if let Some(message) = message {
+        document::hold(test, message.iter().filter_map(|line| line.strip_prefix(ROW)).map(Row::from_line).collect());
     }
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn target() -> PathBuf {
 
 /// Runs one of the lab's programs for the stack.
 #[track_caller]
-pub(crate) fn tell(program: &str, words: &str) {
+pub(crate) fn run(program: &str, words: &str) {
     let status = Command::new(program).args(words.split_whitespace()).status().expect("the program is there");
     assert!(status.success(), "{program} {words}");
 }

@@ -16,13 +16,13 @@ fn behind(place: &Path, before: &str, words: &str) -> Ran {
     start_command(place, folder, command).finish()
 }
 
-fn row(fault: &str, words: &str, ran: &Ran, told: &str, left: String) -> Row {
+fn row(fault: &str, words: &str, ran: &Ran, message: &str, left: String) -> Row {
     Row {
         fault: fault.to_owned(),
         asked: format!("`fio {words}`"),
         status: ran.status.to_string(),
-        told: ["this machine has ", "a.0."].iter().fold(ran.told(told), |told, mark| {
-            replace_after(&told, mark, "N", |letter| letter.is_ascii_digit() || letter == '.')
+        message: ["this machine has ", "a.0."].iter().fold(ran.message(message), |message, mark| {
+            replace_after(&message, mark, "N", |letter| letter.is_ascii_digit() || letter == '.')
         }),
         kept: ran.kept(),
         left,
@@ -51,7 +51,7 @@ fn of_a_process() {
         ("io_uring is refused (seccomp)", refused, refuse.as_str(), "io_uring_setup"),
     ];
     let mut rows = Vec::new();
-    for (fault, words, before, told) in cases {
+    for (fault, words, before, message) in cases {
         let ran = behind(place, before, words);
         if ran.status == 77 {
             testkit::skip("no seccomp filter can be set here");
@@ -64,7 +64,7 @@ fn of_a_process() {
                 std::fs::remove_file(entry.path()).expect("it can be removed");
             }
         }
-        rows.push(row(fault, words, &ran, told, left.to_owned()));
+        rows.push(row(fault, words, &ran, message, left.to_owned()));
     }
     document::hold("limits::of_a_process", rows);
 }

@@ -45,7 +45,7 @@ fn fio_face() {
         let place = lab::target();
         let precious = Precious::put(&place);
         std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
-        lab::tell("lab-fault", "direct-io 1");
+        lab::run("lab-fault", "direct-io 1");
         let mut rows = Vec::new();
         for phase in &PHASES {
             for signal in SIGNALS {
@@ -57,27 +57,28 @@ fn fio_face() {
 }
 
 fn in_phase(phase: &Phase, signal: &str, place: &Path, precious: &Precious) -> Row {
-    lab::tell("lab-fault", phase.set);
+    lab::run("lab-fault", phase.set);
     // With `--record=FILE`.
     let mut running = fio(place, phase.words);
     meet(phase.name, &mut running, place);
     running.signal(signal);
     let ran = running.finish();
-    lab::tell("lab-fault", "delay-us 0 hang-ms 0");
+    lab::run("lab-fault", "delay-us 0 hang-ms 0");
     let left = match precious.and_else().as_str() {
         "`data`" => "nothing".to_owned(),
         "`data`, `new`" => "the half-made file".to_owned(),
         other => panic!("who made {other}?"),
     };
     let _ = std::fs::remove_file(place.join("new"));
-    let told = if signal == "KILL" { "ended by signal" } else { "terminating on signal" };
+    let message = if signal == "KILL" { "ended by signal" } else { "terminating on signal" };
     // Nobody is left to tell of a signal that the called process itself cannot hear.
-    let told = if signal == "KILL" && !ran.stderr.contains(told) { "–".to_owned() } else { ran.told(told) };
+    let message =
+        if signal == "KILL" && !ran.stderr.contains(message) { "–".to_owned() } else { ran.message(message) };
     Row {
         fault: format!("SIG{signal} in the {}", phase.name),
         asked: format!("`fio {} --record=FILE`", phase.words),
         status: ran.status.to_string(),
-        told,
+        message,
         kept: kept(&ran),
         left,
     }
@@ -101,8 +102,8 @@ fn meet(phase: &str, running: &mut Running, place: &Path) {
         "drain" => {
             running.wait_for_record();
             // The time is over long before the request comes back.
-            lab::tell("lab-fault", "hang-ms 8000");
-            lab::tell("sleep", "6");
+            lab::run("lab-fault", "hang-ms 8000");
+            lab::run("sleep", "6");
         }
         _ => {
             running.wait_for_record();
@@ -124,9 +125,9 @@ fn report() {
         command.args(words.split(' ')).arg(format!("--record={}", record.display())).current_dir(place.path());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program starts");
         wait_until("the record", || record.exists());
-        lab::tell("sleep", "0.2");
-        lab::tell("kill", &format!("-{signal} {}", child.id()));
-        lab::tell("sleep", "0.2");
+        lab::run("sleep", "0.2");
+        lab::run("kill", &format!("-{signal} {}", child.id()));
+        lab::run("sleep", "0.2");
         let mut text = String::new();
         let mut stdout = child.stdout.take().expect("a pipe");
         std::io::Read::read_to_string(&mut stdout, &mut text).expect("the report is text");
@@ -140,7 +141,7 @@ fn report() {
             fault: format!("SIG{signal} in the report"),
             asked: format!("`fio {words} --record=FILE`"),
             status: status.code().map_or_else(|| format!("killed ({signal})"), |code| code.to_string()),
-            told: "–".to_owned(),
+            message: "–".to_owned(),
             kept: format!("the record{}", if whole { ", the report" } else { "" }),
             left: "its files".to_owned(),
         });
@@ -174,7 +175,7 @@ fn guided_face() {
             let mut running = ask(place.path(), words);
             match moment {
                 Moment::Data => running.wait_until("data", |_| data(place.path()).is_some()),
-                Moment::Step(step) => running.wait_until(step, |running| running.said().contains(step)),
+                Moment::Step(step) => running.wait_until(step, |running| running.output().contains(step)),
                 Moment::Saved => running.wait_for_running_row(),
             }
             running.signal(signal);
@@ -192,7 +193,7 @@ fn guided_face() {
                 fault: format!("SIG{signal} in the {phase}"),
                 asked: format!("`{words}`"),
                 status: ran.status.to_string(),
-                told: if *signal == "KILL" { "–".to_owned() } else { ran.told("Stopped early") },
+                message: if *signal == "KILL" { "–".to_owned() } else { ran.message("Stopped early") },
                 kept: match (complete, ran.record.as_ref().is_some_and(has_running_row)) {
                     (None, _) => "nothing".to_owned(),
                     (Some(true), _) => "the study, marked complete".to_owned(),

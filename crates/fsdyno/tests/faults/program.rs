@@ -140,7 +140,7 @@ pub(crate) fn has_running_row(study: &Value) -> bool {
 impl Ran {
     /// The first line that holds `words`, without what differs from run to run.
     #[track_caller]
-    pub(crate) fn told(&self, words: &str) -> String {
+    pub(crate) fn message(&self, words: &str) -> String {
         let all = format!("{}\n{}", self.stderr, self.stdout);
         let line = all.lines().find(|line| line.contains(words)).unwrap_or_else(|| panic!("no `{words}` in\n{all}"));
         let place = self.place.display().to_string();

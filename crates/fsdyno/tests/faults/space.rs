@@ -6,20 +6,20 @@ use crate::program::{Precious, Ran, clean, fio, measure, replace_after, start_co
 use testkit::wait_until;
 
 /// What depends on the size of a file system's tables, or on how fast the machine is.
-fn numbers(told: &str) -> String {
+fn numbers(message: &str) -> String {
     let marks = ["offset=", "only ", "between ", "and ", "second, "];
-    let told = marks.iter().fold(told.to_owned(), |told, mark| {
-        replace_after(&told, mark, "N", |letter| letter.is_ascii_digit() || letter == '.')
+    let message = marks.iter().fold(message.to_owned(), |message, mark| {
+        replace_after(&message, mark, "N", |letter| letter.is_ascii_digit() || letter == '.')
     });
-    ["kB/s", "MB/s", "GB/s"].iter().fold(told, |told, unit| told.replace(&format!("N {unit}"), "N B/s"))
+    ["kB/s", "MB/s", "GB/s"].iter().fold(message, |message, unit| message.replace(&format!("N {unit}"), "N B/s"))
 }
 
-fn row(fault: &str, asked: &str, ran: &Ran, told: &str, left: String) -> Row {
+fn row(fault: &str, asked: &str, ran: &Ran, message: &str, left: String) -> Row {
     Row {
         fault: fault.to_owned(),
         asked: format!("`{asked}`"),
         status: ran.status.to_string(),
-        told: numbers(&ran.told(told)),
+        message: numbers(&ran.message(message)),
         kept: ran.kept(),
         left,
     }
@@ -45,7 +45,7 @@ fn a_full_disk() {
             .to_vec();
         // Others fill it while the question is asked.
         let mut running = measure(&place);
-        running.wait_until("the first test", |running| running.said().contains("[1/10]"));
+        running.wait_until("the first test", |running| running.output().contains("[1/10]"));
         let ran = running.finish();
         assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
         std::fs::write(place.join("precious/more"), vec![1; 40 << 20]).expect("there is room");
@@ -62,7 +62,7 @@ fn a_read_only_mount() {
         let place = lab::target();
         let precious = Precious::put(&place);
         std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
-        lab::tell("mount", &format!("-o remount,ro {}", place.display()));
+        lab::run("mount", &format!("-o remount,ro {}", place.display()));
         let words = "--name=a --filename=data --rw=write --bs=4k --size=1m";
         let ran = fio(&place, words).finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
@@ -81,20 +81,20 @@ fn a_failing_disk() {
         let place = lab::target();
         let precious = Precious::put(&place);
         let mut running = measure(&place);
-        running.wait_until("the first test", |running| running.said().contains("[1/10]"));
-        lab::tell("lab-disk", "fail-all");
+        running.wait_until("the first test", |running| running.output().contains("[1/10]"));
+        lab::run("lab-disk", "fail-all");
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
-        lab::tell("lab-disk", "plain");
+        lab::run("lab-disk", "plain");
         // The kernel has given the file system up: it comes back as it was when the disk failed.
-        lab::tell("umount", &place.display().to_string());
-        lab::tell("mount", &format!("/dev/mapper/lab {}", place.display()));
+        lab::run("umount", &place.display().to_string());
+        lab::run("mount", &format!("/dev/mapper/lab {}", place.display()));
         wait_until("the rest to be removed", || clean(&place).stdout.contains("no fsdyno files are left"));
         let left = format!("its directory; after a remount `clean`: {}", precious.and_else());
         let mut row = row("every request fails from now on", "measure --quick", &ran, "Input/output error", left);
         // Whichever test it was at.
-        row.told = row.told.replace("error: read", "error: write");
-        row.told = replace_after(&row.told, "buflen=", "N", |letter| letter.is_ascii_digit());
+        row.message = row.message.replace("error: read", "error: write");
+        row.message = replace_after(&row.message, "buflen=", "N", |letter| letter.is_ascii_digit());
         vec![row]
     });
 }
@@ -123,7 +123,7 @@ fn a_full_store() {
                 1,
             ),
         ];
-        let rows = runs.map(|(fault, command_words, asked, told, status)| {
+        let rows = runs.map(|(fault, command_words, asked, message, status)| {
             let mut command = std::process::Command::new(testkit::program());
             command.args(words(&command_words));
             let folder = testkit::directory();
@@ -134,13 +134,14 @@ fn a_full_store() {
             let names: Vec<_> = std::fs::read_dir(&store).expect("it is readable").flatten().collect();
             assert_eq!(names.len(), 1, "no draft is left in the store: {names:?}");
             let _ = std::fs::remove_file(place.path().join("new"));
-            let told = ran.told(told).replace(&store.display().to_string(), "FULL");
-            let told = replace_after(&told, "FULL/2", "N", |letter| letter.is_ascii_alphanumeric() || letter == '-');
+            let message = ran.message(message).replace(&store.display().to_string(), "FULL");
+            let message =
+                replace_after(&message, "FULL/2", "N", |letter| letter.is_ascii_alphanumeric() || letter == '-');
             Row {
                 fault: fault.to_owned(),
                 asked: format!("`{asked}`"),
                 status: ran.status.to_string(),
-                told,
+                message,
                 kept: "nothing; the answer is printed".to_owned(),
                 left: precious.and_else(),
             }
@@ -155,9 +156,9 @@ fn a_throttle_set_during_the_run() {
         let place = lab::target();
         let words = "--name=a --filename=data --rw=randread --bs=4k --size=64m --direct=1 --time_based --runtime=6";
         let mut running = fio(&place, &format!("{words} --eta=always --eta-interval=250ms"));
-        running.wait_until("I/O", |running| running.said().contains("[r="));
-        lab::tell("sleep", "2");
-        lab::tell("lab-throttle", "read-iops=200");
+        running.wait_until("I/O", |running| running.output().contains("[r="));
+        lab::run("sleep", "2");
+        lab::run("lab-throttle", "read-iops=200");
         let ran = running.finish();
         assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
         vec![row(

@@ -6,13 +6,13 @@ use crate::program::{Precious, Ran, fio, replace_after};
 
 const WORDS: &str = "--name=a --filename=data --rw=write --bs=4k --size=1m --verify=crc32c";
 
-fn row(fault: &str, words: &str, ran: &Ran, told: &str) -> Row {
-    let numbers = |told: String, mark| replace_after(&told, mark, "N", |letter| letter.is_ascii_digit());
+fn row(fault: &str, words: &str, ran: &Ran, message: &str) -> Row {
+    let numbers = |message: String, mark| replace_after(&message, mark, "N", |letter| letter.is_ascii_digit());
     Row {
         fault: fault.to_owned(),
         asked: format!("`fio {words}`"),
         status: ran.status.to_string(),
-        told: ["rand_seed ", "wanted ", "offset ", "offset="].into_iter().fold(ran.told(told), numbers),
+        message: ["rand_seed ", "wanted ", "offset ", "offset="].into_iter().fold(ran.message(message), numbers),
         kept: ran.kept(),
         left: "its file".to_owned(),
     }
@@ -28,15 +28,16 @@ fn dropped_writes() {
         let mut rows = Vec::new();
         let direct = format!("{WORDS} --direct=1 --ioengine=io_uring --iodepth=8");
         let unchecked = "--name=a --filename=data --rw=write --bs=4k --size=1m --direct=1";
-        for (words, status, told) in [(WORDS, 1, "bad header"), (direct.as_str(), 1, "bad header"), (unchecked, 0, "")]
+        for (words, status, message) in
+            [(WORDS, 1, "bad header"), (direct.as_str(), 1, "bad header"), (unchecked, 0, "")]
         {
-            lab::tell("lab-disk", "drop-writes");
+            lab::run("lab-disk", "drop-writes");
             let ran = fio(&place, words).finish();
-            lab::tell("lab-disk", "plain");
+            lab::run("lab-disk", "plain");
             assert_eq!(ran.status, status, "{}{}", ran.stdout, ran.stderr);
-            let mut row = row("writes are dropped over blocks of an earlier run", words, &ran, told);
-            if told.is_empty() {
-                row.told = "–".to_owned();
+            let mut row = row("writes are dropped over blocks of an earlier run", words, &ran, message);
+            if message.is_empty() {
+                row.message = "–".to_owned();
             }
             rows.push(row);
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::bench::{Bench, near};
 use testkit::shell;
-use testkit::stack::{inside, place, tell};
+use testkit::stack::{inside, place, show};
 use testkit::{text, word};
 
 /// Durable writes through the page cache: what an NFS server does for each of them, too.
@@ -47,7 +47,7 @@ fn a_server_with_a_slow_disk() {
         let file = place("LAB_NFS").join("slow");
         shell(&format!("dd if=/dev/urandom of={} bs=1M count=16 conv=fsync status=none", word(&file)));
         shell("lab-disk delay 30");
-        let bench = Bench::told(10_000);
+        let bench = Bench::with_link_mbit(10_000);
         for (access, bs) in [("read", "256k"), ("randread", "4k"), ("write", "256k"), ("randwrite", "4k")] {
             // Neither end has it in memory.
             shell("echo 3 > /proc/sys/vm/drop_caches");
@@ -56,7 +56,7 @@ fn a_server_with_a_slow_disk() {
                 word(&file)
             ));
             let limit = findings::limits::of_run(&run.record).unwrap_or_else(|reason| panic!("{access}: {reason}"));
-            tell(&format!("{access}: {} ({})", limit.limiter.word(), limit.evidence));
+            show(&format!("{access}: {} ({})", limit.limiter.word(), limit.evidence));
             assert_eq!(limit.limiter.word(), "the server", "{access}: {}", limit.evidence);
         }
     });
@@ -64,7 +64,7 @@ fn a_server_with_a_slow_disk() {
 
 /// A record of the line at the place.
 fn measured(variable: &str, line: &str, link_mbit: Option<u32>) -> Measured {
-    let bench = link_mbit.map_or_else(Bench::new, Bench::told);
+    let bench = link_mbit.map_or_else(Bench::new, Bench::with_link_mbit);
     let run = bench.fio(&format!("{line} --filename={}/attributed", word(&place(variable))));
     assert_eq!(run.status, 0, "{}", run.stderr);
     Measured { bench }
@@ -85,7 +85,7 @@ fn between(server: Measured, client: Measured) -> String {
     let (server_file, client_file) = (server.bench.path("record.json"), client.bench.path("record.json"));
     let words = ["attribute", word(&server_file), word(&client_file)];
     let shown = client.bench.run(&words);
-    tell(&text(&shown.stdout));
+    show(&text(&shown.stdout));
     assert_eq!(shown.status.code(), Some(0), "{}", text(&shown.stderr));
     let json = client.bench.run(&[&words[..], &["--json"]].concat());
     let found: Value = serde_json::from_slice(&json.stdout).expect("one document");

@@ -7,7 +7,7 @@ use results::evidence::{LedgerSample, Moment, WireCounters};
 use results::{Finding, ReadWrite, RunRecord, Severity, Study};
 use serde_json::Value;
 
-use testkit::stack::tell;
+use testkit::stack::show;
 use testkit::{text, word};
 
 /// Where records are kept.
@@ -32,7 +32,7 @@ impl Bench {
     }
 
     /// The same with the link's speed told.
-    pub(crate) fn told(link_mbit: u32) -> Bench {
+    pub(crate) fn with_link_mbit(link_mbit: u32) -> Bench {
         Bench { link_mbit: Some(link_mbit), ..Bench::new() }
     }
 
@@ -129,6 +129,6 @@ impl Run {
 #[track_caller]
 pub(crate) fn near(one: u64, two: u64, share: f64, what: &str) {
     let off = (two as f64 / one as f64 - 1.0).abs();
-    tell(&format!("{what}: {one} and {two}, {:.2} % apart", off * 100.0));
+    show(&format!("{what}: {one} and {two}, {:.2} % apart", off * 100.0));
     assert!(off <= share, "{what}: {one} and {two}, {:.2} % apart", off * 100.0);
 }

@@ -9,7 +9,7 @@ use results::{Row, Trust};
 use crate::bench::{Bench, near};
 use crate::stack::long_ones_are_wanted;
 use testkit::skip;
-use testkit::stack::{inside, place, tell};
+use testkit::stack::{inside, place, show};
 use testkit::{text, word};
 
 /// What a gigabit carries, and a burst of the shaped link.
@@ -24,7 +24,7 @@ fn local_nfs_and_s3() {
         return skip("takes minutes: set FSDYNO_LAB_LONG=1");
     }
     inside("case_c::local_nfs_and_s3", "case-c", || {
-        let bench = Bench::told(1000);
+        let bench = Bench::with_link_mbit(1000);
         let named = |name: &str, variable: &str| format!("{name}={}", word(&place(variable)));
         let places = [named("local", "LAB_LOCAL"), named("nfs", "LAB_NFS"), named("s3", "LAB_S3")];
         let mut words = vec!["compare"];
@@ -32,7 +32,7 @@ fn local_nfs_and_s3() {
         words.extend(["--expect", "nfs=nfs", "--expect", "s3=s3fs"]);
         let study = bench.ask(&words);
         let took_s = (study.ended_ms - study.started_ms) / 1000;
-        tell(&format!("{took_s} s\n{}", study.sentences.join("\n")));
+        show(&format!("{took_s} s\n{}", study.sentences.join("\n")));
         assert_eq!(study.patterns(), ["write", "read", "randread", "randwrite", "randrw"]);
         study.rows.iter().filter(|row| row.target > 0).for_each(|row| is_honest(row, LINK_BYTES_PER_S));
         write_example(&bench);

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use results::Severity;
 
 use crate::bench::{Bench, Run};
-use testkit::stack::{inside, place, tell};
+use testkit::stack::{inside, place, show};
 use testkit::word;
 use testkit::{shell, skip};
 
@@ -121,7 +121,7 @@ fn a_daemon_on_the_processors() {
         match ran.finding("cpu-starved") {
             Some(finding) if finding.cause.contains("daemon") => assert_eq!(finding.severity, Severity::Info),
             Some(finding) => skip(&format!("the machine is busy: {}", finding.cause)),
-            None => tell("it never waited"),
+            None => show("it never waited"),
         }
     });
 }
@@ -273,10 +273,10 @@ impl Drop for BeforeOthers {
 fn set_nice(nice: &str) {
     let thread = std::fs::read_link("/proc/thread-self").unwrap_or_default();
     let number = thread.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let said = Command::new("renice").args(["-n", nice, "-p", number]).output();
+    let output = Command::new("renice").args(["-n", nice, "-p", number]).output();
     // Kernels without groups of sessions have no such file.
     let group = std::fs::write("/proc/self/autogroup", nice);
-    tell(&format!("nice {nice}: {}, of the session: {group:?}", said.is_ok_and(|said| said.status.success())));
+    show(&format!("nice {nice}: {}, of the session: {group:?}", output.is_ok_and(|output| output.status.success())));
 }
 
 #[test]

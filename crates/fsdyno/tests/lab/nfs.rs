@@ -11,7 +11,7 @@ use crate::bench::{Bench, near};
 use crate::case_c::is_honest;
 use crate::stack::carried;
 use testkit::shell;
-use testkit::stack::{inside, place, tell};
+use testkit::stack::{inside, place, show};
 use testkit::{text, word};
 
 /// Half of the guests' clock tick: what their timers may be early.
@@ -82,11 +82,14 @@ fn profiles_are_held_against_it() {
         let output = bench.run(&[&["check", profile, word(&nfs), "--expect=nfs"], options].concat());
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     };
-    let (status, said, _) = check("gitlab-nfs-gate", &[]);
-    assert!(status == Some(1) && said.contains("FAIL: GitLab") && said.contains("this is nfs4"), "{status:?}: {said}");
-    let (status, said, errors) = check("google-netapp-volumes", &["--scale-runtime=0.02", "--size-cap=16m"]);
-    assert_eq!(status, Some(0), "it refers to figures and sets no limit: {said}\n{errors}");
-    assert!(said.contains("REFERENCE: writes at depth 1"), "{said}");
+    let (status, output, _) = check("gitlab-nfs-gate", &[]);
+    assert!(
+        status == Some(1) && output.contains("FAIL: GitLab") && output.contains("this is nfs4"),
+        "{status:?}: {output}"
+    );
+    let (status, output, errors) = check("google-netapp-volumes", &["--scale-runtime=0.02", "--size-cap=16m"]);
+    assert_eq!(status, Some(0), "it refers to figures and sets no limit: {output}\n{errors}");
+    assert!(output.contains("REFERENCE: writes at depth 1"), "{output}");
 }
 
 /// The questions on the kernel's own server and its client, with the server's own filesystem to compare with.
@@ -148,8 +151,8 @@ fn caches_of_the_client() {
 fn writes_that_the_link_cannot_carry() {
     let nfs = place("LAB_NFS");
     let line = format!("--directory={} --rw=write --bs=1m --size=32m", word(&nfs));
-    let told = Bench::told(200);
-    let lost = told.fio(&format!("--name=unsynced {line}"));
+    let bench = Bench::with_link_mbit(200);
+    let lost = bench.fio(&format!("--name=unsynced {line}"));
     let claimed = lost.record.jobs[0].directions.write.bandwidth();
     assert!(claimed > 50_000_000, "the trap itself: {claimed} B/s over 25 MB/s");
     let above = lost.invalid("above-link-speed");
@@ -160,7 +163,7 @@ fn writes_that_the_link_cannot_carry() {
     let late = unknown.invalid("writes-in-memory");
     assert!(late.cause.contains("crossed the network") && late.cause.contains("nfs mountstats"), "{}", late.cause);
 
-    let honest = told.fio(&format!("--name=synced {line} --end_fsync=1"));
+    let honest = bench.fio(&format!("--name=synced {line} --end_fsync=1"));
     honest.silent(&["above-link-speed", "writes-in-memory"]);
     let durable = honest.record.jobs[0].directions.write.bandwidth();
     assert!((15_000_000..=26_500_000).contains(&durable), "{durable} B/s over 25 MB/s");
@@ -193,7 +196,7 @@ fn stat_calls_that_never_left() {
     };
     let cached = hot(&place("LAB_NFS"));
     let finding = cached.findings.iter().find(|finding| finding.id == "attribute-cache").expect("the trap is seen");
-    tell(&finding.cause);
+    show(&finding.cause);
     assert!(finding.cause.contains("attribute cache"), "{}", finding.cause);
     shell("mkdir -p /mnt/noac && mount -t nfs -o $LAB_NFS_OPTIONS,noac,nosharecache 198.18.7.1:/export /mnt/noac");
     let asked = hot(Path::new("/mnt/noac"));
@@ -209,20 +212,23 @@ fn a_server_that_is_far() {
         let connect_ns = bench.inspect(&nfs).pointer("/storage/server/connect_ns/value").and_then(Value::as_u64);
         assert!(connect_ns.is_some_and(|ns| ns >= 2_000_000), "{connect_ns:?} ns");
         let study = bench.ask(&["measure", word(&nfs), "--quick", "--size=8m", "--expect=nfs"]);
-        let said = study.sentences.join("\n");
-        tell(&said);
-        // Shortest of some: what a busy machine adds to all of them is in it, and cannot make it less.
-        let (_, told) = said.split_once("A TCP connect to 198.18.7.1:20490 takes ").expect("the way is told");
-        let told_ms: f64 = told.split_once(" ms, ").expect("in ms").0.parse().expect("a number");
-        assert!((2.0..20.0).contains(&told_ms), "{told_ms} ms");
-        assert!(said.contains("waits") && said.contains("in the client and takes"), "queue and way apart: {said}");
+        let output = study.sentences.join("\n");
+        show(&output);
+        // Shortest of some; a busy machine can only add to it.
+        let (_, rest) = output.split_once("A TCP connect to 198.18.7.1:20490 takes ").expect("the way is told");
+        let connect_ms: f64 = rest.split_once(" ms, ").expect("in ms").0.parse().expect("a number");
+        assert!(connect_ms >= 2.0, "{connect_ms} ms");
+        assert!(
+            output.contains("waits") && output.contains("in the client and takes"),
+            "queue and way apart: {output}"
+        );
 
         // Far enough that a hiccup of this machine does not decide which part is the longest.
         shell("tc qdisc change dev vec0 root handle 1: netem delay 20ms limit 100000");
         let line = "--rw=randread --bs=4k --size=4m --direct=1 --time_based --runtime=2";
         let run = bench.fio(&format!("--name=far --directory={} {line}", word(&nfs)));
         let limit = findings::limits::of_run(&run.record).expect("it is visible");
-        tell(&limit.evidence.to_string());
+        show(&limit.evidence.to_string());
         assert_eq!(limit.limiter, Limiter::RoundTrip, "{limit:?}");
     });
 }
@@ -248,8 +254,8 @@ fn a_stall(bench: &Bench, line: &str) {
     assert_eq!(run.status, 0, "{}", run.stderr);
     let write = &run.record.jobs[0].directions.write;
     let longest_ns = write.clat.moments.max;
-    tell(&format!("longest write: {longest_ns} ns"));
-    assert!((2_500_000_000 - TICK_NS..5_000_000_000).contains(&longest_ns), "{longest_ns} ns");
+    show(&format!("longest write: {longest_ns} ns"));
+    assert!(longest_ns >= 2_500_000_000 - TICK_NS, "{longest_ns} ns");
     // A look each half second: the longest time between two is the stall's.
     let times: Vec<u64> = write.bandwidth_samples.series.iter().map(|(at_ms, _)| *at_ms).collect();
     let gap_ms = times.windows(2).map(|pair| pair[1] - pair[0]).max();
@@ -272,9 +278,9 @@ fn an_empty_mount_point(bench: &Bench, nfs: &Path) {
     for question in ["measure", "inspect"] {
         let refused = bench.run(&[question, "--expect", "nfs", word(nfs)]);
         assert_eq!(refused.status.code(), Some(2));
-        let said = text(&refused.stderr);
-        assert!(said.contains("/mnt/nfs should be nfs, but it is tmpfs"), "{said}");
-        assert!(said.contains("mounted at /mnt\n"), "{said}");
+        let output = text(&refused.stderr);
+        assert!(output.contains("/mnt/nfs should be nfs, but it is tmpfs"), "{output}");
+        assert!(output.contains("mounted at /mnt\n"), "{output}");
     }
     assert_eq!(std::fs::read_dir(nfs).expect("it is a folder").count(), 0, "nothing was written there");
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::bench::{Bench, near};
 use crate::case_c::{is_honest, rate};
 use crate::stack::carried;
-use testkit::stack::{inside, place, tell};
+use testkit::stack::{inside, place, show};
 use testkit::word;
 
 /// Case C of the design, as its asker wrote it, but for the size and the time.
@@ -30,7 +30,7 @@ fn what_the_wire_carried() {
 }
 
 fn the_published_lines_measure_the_cache() {
-    let bench = Bench::told(200);
+    let bench = Bench::with_link_mbit(200);
     for access in ["write", "read"] {
         let before = carried();
         let run = bench.fio(&literal(access));
@@ -38,7 +38,7 @@ fn the_published_lines_measure_the_cache() {
         let crossed = carried().since(before).read;
         let (application, wire) = run.moved();
         let moved = application.sum();
-        tell(&format!("{access}: the jobs moved {moved}, the wire carried {}", wire.bytes.read));
+        show(&format!("{access}: the jobs moved {moved}, the wire carried {}", wire.bytes.read));
         assert!(moved > 2 * wire.bytes.read, "the trap itself");
         let cause = &run.invalid("fuse-cache").cause;
         assert!(cause.contains("over the network (interface lo)") && cause.contains("s3fs"), "{cause}");
@@ -66,7 +66,7 @@ fn a_close_hides_the_upload() {
 }
 
 fn durable_writes_are_what_the_wire_carried() {
-    let bench = Bench::told(200);
+    let bench = Bench::with_link_mbit(200);
     let line = format!("--directory={} --rw=write --bs=1m --size=32m --end_fsync=1", word(&place("LAB_S3")));
     let run = bench.fio(&format!("--name=durable {line}"));
     run.silent(&["fuse-cache", "writes-in-memory", "above-link-speed"]);
@@ -79,7 +79,7 @@ fn durable_writes_are_what_the_wire_carried() {
 }
 
 fn a_comparison_is_honest() {
-    let bench = Bench::told(200);
+    let bench = Bench::with_link_mbit(200);
     let (here, s3) = (bench.path(""), place("LAB_S3"));
     let places = [format!("local={}", word(&here)), format!("s3={}", word(&s3))];
     let options = ["--expect", "s3=s3fs", "--rounds=1", "--size=16m", "--runtime=3"];
@@ -90,7 +90,7 @@ fn a_comparison_is_honest() {
     for row in rows {
         is_honest(row, 27e6);
         let rate = rate(row);
-        tell(&format!("{} on s3: {rate:.0} B/s, {:?}", row.title, row.trust()));
+        show(&format!("{} on s3: {rate:.0} B/s, {:?}", row.title, row.trust()));
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 use results::evidence::{Moment, SocketCounters};
 
 use crate::bench::{Bench, Run, near};
-use testkit::stack::{inside, place, tell};
+use testkit::stack::{inside, place, show};
 use testkit::word;
 
 /// A writer and a reader of one connection through the interface that the daemon uses too.
@@ -37,7 +37,7 @@ fn a_daemons_connections() {
         let stored = bench.fio(&format!("--name=stored {line} --rw=write --end_fsync=1"));
         stored.silent(&["fuse-cache"]);
         let moved = connections(&stored);
-        tell(&format!("stored 24 MiB: {moved:?}"));
+        show(&format!("stored 24 MiB: {moved:?}"));
         near(24 << 20, moved.bytes.write, 0.02, "what was stored and what the connections sent");
         assert!(moved.bytes.read < 1 << 20, "answers are short: {moved:?}");
 
@@ -48,7 +48,7 @@ fn a_daemons_connections() {
         neighbour.wait().expect("it ends");
         let (application, wire) = cached.moved();
         let moved = connections(&cached);
-        tell(&format!("read {application:?}: the interface {:?}, the connections {moved:?}", wire.bytes));
+        show(&format!("read {application:?}: the interface {:?}, the connections {moved:?}", wire.bytes));
         assert!(wire.bytes.read > application.read, "the interface tells nothing");
         assert!(moved.bytes.read < 1 << 20, "{moved:?}");
         // Idle connections end after some seconds: then nobody knows what they did at the end.

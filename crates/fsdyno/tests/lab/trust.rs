@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, Run};
 use testkit::shell;
-use testkit::stack::{inside, place, tell};
+use testkit::stack::{inside, place, show};
 use testkit::word;
 
 /// In a PID namespace of its own nobody sees the daemon of a mount.
@@ -57,7 +57,7 @@ fn a_daemon_that_waits() {
     inside("trust::a_daemon_that_waits", "fuse", || {
         shell("lab-fault delay-us 5000");
         let study = Bench::new().ask(&["measure", word(&place("LAB_FUSE")), "--quick", "--size=4m"]);
-        tell(&study.sentences.join("\n"));
+        show(&study.sentences.join("\n"));
         let with =
             |words: &[&str]| study.sentences.iter().any(|sentence| words.iter().all(|word| sentence.contains(word)));
         for row in study.rows.iter().filter(|row| row.pattern != results::test_name::FILL) {

@@ -75,10 +75,10 @@ impl Bench {
     pub(crate) fn interrupted(&self, words: &str, until: &[&str]) -> String {
         let mut running = self.place.start(&format!("fio {words}"));
         running.wait_until(words, |running| until.iter().all(|part| running.stderr().contains(part)));
-        let said = running.stderr();
+        let stderr = running.stderr();
         running.signal("INT");
         assert_eq!(running.finish().status, Some(128), "it was interrupted, and had not ended by itself");
-        said
+        stderr
     }
 
     /// A file of random data, on the disk and not in memory.

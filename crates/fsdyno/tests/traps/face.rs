@@ -52,8 +52,8 @@ fn conflicts_in_the_plan_are_said_at_once() {
         )
     };
     let conflicts = ["[depth-not-reached]", "[shared-file]", "[jobs-overlap]"];
-    let said = bench.interrupted(&words(30), &[&conflicts[..], &["queue depth will be capped"]].concat());
-    assert!(said.contains("  next: "), "{said}");
+    let output = bench.interrupted(&words(30), &[&conflicts[..], &["queue depth will be capped"]].concat());
+    assert!(output.contains("  next: "), "{output}");
     let silent = bench.run(&format!("{} --findings=off", words(1)));
     assert!(conflicts.iter().all(|conflict| !silent.stderr.contains(conflict)), "{}", silent.stderr);
     let carried = bench.run(&format!("{} --output-format=json --fsdyno-json=1", words(1)));

@@ -102,7 +102,7 @@ fn dishonest_set_ups_are_tested() {
         .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect::<Vec<_>>())
         .collect();
     let known: BTreeSet<&str> = findings::catalogue().map(|explanation| explanation.id).collect();
-    let (mut set_ups, mut said) = (BTreeSet::new(), BTreeSet::new());
+    let (mut set_ups, mut reported) = (BTreeSet::new(), BTreeSet::new());
     for row in &rows {
         let [set_up, says, test, twin] = row[..] else { panic!("four cells: {row:?}") };
         assert!(set_ups.insert(set_up), "twice: {set_up}");
@@ -112,7 +112,7 @@ fn dishonest_set_ups_are_tested() {
         let spared =
             quoted(twin).first().filter(|name| name.contains("::")).map_or(String::new(), |name| text_of(name));
         if known.contains(says) {
-            said.insert(says);
+            reported.insert(says);
             assert!(is_asserted(&caught, says), "{test} does not hold that {says} is said");
             let spared = [caught, spared].concat();
             assert!(mentions(&spared, says) >= 2, "nobody holds that {says} is not said of the twin of: {set_up}");
@@ -121,7 +121,7 @@ fn dishonest_set_ups_are_tested() {
         }
     }
     assert!(set_ups.len() >= SET_UPS_MIN, "{} set-ups", set_ups.len());
-    let missing: Vec<_> = known.difference(&said).collect();
+    let missing: Vec<_> = known.difference(&reported).collect();
     assert!(missing.is_empty(), "no set-up for {missing:?}");
 }
 

@@ -1,8 +1,8 @@
-//! What a run has done, look by look: totals of what counts, and the latency of what came since the last look.
+//! Totals of a run at each look, and the latency of the I/Os since the look before.
 
 use results::{DirectionRecord, Histogram, JobRecord};
 
-use crate::watch::{Counted, IntervalLatency};
+use crate::watch::{IntervalLatency, StepTotals};
 
 /// Remembers the latencies of the look before.
 #[derive(Clone, Debug, Default)]
@@ -11,15 +11,15 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// The totals as of these interim records, which must have left their warm-up behind.
-    pub(super) fn look(&mut self, jobs: &[JobRecord]) -> Counted {
+    /// The totals of these interim records, which must be past their warm-up.
+    pub(super) fn look(&mut self, jobs: &[JobRecord]) -> StepTotals {
         let so_far = latencies(jobs);
         let new = difference(&so_far, &self.latencies);
         self.latencies = so_far;
         let percentile = |percent| new.percentile(percent);
         let latency = percentile(50.0).zip(percentile(99.0));
         let latency = latency.map(|(p50_ns, p99_ns)| IntervalLatency { p50_ns, p99_ns });
-        Counted { latency, ..Counted::of_jobs(jobs) }
+        StepTotals { latency, ..StepTotals::of_jobs(jobs) }
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn workers_add_up_and_time_does_not() {
-        let counted = Tally::default().look(&[job(1000, &[10]), job(1002, &[20, 30])]);
-        assert_eq!((counted.at_ms, counted.all.operations), (1002, 3));
+        let totals = Tally::default().look(&[job(1000, &[10]), job(1002, &[20, 30])]);
+        assert_eq!((totals.at_ms, totals.all.operations), (1002, 3));
     }
 }

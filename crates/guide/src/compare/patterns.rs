@@ -35,7 +35,17 @@ pub(super) const PATTERNS: [Pattern; 5] = [
     },
 ];
 
+/// The names of all patterns.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PATTERNS.iter().map(|pattern| pattern.name)
+}
+
 impl Pattern {
+    /// Whether it is one of those that were asked for; none means all.
+    pub(super) fn is_chosen(&self, options: &Options) -> bool {
+        options.only.is_empty() || options.only.iter().any(|name| name == self.name)
+    }
+
     fn block_size<'a>(&self, options: &'a Options) -> &'a str {
         match &options.block_size {
             _ if options.literal => "4k",

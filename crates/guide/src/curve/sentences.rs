@@ -1,4 +1,4 @@
-//! What a load curve says: where response time leaves its floor, and from which load on the queue grows.
+//! Conclusions from a load curve: where response time leaves its floor, and from which load on the queue grows.
 
 use results::quantity::{count_per_s, latency, number};
 use results::statistics::Served;
@@ -25,7 +25,7 @@ struct Load {
 impl Load {
     fn of(load: &results::Load<'_>) -> Option<Load> {
         let results::Load { percent, row, offered_per_s, achieved_per_s, elapsed_s, served, .. } = *load;
-        Some(Load { percent, offered_per_s, achieved_per_s, elapsed_s, response: row.response()?, served })
+        Some(Load { percent, offered_per_s, achieved_per_s, elapsed_s, response: row.response_times()?, served })
     }
 }
 

@@ -1,7 +1,7 @@
-//! What the figures of `measure` have to do with each other, in three sentences.
+//! How the figures of `measure` are related, in three sentences.
 
 use results::evidence::{ServerIdentity, StorageClass};
-use results::quantity::{count, latency, number, published};
+use results::quantity::{bytes_per_s, count, latency, number, published};
 use results::{Direction, JobRecord, Row, Study, Target, test_name};
 use run::StopRule;
 
@@ -80,15 +80,15 @@ fn concurrency(study: &Study) -> Option<String> {
 /// Throughput = IOPS x block size.
 fn throughput(study: &Study) -> Option<String> {
     let read = measured(study, test_name::SEQ_READ_64K)?;
-    let product = read.iops * f64::from(read.block_bytes) / 1e6;
+    let product = read.iops * f64::from(read.block_bytes);
     let small = measured(study, test_name::RAND_READ)?;
     Some(format!(
-        "Throughput = IOPS x block size: {} reads/s x {} KiB = {} MB/s; the same storage moves {} MB/s in 4 KiB random \
+        "Throughput = IOPS x block size: {} reads/s x {} KiB = {}; the same storage moves {} in 4 KiB random \
          reads.",
         number(read.iops),
         read.block_bytes / 1024,
-        number(product),
-        number(small.bytes_per_s / 1e6),
+        bytes_per_s(product),
+        bytes_per_s(small.bytes_per_s),
     ))
 }
 

@@ -1,5 +1,4 @@
-//! The phases, in the order in which they run: each makes the names that a later one uses, so that nothing is made
-//! for its own sake.
+//! The phases in the order in which they run: each makes the names that a later one uses.
 
 use run::metadata::caches::Cache;
 use run::metadata::operations::{self, Perform};
@@ -10,7 +9,7 @@ pub(super) struct Phase {
     pub(super) pattern: &'static str,
     /// For people.
     pub(super) title: &'static str,
-    pub(super) acts: Acts,
+    pub(super) acts: FileUse,
     pub(super) perform: Perform,
     /// The call of each operation that is also timed by itself, as a row of its own: pattern and title.
     pub(super) part: Option<(&'static str, &'static str)>,
@@ -23,7 +22,7 @@ pub(super) struct Phase {
 
 /// What a phase does to names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Acts {
+pub(super) enum FileUse {
     Makes(Family),
     Uses(Family),
     Turns(Family, Family),
@@ -32,7 +31,7 @@ pub(super) enum Acts {
     Lists,
 }
 
-const fn phase(pattern: &'static str, title: &'static str, acts: Acts, perform: Perform, cache: Cache) -> Phase {
+const fn phase(pattern: &'static str, title: &'static str, acts: FileUse, perform: Perform, cache: Cache) -> Phase {
     Phase { pattern, title, acts, perform, part: None, cache, moves_data: false, limited: true }
 }
 
@@ -41,45 +40,51 @@ pub(super) const WRITE: Phase = Phase {
     part: Some(("write-close", "write: its close")),
     moves_data: true,
     limited: false,
-    ..phase("write", "write", Acts::Makes(Family::Test), operations::write, Cache::Unconcerned)
+    ..phase("write", "write", FileUse::Makes(Family::Test), operations::write, Cache::Unconcerned)
 };
 
 /// They are read. Never cut short.
 pub(super) const READ: Phase = Phase {
     moves_data: true,
     limited: false,
-    ..phase("read", "read", Acts::Uses(Family::Test), operations::read, Cache::Hot)
+    ..phase("read", "read", FileUse::Uses(Family::Test), operations::read, Cache::Hot)
 };
 
 /// What a git server, a mail store or a build does besides.
 pub(super) const METADATA: [Phase; 13] = [
-    phase("stat-hot", "stat, hot", Acts::Uses(Family::Test), operations::stat, Cache::HotNames),
-    phase("stat-cold", "stat, cold", Acts::Uses(Family::Test), operations::stat, Cache::ColdNames),
+    phase("stat-hot", "stat, hot", FileUse::Uses(Family::Test), operations::stat, Cache::HotNames),
+    phase("stat-cold", "stat, cold", FileUse::Uses(Family::Test), operations::stat, Cache::ColdNames),
     Phase {
         moves_data: true,
-        ..phase("open-read", "open+read", Acts::Uses(Family::Test), operations::read, Cache::ColdData)
+        ..phase("open-read", "open+read", FileUse::Uses(Family::Test), operations::read, Cache::ColdData)
     },
-    phase("create", "create", Acts::Makes(Family::Empty), operations::create, Cache::Unconcerned),
-    phase("readdir", "readdir", Acts::Lists, operations::list, Cache::Hot),
-    phase("rename", "rename", Acts::Turns(Family::Empty, Family::Moved), operations::rename, Cache::Unconcerned),
+    phase("create", "create", FileUse::Makes(Family::Empty), operations::create, Cache::Unconcerned),
+    phase("readdir", "readdir", FileUse::Lists, operations::list, Cache::Hot),
+    phase("rename", "rename", FileUse::Turns(Family::Empty, Family::Moved), operations::rename, Cache::Unconcerned),
     Phase {
         part: Some(("fsync-file-only", "write+fsync: its fsync")),
         moves_data: true,
-        ..phase("fsync-file", "write+fsync", Acts::Makes(Family::Synced), operations::write_synced, Cache::Unconcerned)
+        ..phase(
+            "fsync-file",
+            "write+fsync",
+            FileUse::Makes(Family::Synced),
+            operations::write_synced,
+            Cache::Unconcerned,
+        )
     },
     Phase {
         part: Some(("fsync-directory-only", "create+fsync: its fsync")),
         ..phase(
             "fsync-directory",
             "create+fsync of dir",
-            Acts::Makes(Family::Entered),
+            FileUse::Makes(Family::Entered),
             operations::create_synced,
             Cache::Unconcerned,
         )
     },
-    phase("mkdir", "mkdir", Acts::Makes(Family::Directory), operations::make_directory, Cache::Unconcerned),
-    phase("rmdir", "rmdir", Acts::Removes(Family::Directory), operations::remove_directory, Cache::Unconcerned),
-    phase("symlink", "symlink", Acts::Makes(Family::Link), operations::link, Cache::Unconcerned),
-    phase("readlink", "readlink", Acts::Uses(Family::Link), operations::read_link, Cache::Hot),
-    phase("unlink", "unlink", Acts::Removes(Family::Test), operations::unlink, Cache::Unconcerned),
+    phase("mkdir", "mkdir", FileUse::Makes(Family::Directory), operations::make_directory, Cache::Unconcerned),
+    phase("rmdir", "rmdir", FileUse::Removes(Family::Directory), operations::remove_directory, Cache::Unconcerned),
+    phase("symlink", "symlink", FileUse::Makes(Family::Link), operations::link, Cache::Unconcerned),
+    phase("readlink", "readlink", FileUse::Uses(Family::Link), operations::read_link, Cache::Hot),
+    phase("unlink", "unlink", FileUse::Removes(Family::Test), operations::unlink, Cache::Unconcerned),
 ];

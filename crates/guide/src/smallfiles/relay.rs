@@ -1,10 +1,10 @@
-//! From the news of a phase to the watcher's figures.
+//! Turns the events of a phase into the watcher's figures.
 
 use run::Observer;
 use run::metadata::Progress;
 
 use crate::Watcher;
-use crate::watch::{Amount, Counted, LiveFigures, LivePhase, Step};
+use crate::watch::{Amount, LiveFigures, LivePhase, Step, StepTotals};
 
 pub(super) struct Relay<'a> {
     pub(super) step: &'a Step,
@@ -23,7 +23,7 @@ impl Observer for Relay<'_> {
         let figures = LiveFigures {
             phase: LivePhase::Running,
             elapsed_ms,
-            counted: Some(Counted { at_ms: elapsed_ms, all, ..Counted::default() }),
+            totals: Some(StepTotals { at_ms: elapsed_ms, all, ..StepTotals::default() }),
             seconds_left: left_ns.map(|left_ns| left_ns.div_ceil(1_000_000_000)),
             operations_per_s: (elapsed_ns > 0).then(|| operations as f64 * 1e9 / elapsed_ns as f64),
             latency_ns_p99,

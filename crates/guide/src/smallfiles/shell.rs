@@ -7,12 +7,12 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use engine::clock::{Clock, RealClock};
 use engine::errno;
 use engine::files::{Directory, EntryKind};
-use engine::process::{begin_in, end_with_this, lead_group};
+use engine::process::{begin_in, end_with_this_thread, lead_group};
 use results::{JobError, Latency, PhaseRecord};
 use run::Control;
 
 use crate::Problem;
-use crate::workplace::reason;
+use crate::work_directory::reason;
 
 /// The page's loops.
 pub(super) const WRITE_LOOP: &str = "for i in {0..1000}; do echo 'test' > \"test${i}.txt\"; done";
@@ -24,17 +24,17 @@ pub(super) const FILES: u32 = 1001;
 /// Bytes of each.
 pub(super) const SIZE_BYTES: u64 = 5;
 
-/// The same without any storage. Starting cat is slow and even: a part of the 1,001 tells.
+/// The same loops without storage. Starting cat takes long and varies little: a part of the 1,001 is enough.
 const EMPTY_WRITE: (&str, u32) = ("for i in {0..1000}; do echo 'test' > /dev/null; done", FILES);
 const EMPTY_READ: (&str, u32) = ("for i in {1..50}; do cat /dev/null > /dev/null; done", 50);
 
-/// Between two looks at bash, ns.
+/// Interval of the checks whether bash has ended, ns.
 const LOOK_NS: u64 = 20_000_000;
 
-/// So long a loop that was told to end is waited for, ns.
+/// How long to wait for a loop that was told to end, ns.
 const FAREWELL_NS: u64 = 2_000_000_000;
 
-/// What a loop did.
+/// The result of a loop.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Looped {
     /// By bash's own `time`, ns.
@@ -50,7 +50,7 @@ pub(super) fn words(script: &str) -> Vec<String> {
     ["bash", "-c", script].map(str::to_string).to_vec()
 }
 
-/// What bash and its processes take for the page's loops on any storage, ns: writing, and reading.
+/// The time of bash and its processes in the page's loops without storage, ns: writing, and reading.
 pub(super) fn cost_ns(control: &Control) -> Result<[u64; 2], Problem> {
     let cost = |(script, iterations): (&str, u32)| {
         let looped = run(script, None, control)?;
@@ -77,7 +77,7 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
     // A Ctrl-C ends the loop and not one cat.
     lead_group(&mut bash);
     // Nobody would end it after a kill: it would go on writing into what `clean` removes.
-    end_with_this(&mut bash);
+    end_with_this_thread(&mut bash);
     let mut child = bash.spawn().map_err(|error| {
         Problem::new(format!("cannot run bash: {}", reason(&error)))
             .with_next("install bash: the published loops need it")
@@ -92,7 +92,7 @@ pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control
     }
 }
 
-/// Reads to the end, so that bash never waits for us.
+/// Reads to the end, so that bash never blocks on the pipe.
 fn listen(mut stderr: ChildStderr) -> std::thread::JoinHandle<String> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();

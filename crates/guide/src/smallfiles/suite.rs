@@ -1,4 +1,4 @@
-//! One phase after the other in one directory: which names there are by now, and what each phase's row says.
+//! Runs the phases one after the other in one directory, keeps track of the names in it, and makes a row of each.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use results::evidence::WireCounters;
 use results::quantity::count;
 use results::{PhaseRecord, Row, Severity};
 use run::metadata::caches::{Arranged, Cache, Caches};
-use run::metadata::operations::{self, Ground, Item, Perform};
+use run::metadata::operations::{self, Item, OperationContext, Perform};
 use run::metadata::tree::{Family, Tree};
 use run::metadata::{Outcome, Task, perform};
 
-use super::phases::{Acts, Phase, READ, WRITE};
+use super::phases::{FileUse, Phase, READ, WRITE};
 use super::relay::Relay;
 use super::{Options, shell};
 use crate::Problem;
 use crate::study::{StudyRun, planned_row};
 use crate::watch::Step;
-use crate::workplace::reason;
+use crate::work_directory::reason;
 
 /// Listings of a readdir phase, at least.
 const LISTINGS: u32 = 100;
@@ -28,7 +28,7 @@ pub(super) struct Suite {
     caches: Caches,
     options: Options,
     tree: Tree,
-    ground: Arc<Ground>,
+    context: Arc<OperationContext>,
     /// Numbers of the names that are there, by family.
     there: [Vec<u32>; Family::COUNT],
     /// Phases that were cut short: `rename after 17 of 1,001`.
@@ -50,8 +50,8 @@ impl Suite {
         tree.make(&directory, &mut |path| study_run.watcher.looks(path))
             .map_err(|error| Problem::new(error.to_string()))?;
         let caches = Caches { mount: probe::mount_of(&root).ok(), may_drop: options.drop_caches };
-        let ground = Arc::new(Ground::new(directory, options.size_bytes));
-        Ok(Suite { target, caches, options, tree, ground, there: Default::default(), cuts: Vec::new() })
+        let context = Arc::new(OperationContext::new(directory, options.size_bytes));
+        Ok(Suite { target, caches, options, tree, context, there: Default::default(), cuts: Vec::new() })
     }
 
     pub(super) fn mount(&self) -> Option<&results::evidence::Mount> {
@@ -63,7 +63,7 @@ impl Suite {
         let items = self.items(phase.acts);
         let title = match phase.acts {
             // They differ, if at all, by one or two of each family.
-            Acts::Lists => {
+            FileUse::Lists => {
                 format!("readdir, {} names", count(items.iter().map(|item| item.expected).max().unwrap_or(0)))
             }
             _ => phase.title.to_string(),
@@ -97,7 +97,7 @@ impl Suite {
         let planned = items.len();
         let (control, watcher) = (&study_run.control, &mut *study_run.watcher);
         let next = &mut |path: &Path| watcher.looks(path);
-        let arranged = self.caches.arrange(phase.cache, &self.ground.root, &mut items, limit_ns, control, next);
+        let arranged = self.caches.arrange(phase.cache, &self.context.root, &mut items, limit_ns, control, next);
         study_run.watcher.looked();
         let cache = match arranged {
             Arranged::Ready(cache) => cache,
@@ -109,7 +109,7 @@ impl Suite {
         };
         let task = Task {
             title: phase.title.to_string(),
-            ground: Arc::clone(&self.ground),
+            context: Arc::clone(&self.context),
             perform: self.perform_of(phase),
             has_part: phase.part.is_some(),
             threads: self.options.threads,
@@ -143,16 +143,16 @@ impl Suite {
         Ok(part)
     }
 
-    /// What is done: cold attributes are asked of whoever has them.
+    /// The operation: cold attributes are read past the kernel's cache where that is possible.
     fn perform_of(&self, phase: &Phase) -> Perform {
-        let forced = phase.cache == Cache::ColdNames && self.caches.answers_when_forced().is_some();
-        if forced { operations::stat_forced } else { phase.perform }
+        let forced = phase.cache == Cache::ColdNames && self.caches.uncached_attributes_from().is_some();
+        if forced { operations::stat_uncached } else { phase.perform }
     }
 
     /// How much longer than a small one an operation may take: a second for each MiB, a millisecond for each name.
     fn more_ns(&self, phase: &Phase, items: &[Item]) -> u64 {
         match phase.acts {
-            Acts::Lists => items.iter().map(|item| item.expected).max().unwrap_or(0).saturating_mul(1_000_000),
+            FileUse::Lists => items.iter().map(|item| item.expected).max().unwrap_or(0).saturating_mul(1_000_000),
             _ => (self.options.size_bytes >> 20).saturating_mul(1_000_000_000),
         }
     }
@@ -184,7 +184,7 @@ impl Suite {
     }
 
     /// What the phase will work on.
-    fn items(&self, acts: Acts) -> Vec<Item> {
+    fn items(&self, acts: FileUse) -> Vec<Item> {
         let size_bytes = self.options.size_bytes;
         let item = |family: Family, index: u32| Item {
             index,
@@ -193,15 +193,15 @@ impl Suite {
             expected: size_bytes,
         };
         match acts {
-            Acts::Makes(family) => (0..self.options.files).map(|index| item(family, index)).collect(),
-            Acts::Uses(family) | Acts::Removes(family) => {
+            FileUse::Makes(family) => (0..self.options.files).map(|index| item(family, index)).collect(),
+            FileUse::Uses(family) | FileUse::Removes(family) => {
                 self.there[family as usize].iter().map(|index| item(family, *index)).collect()
             }
-            Acts::Turns(from, into) => {
+            FileUse::Turns(from, into) => {
                 let renamed = |index: &u32| Item { other: Some(self.tree.name(into, *index)), ..item(from, *index) };
                 self.there[from as usize].iter().map(renamed).collect()
             }
-            Acts::Lists => self.listings(),
+            FileUse::Lists => self.listings(),
         }
     }
 
@@ -232,29 +232,29 @@ impl Suite {
     }
 
     /// Which names are there after it.
-    fn remember(&mut self, acts: Acts, mut outcome: Outcome) {
+    fn remember(&mut self, acts: FileUse, mut outcome: Outcome) {
         outcome.done.sort_unstable();
         let done = outcome.done;
         let gone = |there: &mut Vec<u32>| there.retain(|index| done.binary_search(index).is_err());
         match acts {
-            Acts::Makes(family) => self.there[family as usize] = done,
-            Acts::Removes(family) => gone(&mut self.there[family as usize]),
-            Acts::Turns(from, into) => {
+            FileUse::Makes(family) => self.there[family as usize] = done,
+            FileUse::Removes(family) => gone(&mut self.there[family as usize]),
+            FileUse::Turns(from, into) => {
                 gone(&mut self.there[from as usize]);
                 self.there[into as usize] = done;
             }
-            Acts::Uses(_) | Acts::Lists => {}
+            FileUse::Uses(_) | FileUse::Lists => {}
         }
     }
 
-    /// What the mount has exchanged with its server; `None`: no NFS, or not visible.
+    /// Counters of the NFS mount; `None`: no NFS, or not visible.
     fn wire(&self) -> Option<WireCounters> {
         let mount = self.caches.mount.as_ref().filter(|_| self.caches.is_nfs())?;
         probe::nfs_mount_statistics(&mount.mount_point).ok()
     }
 
     /// Notes which phases were cut short.
-    pub(super) fn tell_cuts(&self, study_run: &mut StudyRun<'_>) {
+    pub(super) fn note_cuts(&self, study_run: &mut StudyRun<'_>) {
         if !self.cuts.is_empty() {
             let list = self.cuts.join(", ");
             let text = format!("stopped at the time limit of {} s each (--limit): {list}", self.options.limit_s);

@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use engine::files::Directory;
 use results::{Row, Verdict};
+use run::Control;
 use tempfile::TempDir;
 
 use super::phases::{METADATA, Phase, READ, WRITE};
 use super::*;
-use crate::watch::{Step, Unwatched};
+use crate::watch::{Step, Unwatched, Watcher};
 
 /// Fewer than the rule's, and in a tree.
 fn few() -> Options {
@@ -28,7 +30,8 @@ impl<'a> Run<'a> {
         let control = Arc::new(Control::default());
         let place = Place { name: "here".into(), path: place.to_path_buf() };
         let places = std::slice::from_ref(&place);
-        let mut study_run = StudyRun::begin(Question::SmallFiles, places, "v", Vec::new(), control, watcher);
+        let caller = Caller { version: "v", command: Vec::new(), control, watcher };
+        let mut study_run = StudyRun::begin(Question::SmallFiles, places, caller);
         let suite = Suite::new(&Directory::open(&place.path).unwrap(), 0, &mut study_run, options).unwrap();
         Run { suite, study_run }
     }
@@ -197,7 +200,7 @@ fn asked(path: &Path, options: &Options, watcher: &mut dyn Watcher) -> Study {
 
 fn with_control(path: &Path, options: &Options, control: Arc<Control>, watcher: &mut dyn Watcher) -> Study {
     let place = Place { name: "here".into(), path: path.to_path_buf() };
-    smallfiles(&place, options, "v", Vec::new(), control, watcher).unwrap()
+    smallfiles(&place, options, Caller { version: "v", command: Vec::new(), control, watcher }).unwrap()
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The depths of a sweep, as people write them.
+//! The depths of a sweep, and how they are written.
 
 use std::fmt;
 use std::str::FromStr;

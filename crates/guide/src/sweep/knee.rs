@@ -1,4 +1,4 @@
-//! The knee of a sweep, as far as the noise of its points lets it be told.
+//! The knee of a sweep, if its points are not too noisy to show it.
 
 use results::quantity::{count_per_s, counted, latency, number};
 use results::statistics::{Knee, LoadPoint, RUNS_MIN, knee};
@@ -50,16 +50,16 @@ pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
         [only] => format!(" Depth {only} is left out: it has no valid number."),
         several => format!(" Depths {} are left out: they have no valid number.", several.join(", ")),
     };
-    let said = if points.iter().any(|point| point.depth > 1) && points.iter().all(Point::is_alone) {
+    let description = if points.iter().any(|point| point.depth > 1) && points.iter().all(Point::is_alone) {
         let engine = "one request was in flight at every depth (see depth-not-reached)";
         format!("no knee: {engine}, so more depth has no effect.")
     } else {
-        said(&points)
+        description(&points)
     };
-    format!("{}: {said}{left_out}", requests.title())
+    format!("{}: {description}{left_out}", requests.title())
 }
 
-fn said(points: &[Point]) -> String {
+fn description(points: &[Point]) -> String {
     if points.len() < POINTS_MIN {
         let depths = counted(points.len() as u64, "depth");
         return format!("no knee: {POINTS_MIN} depths with a valid number are needed; this sweep has {depths}.");
@@ -67,7 +67,7 @@ fn said(points: &[Point]) -> String {
     let last = &points[points.len() - 1];
     let loads = loads(points);
     match knee(&loads, GAIN) {
-        Some(Knee::At(at)) => told(&points[at], last, points),
+        Some(Knee::At(at)) => knee_described(&points[at], last, points),
         Some(Knee::Within(earliest, latest)) => blurred(&points[earliest], &points[latest], points),
         Some(Knee::Beyond) => still_rising(points, last),
         Some(Knee::Level(from)) => format!(
@@ -95,7 +95,7 @@ fn loads(points: &[Point]) -> Vec<LoadPoint> {
     points.iter().map(load).collect()
 }
 
-fn told(knee: &Point, last: &Point, points: &[Point]) -> String {
+fn knee_described(knee: &Point, last: &Point, points: &[Point]) -> String {
     let best = points.iter().map(|point| point.found.iops).fold(0.0, f64::max);
     let gained = (best / knee.found.iops - 1.0) * 100.0;
     let gains = if gained < 0.5 { "no throughput".to_string() } else { format!("{} % of throughput", number(gained)) };
@@ -135,7 +135,7 @@ fn still_rising(points: &[Point], last: &Point) -> String {
     )
 }
 
-/// The rounds do not tell these apart.
+/// Whether the rounds show no difference between these.
 fn blurred(earliest: &Point, latest: &Point, points: &[Point]) -> String {
     let widest = points.iter().filter_map(|point| {
         let interval = point.found.interval?;

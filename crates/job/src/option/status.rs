@@ -57,7 +57,7 @@ impl Status {
 }
 
 /// One word of an option's set.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
     /// The word, compared whole and with its case.
     pub word: &'static str,

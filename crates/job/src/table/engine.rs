@@ -4,7 +4,7 @@ use super::JobRow;
 use super::build::*;
 use crate::draft::Draft;
 use crate::option::{Choice, Status, Status::*};
-use crate::typed::{EngineName, Memory, SyncOpen};
+use crate::typed::{CHOICES as BUILT_ENGINES, EngineName, Memory, SyncOpen};
 use crate::value::{Refusal, Word};
 
 const METADATA: Status = NotYet("tests of file operations are not built as engines");
@@ -13,19 +13,16 @@ const OBJECTS: Status = Rejected("it talks to a storage service by its own libra
 const DEVICE: Status = Rejected("it drives a device past the filesystem");
 const NO_STORAGE: Status = Rejected("it does no storage I/O");
 
-const ENGINE_CHOICES: &[Choice] = &[
-    Choice::new("sync", "lseek and read or write"),
-    Choice::new("psync", "pread or pwrite"),
-    Choice::new("vsync", "lseek and readv or writev"),
-    Choice::new("pvsync", "preadv or pwritev"),
-    Choice::new("pvsync2", "preadv2 or pwritev2"),
-    Choice::new("libaio", "Linux asynchronous I/O: io_submit, io_getevents"),
-    Choice::new("aio", "Another name of libaio").hidden(),
-    Choice::new("linuxaio", "Another name of libaio").hidden(),
-    Choice::new("io_uring", "Linux asynchronous I/O through shared rings"),
-    Choice::new("mmap", "Copies from and to a mapping of the file"),
-    Choice::new("null", "No I/O at all: what the generator itself costs"),
-    Choice::new("sim", "A virtual device on a virtual clock (not in fio)"),
+/// Every engine of fio's: those of [`EngineName`], then those that end the run by name.
+const ENGINE_CHOICES: &[Choice] = &{
+    let mut all = [MISSING_ENGINES[0]; BUILT_ENGINES.len() + MISSING_ENGINES.len()];
+    let (built, missing) = all.split_at_mut(BUILT_ENGINES.len());
+    built.copy_from_slice(BUILT_ENGINES);
+    missing.copy_from_slice(MISSING_ENGINES);
+    all
+};
+
+const MISSING_ENGINES: &[Choice] = &[
     Choice::new("posixaio", "POSIX aio_read and aio_write")
         .status(NotYet("on Linux it is a thread pool in libc; use libaio or io_uring")),
     Choice::new("windowsaio", "Overlapped I/O of Windows").status(NotYet("it needs a build for Windows")),

@@ -4,7 +4,7 @@ use super::ProgramRow;
 use super::build::*;
 use crate::help;
 use crate::option::{Kind, Offer::*, Row, Status, Status::*};
-use crate::settings::{Action, Eta, Formats, Settings};
+use crate::settings::{Action, Eta, Settings};
 use crate::value::{self, Refusal, TimeUnit};
 
 const NETWORK: Status = Rejected("there is no server and no client; many nodes are planned over MPI");
@@ -38,6 +38,9 @@ pub const SHORT_OPTIONS: &[(char, &str)] = &[
     ('x', "section"),
 ];
 
+/// The words of `--output-format`. The crate of the reports has one format for each.
+pub const FORMATS: &[&str] = &["normal", "terse", "json", "json+"];
+
 /// The options of the program (`--output`, `--eta`, ...), which job files cannot hold.
 #[rustfmt::skip]
 pub const ROWS: &[ProgramRow] = &[
@@ -45,10 +48,10 @@ pub const ROWS: &[ProgramRow] = &[
         .tier(1).help("Write reports into this file").offer(Files),
     program("output-format", text(set_formats))
         .tier(1).default("normal").help("Reports to write: normal, terse, json, json+, with commas")
-        .offer(Words(&["normal", "terse", "json", "json+"])),
-    program("minimal", Kind::Switch(|s| s.formats = Formats { terse: true, ..Formats::NONE }))
+        .offer(Words(FORMATS)),
+    program("minimal", Kind::Switch(|s| s.formats = vec!["terse"]))
         .help("Only the terse report"),
-    program("append-terse", Kind::OptionalText(|s, _| { s.formats.terse = true; Ok(()) }))
+    program("append-terse", Kind::OptionalText(|s, _| { add_format(&mut s.formats, "terse"); Ok(()) }))
         .help("The terse report too"),
     program("terse-version", text(set_terse_version))
         .default("3").help("Version of the terse report, 2 to 5").offer(Words(&["2", "3", "4", "5"])),
@@ -164,26 +167,26 @@ fn milliseconds(text: &str) -> Result<u64, Refusal> {
 }
 
 fn set_formats(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
-    let mut formats = Formats::NONE;
+    let mut formats = Vec::new();
     for name in text.split(',').map(str::trim) {
-        match name {
-            "normal" => formats.normal = true,
-            "terse" | "minimal" | "csv" => formats.terse = true,
-            "json" => formats.json = true,
-            "json+" => {
-                formats.json = true;
-                formats.json_plus = true;
-            }
-            _ => {
-                return Err(Refusal::new(format!(
-                    "fio: invalid output format {name}\nfio: failed parsing output-format"
-                ))
-                .advise("formats are normal, terse, json and json+, with commas between"));
-            }
-        }
+        let word = if ["minimal", "csv"].contains(&name) { "terse" } else { name };
+        let Some(word) = FORMATS.iter().find(|known| **known == word) else {
+            return Err(Refusal::new(format!("fio: invalid output format {name}\nfio: failed parsing output-format"))
+                .advise(format!("formats are {}, with commas between", FORMATS.join(", "))));
+        };
+        add_format(&mut formats, word);
     }
     settings.formats = formats;
     Ok(())
+}
+
+/// `json+` is `json` and more: both are one document.
+fn add_format(formats: &mut Vec<&'static str>, word: &'static str) {
+    let is_covered = formats.contains(&word) || word == "json" && formats.contains(&"json+");
+    if !is_covered {
+        formats.retain(|other| !(word == "json+" && *other == "json"));
+        formats.push(word);
+    }
 }
 
 fn set_terse_version(settings: &mut Settings, text: &str) -> Result<(), Refusal> {

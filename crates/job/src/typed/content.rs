@@ -17,8 +17,14 @@ pub struct Content {
     pub dedupe_percent: u32,
 }
 
+impl Default for Content {
+    fn default() -> Content {
+        Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe_percent: 0 }
+    }
+}
+
 /// `verify=` and its companions.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verify {
     /// The checksum or pattern.
     pub kind: VerifyKind,
@@ -47,7 +53,7 @@ pub struct Verify {
 }
 
 /// Checksums of `verify=`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the published algorithm of its name")]
 pub enum VerifyKind {
     Crc7,
@@ -67,6 +73,7 @@ pub enum VerifyKind {
     Pattern,
     PatternHeader,
     Meta,
+    #[default]
     Null,
 }
 

@@ -1,5 +1,7 @@
 //! What an engine is: one row for each, and nobody else decides any of it.
 
+use crate::option::Choice;
+
 /// What is true of an engine wherever it is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Row {
@@ -43,17 +45,24 @@ enum System {
 
 /// The rows make the type of their names, so that no engine is without one.
 macro_rules! engines {
-    ($($(#[$meaning:meta])+ $engine:ident $name:literal $aliases:expr, $submission:ident, $reach:ident, $system:ident;)+) => {
+    ($($engine:ident $name:literal [$($alias:literal),*] $help:literal,
+       $submission:ident, $reach:ident, $system:ident;)+) => {
         /// Engines that the job language can name and this build knows.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum EngineName {
-            $($(#[$meaning])+ $engine,)+
+            $(#[doc = $help] $engine,)+
         }
+
+        /// What `ioengine` takes of them, with the help of each.
+        pub(crate) const CHOICES: &[Choice] = &[$(
+            Choice::new($name, $help),
+            $(Choice::new($alias, concat!("Another name of ", $name)).hidden(),)*
+        )+];
 
         const ROWS: &[Row] = &[$(Row {
             engine: EngineName::$engine,
             name: $name,
-            aliases: &$aliases,
+            aliases: &[$($alias),*],
             submission: Submits::$submission,
             reach: Reach::$reach,
             system: System::$system,
@@ -62,26 +71,16 @@ macro_rules! engines {
 }
 
 engines! {
-    /// lseek + read/write.
-    Sync "sync" [], AndWaits, Files, Unix;
-    /// pread/pwrite.
-    Psync "psync" [], AndWaits, Files, Unix;
-    /// readv/writev after lseek.
-    Vsync "vsync" [], AndWaits, Files, Unix;
-    /// preadv/pwritev.
-    Pvsync "pvsync" [], AndWaits, Files, Unix;
-    /// preadv2/pwritev2.
-    Pvsync2 "pvsync2" [], AndWaits, Files, Linux;
-    /// io_setup, io_submit, io_getevents.
-    Libaio "libaio" ["aio", "linuxaio"], AndReturns, Files, Linux;
-    /// io_uring_setup, io_uring_enter.
-    IoUring "io_uring" [], AndReturns, Files, Linux;
-    /// Copies from and to a mapping.
-    Mmap "mmap" [], AndWaits, Mappings, Unix;
-    /// No I/O at all.
-    Null "null" [], AsDeepAsAsked, Nothing, Any;
-    /// A virtual device on a virtual clock.
-    Sim "sim" [], AndReturns, Nothing, Any;
+    Sync "sync" [] "lseek and read or write", AndWaits, Files, Unix;
+    Psync "psync" [] "pread or pwrite", AndWaits, Files, Unix;
+    Vsync "vsync" [] "lseek and readv or writev", AndWaits, Files, Unix;
+    Pvsync "pvsync" [] "preadv or pwritev", AndWaits, Files, Unix;
+    Pvsync2 "pvsync2" [] "preadv2 or pwritev2", AndWaits, Files, Linux;
+    Libaio "libaio" ["aio", "linuxaio"] "Linux asynchronous I/O: io_submit, io_getevents", AndReturns, Files, Linux;
+    IoUring "io_uring" [] "Linux asynchronous I/O through shared rings", AndReturns, Files, Linux;
+    Mmap "mmap" [] "Copies from and to a mapping of the file", AndWaits, Mappings, Unix;
+    Null "null" [] "No I/O at all: what the generator itself costs", AsDeepAsAsked, Nothing, Any;
+    Sim "sim" [] "A virtual device on a virtual clock (not in fio)", AndReturns, Nothing, Any;
 }
 
 impl EngineName {

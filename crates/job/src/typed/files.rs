@@ -66,6 +66,38 @@ pub struct Files {
     pub allow_mounted_write: bool,
 }
 
+impl Default for Files {
+    fn default() -> Files {
+        Files {
+            names: Vec::new(),
+            directories: Vec::new(),
+            name_format: None,
+            count: 1,
+            file_size: None,
+            size: None,
+            offset: Amount::Bytes(0),
+            offset_increment: Amount::Bytes(0),
+            service: FileService::RoundRobin { per_file: 1 },
+            fallocate: Fallocate::Native,
+            overwrite: false,
+            create_on_open: false,
+            create_only: false,
+            allow_create: true,
+            read_only: false,
+            create_fsync: true,
+            create_serialize: true,
+            unlink: false,
+            unlink_each_loop: false,
+            pre_read: false,
+            invalidate: true,
+            fadvise: Fadvise::ByPattern,
+            fill_device: false,
+            append: false,
+            allow_mounted_write: false,
+        }
+    }
+}
+
 /// `file_service_type`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FileService {

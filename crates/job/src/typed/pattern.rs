@@ -3,6 +3,9 @@
 use crate::access::Access;
 use crate::direction::PerDirection;
 
+/// Seed of the repeatable sequences unless `randseed` says otherwise.
+pub(crate) const DEFAULT_SEED: u64 = 0x89;
+
 /// Offsets, sizes and directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
@@ -33,6 +36,26 @@ pub struct Pattern {
     pub generator: Option<RandomGenerator>,
     /// How offsets are spread.
     pub distribution: Distribution,
+}
+
+impl Default for Pattern {
+    fn default() -> Pattern {
+        Pattern {
+            access: Access::READ,
+            modifier: None,
+            identical: false,
+            block_size: PerDirection::all(BlockSize::Fixed(4096)),
+            block_align: None,
+            unaligned_sizes: false,
+            sizes_by_sequence: false,
+            read_percent: 50,
+            random_percent: PerDirection::all(100),
+            seed: Seed::Fixed(DEFAULT_SEED),
+            random_map: true,
+            generator: None,
+            distribution: Distribution::Uniform,
+        }
+    }
 }
 
 /// `bs`, `bsrange`, `bssplit` of one direction. Sizes are bytes, 1 and up.

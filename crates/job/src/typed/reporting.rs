@@ -1,5 +1,9 @@
 //! What is measured and how it is shown.
 
+/// The percentiles that are reported unless `percentile_list` says otherwise.
+const DEFAULT_PERCENTILES: [f64; 17] =
+    [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
+
 /// What is measured and how it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reporting {
@@ -43,6 +47,33 @@ pub struct Reporting {
     pub logs: Logs,
     /// Stop when steady; `None` when not asked for.
     pub steady_state: Option<SteadyState>,
+}
+
+impl Default for Reporting {
+    fn default() -> Reporting {
+        Reporting {
+            group: false,
+            sampled_clock: false,
+            completion_latency: true,
+            submission_latency: true,
+            total_latency: true,
+            bandwidth: true,
+            clat_percentiles: true,
+            lat_percentiles: false,
+            slat_percentiles: false,
+            percentiles: DEFAULT_PERCENTILES.to_vec(),
+            bandwidth_window_ms: Reporting::WINDOW_MS,
+            iops_window_ms: Reporting::WINDOW_MS,
+            unified: Unified::None,
+            shown: true,
+            disk_util: true,
+            significant_figures: 4,
+            kb_base: 1024,
+            unit_base: 0,
+            logs: Logs::default(),
+            steady_state: None,
+        }
+    }
 }
 
 /// `steadystate` and its companions.

@@ -85,7 +85,7 @@ impl Pacing {
 }
 
 /// `latency_target` and its companions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LatencyTarget {
     /// The latency to keep, ns.
     pub target_ns: u64,

@@ -29,6 +29,24 @@ pub struct Submission {
     pub engine_options: EngineOptions,
 }
 
+impl Default for Submission {
+    fn default() -> Submission {
+        Submission {
+            engine: EngineName::Psync,
+            depth: 1,
+            batch: 1,
+            batch_complete_min: 1,
+            batch_complete_max: 0,
+            depth_low: None,
+            direct: false,
+            sync_open: SyncOpen::None,
+            memory_align: 0,
+            memory: Memory::Anonymous,
+            engine_options: EngineOptions::default(),
+        }
+    }
+}
+
 /// `sync=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncOpen {

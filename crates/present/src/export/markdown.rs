@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use results::escape::{markdown as inline, markdown_code, markdown_sentence};
+use results::quantity::{Units, rate_number};
 use results::{Question, Study, Trust};
 
 use crate::headline::Headline;
@@ -16,7 +17,7 @@ pub fn markdown(study: &Study) -> String {
     let headline = Headline::of_grid(&grid);
     let mut text = String::new();
     if study.question == Question::Measure {
-        text.push_str(&crate::guided::short_answer(&headline, study));
+        text.push_str(&crate::tables::short_answer(&headline, study));
     }
     for sentence in &study.sentences {
         let _ = writeln!(text, "{}\n", markdown_sentence(sentence));
@@ -95,7 +96,9 @@ fn in_words(cell: &Cell<'_>, line: &Line<'_>, target: usize) -> String {
     words.extend(figure(Metric::Iops, &|value| format!("{} IOPS", number(value))));
     words.extend(Lane::ALL.into_iter().filter_map(latency));
     words.extend(figure(Metric::Cpu, &|value| format!("CPU {}", percent(value))));
-    words.extend(figure(Metric::BytesPerCpuSecond, &|value| format!("{} MB per CPU-s", number(value / 1e6))));
+    words.extend(figure(Metric::BytesPerCpuSecond, &|value| {
+        format!("{} {} per CPU-s", rate_number(value), Units::shown().megabyte())
+    }));
     if target > 0 {
         words.extend(multiple(cell, &line.cells[0], line.headline()));
     }

@@ -2,6 +2,7 @@
 //! for node_exporter's textfile collector. Pure functions of [`results::Study`].
 
 mod csv;
+pub mod junit;
 mod markdown;
 mod openmetrics;
 

@@ -1,12 +1,12 @@
 //! The figures of a test in words.
 
-use results::quantity::{latency, number};
+use results::quantity::{bytes_per_s, latency, number};
 
 use super::test::TestFigures;
 
 /// `1,090 MB/s`.
 pub(crate) fn throughput(test: &TestFigures) -> Option<String> {
-    Some(format!("{} MB/s", number(test.mb_per_s?)))
+    Some(bytes_per_s(test.mb_per_s? * 1e6))
 }
 
 /// `67,100 IOPS`.

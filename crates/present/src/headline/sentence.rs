@@ -12,7 +12,7 @@ pub(super) fn of(grid: &Grid<'_>, tests: &[TestFigures]) -> Option<String> {
     match study.question {
         Question::Measure => measured(&Six::of(tests)),
         Question::Check => verdicts(study),
-        Question::Compare => Some(crate::guided::verdict(grid).join(" ")).filter(|text| !text.is_empty()),
+        Question::Compare => Some(crate::tables::verdict(grid).join(" ")).filter(|text| !text.is_empty()),
         Question::Sweep | Question::Curve | Question::SmallFiles => study.sentences.first().cloned(),
         Question::Fio => None,
     }

@@ -14,7 +14,7 @@ const POINTS_MIN: usize = 10;
 
 /// One sentence per target that did something, or that none did.
 pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut text = Vec::new();
     let (mut level, mut short) = (Vec::new(), Vec::new());
     for line in series.main_lines() {
         let name = shortened(&grid.targets[line.target], 40);
@@ -27,7 +27,7 @@ pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
         // A step first: a burst that ends is none of the beginning.
         if let Some(step) = change_point(&values, &Sensitivity::default()) {
             let (before, after) = (megabytes_per_s(step.before_median), megabytes_per_s(step.after_median));
-            said.push(format!("{name} changed from {before} to {after} at {} s and stayed there.", of(step.index)));
+            text.push(format!("{name} changed from {before} to {after} at {} s and stayed there.", of(step.index)));
             continue;
         }
         match warm_up(&values, TOLERANCE) {
@@ -35,19 +35,19 @@ pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
             Some(WarmUp::Until(end)) => {
                 let (first, rest) = (median(&values[..end]), median(&values[end..]));
                 let way = if first > rest { "faster than what followed" } else { "slower: a warm-up" };
-                said.push(format!("{name}: the first {} s were {way}.", of(end)));
+                text.push(format!("{name}: the first {} s were {way}.", of(end)));
             }
-            Some(WarmUp::CannotTell) => said.push(format!("{name} varies too much to separate a warm-up.")),
-            Some(WarmUp::Unsettled) | None => said.push(format!("{name} did not settle in the first half of the run.")),
+            Some(WarmUp::CannotTell) => text.push(format!("{name} varies too much to separate a warm-up.")),
+            Some(WarmUp::Unsettled) | None => text.push(format!("{name} did not settle in the first half of the run.")),
         }
     }
     if !level.is_empty() {
-        said.push(format!("No warm-up and no lasting change: {}.", listed(&level)));
+        text.push(format!("No warm-up and no lasting change: {}.", listed(&level)));
     }
     if !short.is_empty() {
-        said.push(format!("Too short to look for a warm-up or a change: {}.", listed(&short)));
+        text.push(format!("Too short to look for a warm-up or a change: {}.", listed(&short)));
     }
-    said
+    text
 }
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
     use crate::sheet::series::RoundLine;
 
-    fn said(values: &[f64]) -> Vec<String> {
+    fn sentences_of(values: &[f64]) -> Vec<String> {
         let study = results::Study::of_run(results::RunRecord::new("fio-3.42-test", 0));
         let mut grid = Grid::of(&study);
         grid.targets = vec!["disk".to_owned()];
@@ -69,15 +69,15 @@ mod tests {
     #[test]
     fn a_course_is_told_in_words() {
         let level: Vec<f64> = (0..20).map(|index| 100.0 + f64::from(index % 3)).collect();
-        assert_eq!(said(&level), ["No warm-up and no lasting change: disk."]);
-        assert_eq!(said(&level[..9]), ["Too short to look for a warm-up or a change: disk."]);
+        assert_eq!(sentences_of(&level), ["No warm-up and no lasting change: disk."]);
+        assert_eq!(sentences_of(&level[..9]), ["Too short to look for a warm-up or a change: disk."]);
         let rising = [&[20.0, 60.0][..], &level].concat();
-        assert_eq!(said(&rising), ["disk: the first 1 s were slower: a warm-up."]);
+        assert_eq!(sentences_of(&rising), ["disk: the first 1 s were slower: a warm-up."]);
         let burst = [&[400.0, 300.0][..], &level].concat();
-        assert_eq!(said(&burst), ["disk: the first 1 s were faster than what followed."]);
+        assert_eq!(sentences_of(&burst), ["disk: the first 1 s were faster than what followed."]);
         let wanders = [&[120.0, 118.0, 121.0][..], &level, &[112.0, 113.0, 90.0, 92.0]].concat();
-        assert_eq!(said(&wanders), ["disk varies too much to separate a warm-up."]);
+        assert_eq!(sentences_of(&wanders), ["disk varies too much to separate a warm-up."]);
         let falling: Vec<f64> = level.iter().copied().chain(level.iter().map(|value| value / 4.0)).collect();
-        assert_eq!(said(&falling), ["disk changed from 101 MB/s to 25.2 MB/s at 10 s and stayed there."]);
+        assert_eq!(sentences_of(&falling), ["disk changed from 101 MB/s to 25.2 MB/s at 10 s and stayed there."]);
     }
 }

@@ -38,7 +38,7 @@ pub(super) struct Wire {
 }
 
 impl Flow {
-    /// `None` when nobody kept a ledger.
+    /// `None`: there is no ledger.
     pub(super) fn of(cell: &Cell<'_>, class: StorageClass) -> Option<Flow> {
         let mut flows = cell.repeats.iter().filter_map(of_repeat);
         let first = flows.next()?;

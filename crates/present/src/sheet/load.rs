@@ -83,7 +83,7 @@ fn point(number: u32, cell: &Cell<'_>, axis: Axis) -> Option<Point> {
         Axis::Megabytes => cell.value(Metric::Throughput)?,
         Axis::Offered => {
             // Service times would hide the wait, and a curve of both would be neither.
-            let response = repeat.row.response()?;
+            let response = repeat.row.response_times()?;
             let (p50_ns, p99_ns) = (response.p50_ns as f64, response.p99_ns? as f64);
             return Some(Point { number, rate: f64::from(number), p50_ns, p99_ns });
         }

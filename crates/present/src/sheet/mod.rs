@@ -98,20 +98,12 @@ fn page_title(grids: &[Grid<'_>]) -> String {
 }
 
 fn study_title(grid: &Grid<'_>) -> String {
-    let names: Vec<String> = grid.targets.iter().map(|name| shortened(name, 40)).collect();
-    let names = if names.is_empty() { "nothing".to_owned() } else { listed(&names) };
-    match grid.study.question {
-        Question::Compare => format!("{names}, compared"),
-        Question::Measure => format!("How fast is {names}?"),
-        Question::SmallFiles => format!("Names and small files on {names}"),
-        Question::Check => format!("Is {names} good enough?"),
-        Question::Sweep => format!("Which depth suits {names}?"),
-        Question::Curve => format!("Response time of {names} under load"),
-        Question::Fio => {
-            let jobs = grid.lines.iter().map(|line| shortened(&line.title, 40)).collect::<Vec<_>>();
-            if jobs.is_empty() { "A run without results".to_owned() } else { jobs.join(", ") }
-        }
+    if grid.study.question == Question::Fio {
+        let jobs: Vec<String> = grid.lines.iter().map(|line| shortened(&line.title, 40)).collect();
+        return if jobs.is_empty() { "A run without results".to_owned() } else { jobs.join(", ") };
     }
+    let names: Vec<String> = grid.targets.iter().map(|name| shortened(name, 40)).collect();
+    grid.study.question.title(&if names.is_empty() { "nothing".to_owned() } else { listed(&names) })
 }
 
 /// When, where and with what.

@@ -139,12 +139,12 @@ fn last_syncs(series: &Series, grid: &Grid<'_>) -> Option<String> {
         let mine = series.marks.iter().filter(|mark| mark.target == target && mark.kind == MarkKind::FinalSync);
         mine.map(|mark| mark.lasted_s).reduce(f64::max)
     };
-    let said: Vec<String> = (0..grid.targets.len())
+    let syncs: Vec<String> = (0..grid.targets.len())
         .filter_map(|target| {
             Some(format!("{} {}", shortened(&grid.targets[target], 40), duration(longest(target)? * 1e9)))
         })
         .collect();
-    (!said.is_empty()).then(|| format!("Longest sync after the last write: {}.", said.join(", ")))
+    (!syncs.is_empty()).then(|| format!("Longest sync after the last write: {}.", syncs.join(", ")))
 }
 
 /// The same numbers for the script, MB/s. Nothing in it can end the element: `<` is written as an escape.

@@ -52,7 +52,7 @@ impl<'a> Repeat<'a> {
         self.row.run.as_ref()
     }
 
-    /// What was seen in the layers below it; `None`: nobody looked, or it ran on several nodes.
+    /// The traffic of the layers below it; `None`: there is no ledger, or it ran on several nodes.
     pub(crate) fn ledger(&self) -> Option<&'a Ledger> {
         let node = self.workers.first()?.node;
         let on_one = self.workers.iter().all(|worker| worker.node == node);

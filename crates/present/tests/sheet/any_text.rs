@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use fio_report::{json, normal, terse};
+use fio_report::terse::Version;
+use fio_report::{Details, FORMATS};
 use jiff::tz::TimeZone;
-use present::{export, guided, inspect, sheet};
+use present::{export, inspect, sheet, tables};
 use proptest::prelude::*;
 use results::escape::is_hostile;
 use results::{Question, RunRecord, Study, changes};
@@ -82,26 +83,26 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
     let names = BTreeMap::from([(study.sentences.concat(), study.id.clone())]);
     let studies = std::slice::from_ref(study);
     let found = changes(study, study, &[]);
-    BTreeMap::from([
-        ("text", guided::text(study, 80)),
-        ("markdown", guided::markdown(study)),
+    let mut forms = BTreeMap::from([
+        ("text", tables::text(study, 80)),
+        ("markdown", tables::markdown(study)),
         ("summary of a ticket", export::markdown(study)),
         ("csv", export::csv(study)),
         ("openmetrics", export::openmetrics(study)),
         ("html", sheet::html(studies, &sheet::SheetOptions::default())),
         ("study", study.to_json()),
-        ("runs", guided::runs(studies, &names, 80)),
-        ("runs as json", guided::runs_json(studies, &names)),
-        ("history", guided::history(studies, 80)),
-        ("changes", guided::changes(&found, &study.id, &study.version, 80)),
-        ("changes as json", guided::changes_json(&found, &study.id, &study.version, &study.sentences)),
+        ("runs", tables::runs(studies, &names, 80)),
+        ("runs as json", tables::runs_json(studies, &names)),
+        ("history", tables::history(studies, 80)),
+        ("changes", tables::changes(&found, &study.id, &study.version, 80)),
+        ("changes as json", tables::changes_json(&found, &study.id, &study.version, &study.sentences)),
         ("inspect", storages.clone().map(|storage| inspect::text(storage, &study.host)).collect()),
         ("inspect as json", storages.map(|storage| inspect::json(storage, &study.host, &study.version)).collect()),
         ("record", of_runs(&RunRecord::to_json)),
-        ("normal", of_runs(&|run| normal::full(run, &TimeZone::UTC))),
-        ("json", of_runs(&|run| json::document(run, true, &TimeZone::UTC))),
-        ("terse", of_runs(&|run| terse::lines(run, terse::Version::V5))),
-    ])
+    ]);
+    let details = Details { terse: Version::V5, evidence: true, announced: false, zone: TimeZone::UTC };
+    forms.extend(FORMATS.iter().map(|format| (format.word, of_runs(&|run| (format.report)(run, &details)))));
+    forms
 }
 
 /// What terminals, spreadsheets and renderers listen to, and any other text.

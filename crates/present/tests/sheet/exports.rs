@@ -100,7 +100,7 @@ fn a_latency_is_the_same_on_every_face() {
         let asked = results::Study { question: results::Question::Measure, ..study.clone() };
         let p50 = results::quantity::latency(figures.p50_ns as f64);
         let page = present::sheet::html(std::slice::from_ref(&asked), &Default::default());
-        let terminal = present::guided::text(&asked, 120);
+        let terminal = present::tables::text(&asked, 120);
         assert!(terminal.contains(&p50), "{terminal}");
         assert!(page.replace('\u{a0}', " ").contains(&p50), "the sheet has another p50");
         let rate = results::quantity::number(total.bytes_per_s / 1e6);
@@ -143,7 +143,7 @@ fn markdown_tables_have_the_same_columns_in_every_line() {
 #[test]
 fn markdown_says_what_the_sheet_says() {
     let text = markdown(&fixture::comparison());
-    for said in [
+    for words in [
         "| | local | nfs | s3 |",
         "**517\u{a0}MB/s**",
         "×0.21 baseline (0.20–0.21)",
@@ -152,7 +152,7 @@ fn markdown_says_what_the_sheet_says() {
         "- **caution** local, `speed-drop`: write: The speed fell by half",
         "Next: mount it again without use\\_cache",
     ] {
-        assert!(text.contains(said), "{said}\n{text}");
+        assert!(text.contains(words), "{words}\n{text}");
     }
     let verdicts = markdown(&odd::check());
     assert!(verdicts.contains("| **FAIL** | 99th percentile of fdatasync | 14.0 ms | 10.0 ms |"), "{verdicts}");
@@ -167,15 +167,15 @@ fn check_metrics(text: &str) -> BTreeMap<String, String> {
     for line in lines.lines() {
         if let Some(words) = line.strip_prefix("# ") {
             let (word, rest) = words.split_once(' ').expect("a word");
-            let (name, said) = rest.split_once(' ').expect("a name");
+            let (name, value) = rest.split_once(' ').expect("a name");
             match word {
                 "TYPE" => {
-                    assert!(["gauge", "summary"].contains(&said), "{line}");
-                    assert!(kinds.insert(name.to_owned(), said.to_owned()).is_none(), "{name} twice");
+                    assert!(["gauge", "summary"].contains(&value), "{line}");
+                    assert!(kinds.insert(name.to_owned(), value.to_owned()).is_none(), "{name} twice");
                     family = name.to_owned();
                 }
-                "UNIT" => assert!(name == family && name.ends_with(&format!("_{said}")), "{line}"),
-                "HELP" => assert!(name == family && !said.contains('\\'), "{line}"),
+                "UNIT" => assert!(name == family && name.ends_with(&format!("_{value}")), "{line}"),
+                "HELP" => assert!(name == family && !value.contains('\\'), "{line}"),
                 other => panic!("{other}"),
             }
             continue;
@@ -267,19 +267,19 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
         let named = ["depth-not-reached", "compressible-data"].map(|id| Finding { id: id.into(), ..found.clone() });
         row.findings.extend(named);
     }
-    let text = present::guided::text(&study, 80);
+    let text = present::tables::text(&study, 80);
     let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
     assert_eq!(wide, [""; 0]);
-    for said in ["× local", "99 % interval", "scatter %", "not compared", "s3 cannot win"] {
-        assert!(text.contains(said), "{said} is missing:\n{text}");
+    for words in ["× local", "99 % interval", "scatter %", "not compared", "s3 cannot win"] {
+        assert!(text.contains(words), "{words} is missing:\n{text}");
     }
     // Five rounds are not enough for what was asked.
     let mut five = study.clone();
     five.rows.retain(|row| row.round < 5);
-    assert!(present::guided::text(&five, 80).contains("94 % interval"));
+    assert!(present::tables::text(&five, 80).contains("94 % interval"));
     let mut one = study;
     one.rows.retain(|row| row.round == 0);
-    let text = present::guided::text(&one, 80).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = present::tables::text(&one, 80).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("but too few rounds ran to call it a difference") && !text.contains("is ahead"), "{text}");
 }
 
@@ -287,7 +287,7 @@ fn the_terminals_table_fits_and_says_what_an_interval_is_worth() {
 fn cpu_time_below_its_clocks_tick_is_not_zero() {
     let mut study = fixture::comparison();
     let shown = |study: &Study| {
-        let text = present::guided::text(study, 80);
+        let text = present::tables::text(study, 80);
         let line =
             |name: &str| text.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default().to_owned();
         [line("CPU %"), line("MB per CPU-s")]

@@ -55,8 +55,8 @@ fn each_figure_is_the_same_on_every_face() {
     let study = measured();
     let headline = Headline::of(&study);
     let document: Value = serde_json::from_str(&Headline::json(&study)).unwrap();
-    let terminal = present::guided::text(&study, 120);
-    let markdown = present::guided::markdown(&study);
+    let terminal = present::tables::text(&study, 120);
+    let markdown = present::tables::markdown(&study);
     let sheet = present::sheet::html(std::slice::from_ref(&study), &Default::default()).replace('\u{a0}', " ");
     let csv = present::export::csv(&study);
     let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
@@ -109,7 +109,7 @@ fn a_finding_stands_once_with_its_tests_and_the_range_of_its_figures() {
         "3 of 5 tests (seq-read, seq-write, rand-read): CPU contention: I/O threads waited 20 to 41 % of the time";
     let sheet = present::sheet::html(std::slice::from_ref(&study), &Default::default());
     let exported = present::export::markdown(&study);
-    for face in [present::guided::text(&study, 400), present::guided::markdown(&study), exported, sheet] {
+    for face in [present::tables::text(&study, 400), present::tables::markdown(&study), exported, sheet] {
         assert_eq!(face.matches(sentence).count(), 1, "{face}");
         assert_eq!(face.matches("I/O threads waited 27 %").count(), 0, "{face}");
     }
@@ -122,7 +122,7 @@ fn what_is_invalid_is_no_figure_of_the_answer() {
     let headline = Headline::of(&study);
     let sentence = headline.headline.unwrap();
     assert!(!sentence.contains(&number(headline.tests[0].mb_per_s.unwrap())), "{sentence}");
-    let text = present::guided::text(&study, 120);
+    let text = present::tables::text(&study, 120);
     assert!(text.lines().any(|line| line.starts_with("read ") && line.contains(" invalid ")), "{text}");
     assert!(text.contains("invalid: 1 of 5 tests: CPU contention"), "{text}");
 }

@@ -60,15 +60,7 @@ pub(crate) fn hostile() -> Study {
         row.title = bad();
         row.pattern = format!("{}{HOSTILE}", row.pattern);
         row.command.push(bad());
-        row.findings.push(Finding {
-            id: bad(),
-            severity: Severity::Caution,
-            node: None,
-            job: None,
-            numbers: Vec::new(),
-            cause: bad(),
-            next: bad(),
-        });
+        row.findings.push(Finding::new(bad(), Severity::Caution, bad(), bad()));
     }
     study.notes.push(fixture::note(HOSTILE, Severity::Invalid, HOSTILE));
     study
@@ -123,10 +115,8 @@ pub(crate) fn small_files() -> Study {
                     pattern: name.into(),
                     title: title.into(),
                     round,
-                    command: Vec::new(),
-                    run: None,
                     phase: Some(phase),
-                    findings: Vec::new(),
+                    ..Row::default()
                 });
             }
         }
@@ -204,14 +194,10 @@ pub(crate) fn sweep(question: Question) -> Study {
             let last =
                 if question == Question::Curve { format!("load{}", 10 + 15 * step) } else { format!("qd{depth}") };
             study.rows.push(Row {
-                target: 0,
                 pattern: format!("randread-{size}-{last}"),
                 title: format!("{size} random read, {last}"),
-                round: 0,
-                command: Vec::new(),
                 run: Some(run),
-                phase: None,
-                findings: Vec::new(),
+                ..Row::default()
             });
         }
     }

@@ -120,14 +120,14 @@ fn degenerate_studies_have_pages_too() {
     check(&sheet(odd::nothing()));
     let bare = sheet(odd::one_bare_row());
     check(&bare);
-    for said in [
+    for words in [
         "no samples were recorded",
         "no latencies were recorded",
         "not inspected",
         "no ledger was recorded",
         "not recorded",
     ] {
-        assert!(bare.contains(said), "{said}");
+        assert!(bare.contains(words), "{words}");
     }
     let failed = sheet(odd::failed_job());
     check(&failed);
@@ -154,13 +154,13 @@ fn long_names_are_shortened_where_there_is_no_room() {
 fn other_questions() {
     let small = sheet(odd::small_files());
     check(&small);
-    for said in ["stat, names cached", "p99", "3 failed", "×0.03"] {
-        assert!(small.contains(said), "{said}");
+    for words in ["stat, names cached", "p99", "3 failed", "×0.03"] {
+        assert!(small.contains(words), "{words}");
     }
     let verdicts = sheet(odd::check());
     check(&verdicts);
-    for said in ["PASS", "FAIL", "INCONCLUSIVE", "≤ 10.0 ms", "etcd documentation"] {
-        assert!(verdicts.contains(said), "{said}");
+    for words in ["PASS", "FAIL", "INCONCLUSIVE", "≤ 10.0 ms", "etcd documentation"] {
+        assert!(verdicts.contains(words), "{words}");
     }
     for question in [Question::Sweep, Question::Curve] {
         let page = sheet(odd::sweep(question));
@@ -176,15 +176,15 @@ fn a_curve_plots_response_times_against_the_offered_load() {
     let mut look = study.rows[0].clone();
     look.pattern = "randread-4k-qd4".into();
     study.rows.insert(0, look);
-    let response = study.rows[1].response().expect("response times");
+    let response = study.rows[1].response_times().expect("response times");
     let service = study.rows[1].figures().unwrap().total.latency.unwrap();
     assert!(response.p99_ns.unwrap() > 2 * service.p99_ns.unwrap());
-    let said = |study: Study| {
+    let description = |study: Study| {
         let page = sheet(study);
         let chart = page.find("load-chart").map(|start| page[start..].to_owned())?;
         Some(chart.split("</desc>").next()?.to_owned())
     };
-    let chart = said(study.clone()).expect("a chart");
+    let chart = description(study.clone()).expect("a chart");
     let p99 = results::quantity::latency(response.p99_ns.unwrap() as f64).replace(' ', "\u{a0}");
     assert!(chart.contains(&format!("load 10\u{a0}%: p99 {p99}; load 25\u{a0}%")), "{chart}");
     study
@@ -192,7 +192,7 @@ fn a_curve_plots_response_times_against_the_offered_load() {
         .iter_mut()
         .filter_map(|row| row.run.as_mut())
         .for_each(|run| run.jobs[0].directions.read.response = None);
-    assert_eq!(said(study), None, "service times are no response times");
+    assert_eq!(description(study), None, "service times are no response times");
 }
 
 #[test]

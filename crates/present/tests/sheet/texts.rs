@@ -1,7 +1,7 @@
 //! What the guided face prints, whole, at 80 columns: every word of it is looked at when it changes.
 
 use insta::assert_snapshot;
-use present::guided::{changes, history, markdown, runs, text};
+use present::tables::{changes, history, markdown, runs, text};
 use results::{Question, Study};
 
 use crate::fixture;

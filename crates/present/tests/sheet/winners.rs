@@ -1,6 +1,6 @@
 //! Who wins a pattern of a comparison.
 
-use present::guided::text;
+use present::tables::text;
 use results::{Finding, Severity, Study};
 
 use crate::fixture;
@@ -28,15 +28,7 @@ fn race(rates: &[&[f64]]) -> Study {
 
 fn against(study: &mut Study, target: usize, id: &str) {
     let (job, numbers) = (None, Vec::new());
-    let finding = Finding {
-        id: id.into(),
-        severity: Severity::Caution,
-        node: None,
-        job,
-        numbers,
-        cause: "seen".into(),
-        next: "look".into(),
-    };
+    let finding = Finding { job, numbers, ..Finding::new(id, Severity::Caution, "seen", "look") };
     study.rows.iter_mut().filter(|row| row.target == target).for_each(|row| row.findings.push(finding.clone()));
 }
 

@@ -93,12 +93,26 @@ pub(super) mod fixture {
     //! A tree like /sys: disks sda (with sda1 and sda2) and sdb, md0 over sda2 and sdb, dm-0 over md0, loop0.
 
     use super::*;
+    use results::evidence::Mount;
     use std::fs;
     use std::os::unix::fs::symlink;
 
     pub(in crate::linux) struct Tree {
         pub(in crate::linux) look: Look,
         pub(in crate::linux) root: tempfile::TempDir,
+    }
+
+    /// A mount, writable and with these options, of no disk.
+    pub(in crate::linux) fn mount(fstype: &str, mount_point: &str, source: &str, options: &str) -> Mount {
+        Mount {
+            id: Some(1),
+            device: DeviceNumber { major: 0, minor: 50 },
+            root: Some("/".into()),
+            mount_point: mount_point.into(),
+            fstype: fstype.into(),
+            source: source.into(),
+            options: ["rw"].into_iter().chain(options.split(',')).map(str::to_owned).collect(),
+        }
     }
 
     fn disk(sys: &Path, name: &str, number: &str, sectors: u64) -> PathBuf {

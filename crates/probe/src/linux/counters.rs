@@ -1,4 +1,4 @@
-//! What the disks did between two looks at /proc/diskstats.
+//! Counters of disks between two readings of /proc/diskstats.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

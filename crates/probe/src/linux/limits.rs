@@ -1,4 +1,4 @@
-//! What the system allows this process.
+//! Resource limits of this process.
 
 use rustix::process::{Resource, getrlimit};
 

@@ -1,7 +1,7 @@
 //! Mounts, from /proc/self/mountinfo.
 //!
 //! The format is parsed here and not by a library because paths need not be UTF-8, blanks in them are written
-//! as `\040`, the order of the options tells something, and one strange line must not hide all others.
+//! as `\040`, the order of the options matters, and one strange line must not hide all others.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -76,9 +76,9 @@ struct Place {
 fn identify(existing: &Path) -> Fact<Place> {
     let stat = rustix::fs::statx(CWD, existing, AtFlags::empty(), StatxFlags::BASIC_STATS | StatxFlags::MNT_ID)
         .map_err(|error| NotVisible::new(format!("statx {}", existing.display()), error))?;
-    let says_id = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+    let has_id = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
     Ok(Place {
-        mount_id: says_id.then_some(stat.stx_mnt_id),
+        mount_id: has_id.then_some(stat.stx_mnt_id),
         device: DeviceNumber { major: stat.stx_dev_major, minor: stat.stx_dev_minor },
         path: existing.to_path_buf(),
     })

@@ -1,4 +1,4 @@
-//! Which kernel this is, which of its processes run, and what they hold open.
+//! The identity of the kernel, its running processes, and their open files.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,8 @@ pub(super) fn kernel(look: &Look) -> Kernel {
     }
 }
 
-/// Whether a process of this namespace exists and can still do anything: one that has ended may wait long for its parent
-/// to notice. `None`: not visible.
+/// Whether a process of this namespace exists and can still do anything: one that has ended may wait long for its
+/// parent to notice. `None`: not visible.
 pub(super) fn runs(look: &Look, pid: u32) -> Option<bool> {
     look.proc.join("self/stat").exists().then_some(())?;
     let Ok(stat) = read_text(&look.proc.join(format!("{pid}/stat"))) else { return Some(false) };
@@ -27,8 +27,8 @@ pub(super) fn runs(look: &Look, pid: u32) -> Option<bool> {
     Some(!matches!(state, Some('Z' | 'X')))
 }
 
-/// Files of this name that processes hold open, with the processes: this one, and those with a lock on a file, as far as
-/// they are visible to this user.
+/// Files of this name that processes hold open, with the processes: this one, and those with a lock on a file, as far
+/// as they are visible to this user.
 pub(super) fn open_and_locked(look: &Look, name: &str) -> Vec<(u32, PathBuf)> {
     let mut processes: Vec<u32> = read_text(&look.proc.join("locks"))
         .unwrap_or_default()

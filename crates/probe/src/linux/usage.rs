@@ -1,4 +1,4 @@
-//! Who uses a block device.
+//! Whether a block device is in use, and by what.
 
 use std::fs::File;
 use std::io::Read;

@@ -1,4 +1,5 @@
-//! What a thread of this process waits for in the kernel, seen from outside: a thread that is stuck cannot tell.
+//! What a thread of this process waits for in the kernel, read by another thread, as one that is stuck cannot report
+//! it.
 
 use std::path::PathBuf;
 
@@ -214,12 +215,12 @@ mod tests {
     #[test]
     fn a_thread_that_waits_is_seen_waiting() {
         let (reader, mut writer) = std::io::pipe().unwrap();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (send, receive) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
-            tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+            send.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
             let _ = std::io::Read::read(&mut &reader, &mut [0]);
         });
-        let thread_id = told.recv().unwrap();
+        let thread_id = receive.recv().unwrap();
         let seen = loop {
             match waiting_of(&Look::new(), thread_id) {
                 // Not there yet.

@@ -1,4 +1,4 @@
-//! A fact that was looked for.
+//! A fact, or why it is not visible.
 
 use serde::{Deserialize, Serialize};
 

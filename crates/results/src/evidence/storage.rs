@@ -1,4 +1,4 @@
-//! What a storage is: everything that `inspect` shows and that a comparison needs to know two runs used the same thing.
+//! The identity of a storage: what `inspect` shows, and what tells whether two runs used the same storage.
 
 use serde::{Deserialize, Serialize};
 

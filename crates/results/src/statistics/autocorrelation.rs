@@ -1,4 +1,4 @@
-//! Neighbours that resemble each other count as fewer values than they are.
+//! The effective number of independent values in a series with autocorrelation.
 
 use super::null_distribution::doubled_ranks;
 

@@ -1,4 +1,4 @@
-//! How far to trust the mean of a series whose neighbours resemble each other.
+//! The confidence interval of the mean of a series with autocorrelation.
 
 use super::Interval;
 use super::descriptive::{ascending, mean};
@@ -11,9 +11,10 @@ const RESAMPLES: usize = 2000;
 const VALUES_MIN: usize = 10;
 
 /// An interval for the mean of a series of equally long windows, such as a rate second by second: the circular block
-/// bootstrap (D. N. Politis and J. P. Romano, "A circular block-resampling procedure for stationary data", in "Exploring
-/// the Limits of Bootstrap", 1992, 263–270) with blocks of sqrt(n) values, so that a burst of some seconds stays a burst.
-/// The quantiles' distances from the mean are widened by sqrt(b / (b - 1)) for b blocks, the bias of a variance of b.
+/// bootstrap (D. N. Politis and J. P. Romano, "A circular block-resampling procedure for stationary data", in
+/// "Exploring the Limits of Bootstrap", 1992, 263–270) with blocks of sqrt(n) values, so that a burst of some seconds
+/// stays a burst. The quantiles' distances from the mean are widened by sqrt(b / (b - 1)) for b blocks, the bias of a
+/// variance of b.
 ///
 /// `None` below ten values, when one is not finite, or when `confidence` is not between 0 and 1. The same `seed` gives
 /// the same interval. For the repeats of a run, which are few and independent, there is

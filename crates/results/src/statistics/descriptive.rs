@@ -1,4 +1,4 @@
-//! One number for many: centre and spread.
+//! Centre and spread of values.
 
 /// The arithmetic mean. `None` without samples or when one is not finite.
 pub fn mean(samples: &[f64]) -> Option<f64> {

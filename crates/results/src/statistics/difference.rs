@@ -1,5 +1,5 @@
-//! When a ratio of two sides is a difference: the rounds exclude 1 with the confidence asked for, and it is large enough
-//! to matter. A winner is asked for more.
+//! When a ratio of two sides counts as a difference: its interval excludes 1 at the given confidence, and it is large
+//! enough to matter. A winner needs more.
 
 use super::{Estimate, Interval};
 
@@ -37,8 +37,9 @@ impl Estimate {
         }
     }
 
-    /// Whether one side of a comparison has won: the whole interval lies beyond the least change. Between places that are
-    /// equal some turns are always kinder to one of them, and an interval that only excludes 1 takes that for a winner.
+    /// Whether one side of a comparison has won: the whole interval lies beyond the least change. Between places that
+    /// are equal some turns are always kinder to one of them, and an interval that only excludes 1 takes that for a
+    /// winner.
     pub fn winner(&self) -> Difference {
         let Interval { low, high, .. } = self.interval;
         match self.difference(WINNER_CONFIDENCE) {

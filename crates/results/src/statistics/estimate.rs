@@ -1,4 +1,4 @@
-//! A value and how far to trust it.
+//! A value with its confidence interval.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
-//! What an interval says about a requirement.
+//! Whether an interval meets a requirement.
 
-use crate::guided::{Bound, Verdict};
 use crate::interval::Interval;
+use crate::studies::{Bound, Verdict};
 
 impl Interval {
     /// The whole interval on the good side passes (the threshold itself is good), the whole on the bad side fails, and

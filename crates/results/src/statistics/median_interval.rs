@@ -1,4 +1,4 @@
-//! How far to trust the median of a few repeats.
+//! The confidence interval of the median of a few repeats.
 
 use super::Interval;
 use super::binomial;

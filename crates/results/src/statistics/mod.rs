@@ -5,7 +5,7 @@
 //! - **Deterministic.** Nothing here reads a clock; what draws random numbers takes a seed or has a fixed one.
 //! - **Ranks before moments.** Storage is heavier-tailed than commands are, so centres are medians, tests are of ranks
 //!   and exact where samples are few.
-//! - **`None` is "cannot be said".** Too few samples, a value that is not finite, a division by zero: never 0.
+//! - **`None` means unknown.** Too few samples, a value that is not finite, a division by zero: never 0.
 //! - **An interval's confidence is what it has**, not what was asked for. Small samples have steps: it can be above, and
 //!   below where they are too few to reach it (five values reach 0.9375, three 0.75).
 //! - **Nothing is dropped.** Outliers are reported, and stay in.

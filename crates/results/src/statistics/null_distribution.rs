@@ -1,4 +1,4 @@
-//! How rank statistics are distributed when nothing differs.
+//! The null distribution of rank statistics.
 //!
 //! Ranks are counted doubled, so that the mean rank of tied values is a whole number. A null distribution is then the
 //! number of ways in which a subset of these whole numbers has a given sum, counted by dynamic programming (B.

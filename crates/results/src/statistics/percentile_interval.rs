@@ -1,11 +1,11 @@
-//! How far to trust a percentile of a histogram.
+//! The confidence interval of a percentile of a histogram.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Interval, binomial};
-use crate::guided::{Bound, Verdict};
 use crate::histogram::{BUCKETS, Histogram, bucket_value};
+use crate::studies::{Bound, Verdict};
 
 /// Why a percentile has no upper bound.
 #[derive(Clone, Copy, Debug, PartialEq, Error, Serialize, Deserialize)]
@@ -52,8 +52,8 @@ impl NoPercentileInterval {
 
 /// A distribution-free interval, ns, of the `percent`-th percentile (above 0, below 100) of what a histogram counted.
 ///
-/// The l-th and the u-th smallest value bound the percentile with confidence P(l ≤ B ≤ u - 1), B ~ Binomial(n, percent /
-/// 100) (H. A. David and H. N. Nagaraja, "Order Statistics", 3rd edition, section 7.1). Each side's error is at most
+/// The l-th and the u-th smallest value bound the percentile with confidence P(l ≤ B ≤ u - 1), B ~ Binomial(n, percent
+/// / 100) (H. A. David and H. N. Nagaraja, "Order Statistics", 3rd edition, section 7.1). Each side's error is at most
 /// (1 - confidence) / 2. A value is known to its bucket, so that the interval goes from the lower edge of the one to
 /// the upper edge of the other. Its confidence is what it has, at least what was asked for.
 ///

@@ -1,4 +1,4 @@
-//! A series too even to be storage: a cap holds it down.
+//! A series that is too even for storage, so that a limit must hold it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! How often to repeat, and in which order.
+//! The number and order of rounds.
 
 /// The fewest and the most rounds of a comparison. Eight are the first whose exact interval has 99 % confidence (seven
 /// reach 98.4 %); from ten on it leaves the extreme rounds out.
@@ -8,8 +8,8 @@ pub const WINNER_ROUNDS: (u32, u32) = (8, 12);
 pub const WINNER_HALF_WIDTH: f64 = 0.1;
 
 /// The places in the order of a round: A B C, C B A, B C A, A C B, and so on. Of any two, each goes before the other in
-/// one round of a pair, so that neither going first nor a steady drift favours one; which goes first of all moves on from
-/// pair to pair.
+/// one round of a pair, so that neither going first nor a steady drift favours one; which goes first of all moves on
+/// from pair to pair.
 pub fn order_of_round(round: u32, places: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..places).collect();
     order.rotate_left((round / 2) as usize % places.max(1));

@@ -1,5 +1,5 @@
-//! How far studies of one thing lie from each other although nothing has changed: another day, another placement, another
-//! neighbour. The rounds of two studies cannot show it, since all rounds of a study have it in common.
+//! The variation between studies of an unchanged storage: another day, another placement, other load. The rounds of two
+//! studies do not show it, as all rounds of one study have it in common.
 
 use super::descriptive::{mean, median};
 use super::{CHANGE_CONFIDENCE, Estimate, Interval, shifted_ratio};
@@ -17,8 +17,8 @@ const ASSUMED: f64 = 0.03;
 const DEVIATIONS: f64 = 2.0;
 
 /// How many deviations, found from 4 to 11 studies with the base among them, a later one lies from the base in 4 % of
-/// cases, over the root of 2: 5 %, and room for scatter that is not normal. It is less than Student's, since a base that
-/// lies apart makes the deviation larger. Simulated with normal noise, 4,000,000 cases each.
+/// cases, over the root of 2: 5 %, and room for scatter that is not normal. It is less than Student's, since a base
+/// that lies apart makes the deviation larger. Simulated with normal noise, 4,000,000 cases each.
 const QUANTILES: [f64; HISTORY_MAX - HISTORY_MIN + 1] = [2.963, 2.604, 2.433, 2.344, 2.284, 2.246, 2.217, 2.196];
 
 /// The deviation of one figure from study to study.
@@ -36,8 +36,8 @@ pub enum Scatter {
 }
 
 impl Scatter {
-    /// The scatter of the base and of studies before it, each of them the values of its rounds: the base is the last, and
-    /// of the others the latest ten count. Too few in which something is known: assumed.
+    /// The scatter of the base and of studies before it, each of them the values of its rounds: the base is the last,
+    /// and of the others the latest ten count. Too few in which something is known: assumed.
     pub fn of(studies: &[Vec<f64>]) -> Scatter {
         let levels: Vec<f64> = studies.iter().rev().filter_map(|rounds| level(rounds)).take(HISTORY_MAX + 1).collect();
         let Some(mean) = mean(&levels).filter(|_| levels.len() > HISTORY_MIN) else { return Scatter::Assumed };
@@ -62,9 +62,10 @@ impl Scatter {
         quantile * std::f64::consts::SQRT_2 * self.deviation()
     }
 
-    /// Values of `new` over those of `base`, with the scatter between studies in the interval. A scatter that was seen has
-    /// that of the rounds in it: then the wider of both is right. One that is assumed comes on top. `None` as for
-    /// [`shifted_ratio`]: a history does not stand for rounds, since single runs are too seldom in what comes in bursts.
+    /// Values of `new` over those of `base`, with the scatter between studies in the interval. A scatter that was seen
+    /// has that of the rounds in it: then the wider of both is right. One that is assumed comes on top. `None` as for
+    /// [`shifted_ratio`]: a history does not stand for rounds, since single runs are too seldom in what comes in
+    /// bursts.
     pub fn ratio(self, new: &[f64], base: &[f64]) -> Option<Estimate> {
         shifted_ratio(new, base, CHANGE_CONFIDENCE).map(|within| self.widen(within))
     }

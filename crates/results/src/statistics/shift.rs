@@ -1,4 +1,4 @@
-//! By how much one group differs from another.
+//! The shift between two groups (Hodges–Lehmann).
 
 use super::descriptive::{all_finite, ascending, median_of_sorted};
 use super::mann_whitney::smallest_sum;
@@ -14,7 +14,8 @@ use super::{Estimate, Interval};
 /// distribution, moved: for two versions of one thing, not for two kinds of storage (see [`median_ratio`]). Three
 /// against three reach a confidence of 0.90, four against four 0.97.
 ///
-/// `None` when a group has fewer than three values, when one is not finite, or when `confidence` is not between 0 and 1.
+/// `None` when a group has fewer than three values, when one is not finite, or when `confidence` is not between 0 and
+/// 1.
 ///
 /// [`median_ratio`]: super::median_ratio
 pub fn hodges_lehmann_shift(new: &[f64], base: &[f64], confidence: f64) -> Option<Estimate> {

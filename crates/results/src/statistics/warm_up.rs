@@ -1,4 +1,4 @@
-//! How much of a series' beginning is not yet what follows.
+//! The length of the warm-up at the beginning of a series.
 
 use super::descriptive::{mean, median, sorted};
 
@@ -11,8 +11,8 @@ const BATCHED_FROM: usize = 50;
 /// Where neighbours differ by this many standard deviations, it is more than noise.
 const NOISE_DEVIATIONS: f64 = 3.0;
 
-/// A beginning is known to be another level when it lies so many times as far from the rest's median as any value of the
-/// rest: what wanders slowly begins somewhere, too.
+/// A beginning is known to be another level when it lies so many times as far from the rest's median as any value of
+/// the rest: what wanders slowly begins somewhere, too.
 const RANGES: f64 = 2.5;
 
 /// The same of a series below [`SHORT`] values, which shows little of its range.
@@ -34,12 +34,12 @@ pub enum WarmUp {
 
 /// Whether the beginning of a series is a warm-up. `None` below ten values, or when one is not finite.
 ///
-/// First MSER: cut where the standard error of the mean of what remains is smallest, within the first half (K. P. White,
-/// "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997, 323–334). Series
-/// of fifty and more are cut at multiples of five (MSER-5), here of the medians of five. Then back from the cut, as far
-/// as values, in medians of three, are within `tolerance` (0.05 is 5 %) or three standard deviations of the rest's
-/// median: a lucky cut in the noise is no warm-up, and neither is a single stall. What is left must lie far beyond the range of
-/// the rest; docs/measurement.md has how often a level series is said to warm up all the same.
+/// First MSER: cut where the standard error of the mean of what remains is smallest, within the first half (K. P.
+/// White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997, 323–334).
+/// Series of fifty and more are cut at multiples of five (MSER-5), here of the medians of five. Then back from the cut,
+/// as far as values, in medians of three, are within `tolerance` (0.05 is 5 %) or three standard deviations of the
+/// rest's median: a lucky cut in the noise is no warm-up, and neither is a single stall. What is left must lie far
+/// beyond the range of the rest; docs/measurement.md has how often a level series is said to warm up all the same.
 ///
 /// It answers for the beginning only: whether the rest stays level is for [`change_point`](super::change_point()) and
 /// [`drift`](super::drift()).

@@ -91,8 +91,8 @@ fn too_much_is_not_called_served_and_what_is_served_not_too_much() {
         let of = |share: f64| {
             let cases = if capacity > 1000.0 { FEWER_CASES } else { CASES };
             shares_of(cases, |random| {
-                let said = judged(weather, capacity, share, random);
-                [said == Served::Yes, said == Served::No]
+                let served = judged(weather, capacity, share, random);
+                [served == Served::Yes, served == Served::No]
             })
         };
         let ([_, light], [kept_up, busy], [served, behind]) = (of(0.8), of(0.9), of(1.2));

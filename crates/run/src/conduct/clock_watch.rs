@@ -1,17 +1,17 @@
-//! The clock that everything is measured with, held against the system's: a counter that steps takes times and the ends
-//! of jobs with it.
+//! Compares the clock of the measurement with the system's: a time stamp counter that steps would falsify latencies and
+//! runtimes.
 
 use results::{Note, Severity};
 
 use super::Conductor;
 
-/// A clock that went back this far would keep jobs running for as long, ns: the run is ended.
+/// A clock that went back this far ends the run, ns: jobs would run that much longer.
 const BACK_NS_MAX: i64 = 1_000_000_000;
 
-/// A stage in which the clocks parted by more has its note; a machine's crystal is below 100 ppm.
+/// A stage in which the clocks drifted apart by more gets a note, ppm; crystals are within 100 ppm.
 const DRIFT_PPM: f64 = 500.0;
 
-/// Stages shorter than this have only their endpoints' jitter, ns.
+/// In shorter stages the jitter of the two readings is larger than a drift, ns.
 const STAGE_NS_MIN: u64 = 2_000_000_000;
 
 const NEXT: &str = "run again; if it comes back, choose another clock source in \
@@ -49,7 +49,7 @@ fn stepped(step_ns: i64) -> Note {
         "the clock (time stamp counter) went {direction} by {seconds:.3} s against the system's, as when a machine sleeps \
          or a guest is moved. Latencies and rates around that moment are wrong, and jobs {end}{stopped}; {NEXT}"
     );
-    Note { id: "clock-stepped".to_owned(), severity: Severity::Invalid, node: None, job: None, text }
+    Note::new("clock-stepped", Severity::Invalid, text)
 }
 
 fn drifted(ppm: f64, stage: u32) -> Option<Note> {
@@ -59,7 +59,7 @@ fn drifted(ppm: f64, stage: u32) -> Option<Note> {
              much; {NEXT}",
             stage + 1
         );
-        Note { id: "clock-drifted".to_owned(), severity: Severity::Caution, node: None, job: None, text }
+        Note::new("clock-drifted", Severity::Caution, text)
     })
 }
 

@@ -1,4 +1,4 @@
-//! Who watches a run, and what there is to see.
+//! The interface through which a face follows a run.
 
 use results::{JobRecord, Note, RunRecord};
 
@@ -12,13 +12,13 @@ pub trait Observer {
     fn layout(&mut self, _line: &str) {}
     /// How far a long layout is: bytes done, bytes in all, seconds left if known.
     fn layout_progress(&mut self, _done: u64, _total: u64, _seconds_left: Option<u64>) {}
-    /// Called some times a second while files are made and workers get ready: orders from outside can be passed on.
+    /// Called several times a second during layout and while workers start, so that the caller can pass on a stop.
     fn idle(&mut self) {}
     /// Something that the user must read at once, in fio's words where fio has any.
     fn message(&mut self, _text: &str) {}
     /// A job ended with an error.
     fn job_failed(&mut self, _record: &JobRecord) {}
-    /// Called some times a second while workers run.
+    /// Called several times a second while workers run.
     fn watch(&mut self, _view: &View<'_>) {}
     /// Whether an interim record is wanted now.
     fn wants_interim(&mut self, _view: &View<'_>) -> bool {
@@ -26,7 +26,7 @@ pub trait Observer {
     }
     /// The interim record.
     fn interim(&mut self, _record: &RunRecord) {}
-    /// How far metadata work is, some times a second.
+    /// Progress of metadata work, several times a second.
     fn metadata(&mut self, _progress: &metadata::Progress) {}
     /// The last job has ended: notes for the record that only the watcher can make.
     fn ended(&mut self) -> Vec<Note> {

@@ -1,4 +1,4 @@
-//! How the conductor waits: for layouts and for workers, but for neither for ever.
+//! How the conductor waits for layouts and workers, and abandons those that are stuck.
 
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -8,8 +8,8 @@ use engine::errno::EAGAIN;
 use results::{Note, Severity};
 
 use super::{Conductor, WATCH};
-use crate::layout_steps::{self, News};
-use crate::roll::Roll;
+use crate::layout_steps::{self, LayoutEvent};
+use crate::stage_workers::StageWorkers;
 use crate::stall::{Found, StallDetector, worker as stalled};
 use crate::worker::{self, Refused};
 
@@ -22,19 +22,19 @@ impl Conductor<'_> {
             Ok(news) => news,
             Err(error) => return self.refuse_layouts(&error),
         };
-        let mut watched = StallDetector::default();
-        let (mut told, mut current) = (0u64, None);
+        let mut detector = StallDetector::default();
+        let (mut reports, mut current) = (0u64, None);
         loop {
             self.shared.control.follow();
             match news.recv_timeout(WATCH) {
                 Ok(news) => {
-                    told += 1;
-                    self.tell_of_layout(news, &mut current);
+                    reports += 1;
+                    self.report_layout(news, &mut current);
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     self.observer.idle();
                     let limits = self.shared.control.bounds().layout(self.shared.control.stopped());
-                    let found = watched.look(self.step_ns(), told, limits);
+                    let found = detector.look(self.step_ns(), reports, limits);
                     if current.is_some_and(|(index, thread)| self.layout_is_lost(found, index, thread)) {
                         return;
                     }
@@ -53,8 +53,8 @@ impl Conductor<'_> {
                 false
             }
             Found::Lost(silent_ns) => {
-                let end = worker::refused_end(plan, stalled::layout_left_behind(plan, thread, silent_ns));
-                self.shared.control.leave_behind();
+                let end = worker::refused_end(plan, stalled::layout_abandoned(plan, thread, silent_ns));
+                self.shared.control.abandon();
                 self.end(index, end);
                 true
             }
@@ -70,25 +70,25 @@ impl Conductor<'_> {
         }
     }
 
-    fn tell_of_layout(&mut self, news: News, current: &mut Option<(usize, u32)>) {
+    fn report_layout(&mut self, news: LayoutEvent, current: &mut Option<(usize, u32)>) {
         match news {
-            News::Begins { worker, thread, line } => {
+            LayoutEvent::Begins { worker, thread, line } => {
                 *current = Some((worker, thread));
                 self.observer.layout(&line);
             }
-            News::Progress(progress) => {
+            LayoutEvent::Progress(progress) => {
                 let seconds_left = progress.remaining.map(|remaining| remaining.as_secs());
                 self.observer.layout_progress(progress.bytes_done, progress.bytes_total, seconds_left);
             }
-            News::Message(text) => self.observer.message(&text),
-            News::Failed(worker, refused) => {
+            LayoutEvent::Message(text) => self.observer.message(&text),
+            LayoutEvent::Failed(worker, refused) => {
                 self.end(worker, worker::refused_end(&self.shared.plan.workers[worker], refused));
             }
         }
     }
 
-    /// After an allocation that failed there is enough to report with, and no more.
-    fn notice_want_of_memory(&mut self) {
+    /// A failed allocation ends the run: the memory reserve is enough for its report only.
+    fn notice_failed_allocation(&mut self) {
         let Some(bytes) = engine::allocation::failed_bytes().filter(|_| !self.short_of_memory) else { return };
         self.short_of_memory = true;
         self.shared.control.stop();
@@ -97,13 +97,7 @@ impl Conductor<'_> {
              raise the memory limit (ulimit -v, cgroup)"
         );
         self.observer.message(&format!("fio: {text}"));
-        self.heading.notes.push(Note {
-            id: "out-of-memory".to_owned(),
-            severity: Severity::Invalid,
-            node: None,
-            job: None,
-            text,
-        });
+        self.heading.notes.push(Note::new("out-of-memory", Severity::Invalid, text));
     }
 
     /// ns since the last call.
@@ -112,10 +106,9 @@ impl Conductor<'_> {
         now_ns.saturating_sub(std::mem::replace(&mut self.looked_ns, now_ns))
     }
 
-    /// Ends those workers of the stage that were to begin or to end long ago and do not answer, and tells of those that
-    /// do nothing.
-    pub(super) fn leave_the_lost(&mut self, stage: u32, roll: &mut Roll) {
-        self.notice_want_of_memory();
+    /// Abandons the workers of the stage that are stuck before or after their I/O, and reports those without progress.
+    pub(super) fn abandon_lost_workers(&mut self, stage: u32, stage_workers: &mut StageWorkers) {
+        self.notice_failed_allocation();
         let step_ns = self.step_ns();
         let now_ns = self.looked_ns.saturating_sub(self.began_ns);
         let shared = Arc::clone(&self.shared);
@@ -124,14 +117,14 @@ impl Conductor<'_> {
                 continue;
             }
             let ran_ns = self.started_ns[index].map_or(0, |started_ns| now_ns.saturating_sub(started_ns));
-            match self.watched[index].look(step_ns, plan, cell, &shared.control, ran_ns) {
+            match self.detectors[index].look(step_ns, plan, cell, &shared.control, ran_ns) {
                 Found::Alive => {}
                 Found::Silent(silent_ns) => {
                     self.observer.message(&stalled::sentence_of_silence(plan, cell, silent_ns));
                 }
-                Found::Lost(overdue_ns) if roll.ends(index) => {
-                    cell.leave_behind();
-                    self.end(index, stalled::left_behind(plan, cell, ran_ns / 1_000_000, overdue_ns));
+                Found::Lost(silent_ns) if stage_workers.ends(index) => {
+                    cell.abandon();
+                    self.end(index, stalled::abandoned(plan, cell, ran_ns / 1_000_000, silent_ns));
                 }
                 Found::Lost(_) => {}
             }

@@ -1,4 +1,4 @@
-//! What the workers of a run share, and what they tell the conductor.
+//! What the workers of a run share, and the events that they send to the conductor.
 
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use crate::control::{Control, WorkerCell};
 use crate::logs::LogSender;
 use crate::plan::Plan;
-use crate::roll::Gate;
+use crate::stage_workers::StartGate;
 use crate::worker::WorkerEnd;
 
-/// News from the workers.
+/// Events from the workers.
 pub(crate) enum Event {
     /// This worker can begin.
     Ready(usize),
@@ -22,7 +22,7 @@ pub(crate) struct Shared {
     pub(crate) plan: Plan,
     pub(crate) cells: Vec<WorkerCell>,
     pub(crate) control: Arc<Control>,
-    pub(crate) gate: Gate,
+    pub(crate) gate: StartGate,
     /// Where rows of log files go; `None`: there are no logs.
     pub(crate) logs: Option<LogSender>,
     pub(super) events: Mutex<Sender<Event>>,

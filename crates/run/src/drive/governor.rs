@@ -1,5 +1,5 @@
-//! What slows a job down or watches it: intended starts, think time, latency limits, minimum rates, logs of each I/O.
-//! Plain jobs are compiled without it.
+//! Features that pace a job or check each I/O: intended starts, think time, latency limits, minimum rates, log files,
+//! verification. The loop of plain jobs is compiled without them.
 
 use engine::clock::Clock;
 use engine::errno::{EIO, ETIMEDOUT};
@@ -14,7 +14,7 @@ use crate::verification::Verification;
 /// Minimum rates are not checked before this, as in fio, ns.
 const SETTLING_NS: u64 = 2_000_000_000;
 
-/// The begin of a window of a minimum rate.
+/// The beginning of a window of a minimum rate.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     since_ns: u64,
@@ -29,7 +29,7 @@ pub(crate) struct Governor {
     /// Clock reading that intended starts count from.
     origin_ns: u64,
     blocks_since_thought: u32,
-    /// When a minimum rate is looked at next; the end of time where there is none.
+    /// When a minimum rate is checked next; `u64::MAX`: there is none.
     minimum_due_ns: PerDirection<u64>,
     /// Where the window of a minimum rate began.
     windows: PerDirection<Option<Window>>,
@@ -58,7 +58,7 @@ impl Governor {
         })
     }
 
-    /// Reads as fast as they go, checked.
+    /// A governor without pacing, for the phase that reads back and verifies.
     pub(crate) fn of_verification(verification: Option<Verification>, now_ns: u64) -> Governor {
         Governor {
             pacing: Pacing::default(),
@@ -71,7 +71,7 @@ impl Governor {
     }
 
     /// The ramp is over and the counters are at 0: a new window begins.
-    pub(super) fn measure_from_here(&mut self, now_ns: u64) {
+    pub(super) fn begin_measuring(&mut self, now_ns: u64) {
         self.origin_ns = now_ns;
         self.watch_minimum_rates(now_ns);
     }
@@ -138,7 +138,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         origin_ns.saturating_add(intended_ns)
     }
 
-    /// Waits until the moment that `due` names, reaping what completes meanwhile, and looks up in time.
+    /// Waits until the moment that `due` names; meanwhile it reaps completions and runs the tick in time.
     fn wait_until<const TIMED: bool>(&mut self, due: impl Fn(&Self) -> u64) -> Result<u64, Ended> {
         loop {
             let now_ns = self.now_ns();
@@ -171,7 +171,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         self.wait_until::<TIMED>(|_| begin_ns + think_ns).map(|_| ())
     }
 
-    /// A transfer is over: into the logs with it.
+    /// Writes a completed transfer into the log files.
     #[inline]
     pub(super) fn log(&mut self, op: &Op, direction: Direction, slat_ns: u64, clat_ns: u64, end_ns: u64) {
         if let Some(log) = &mut self.parts.log {

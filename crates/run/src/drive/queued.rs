@@ -40,7 +40,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 let Some(completion) = self.completions.pop() else {
                     self.reap_more::<TIMED, GOVERNED>(queueing.reap_min, PATIENCE)?;
                     if self.is_due::<TIMED, GOVERNED>() {
-                        self.look_up_after_reaping::<TIMED, GOVERNED>()?;
+                        self.tick_after_reaping::<TIMED, GOVERNED>()?;
                         break;
                     }
                     continue;
@@ -57,7 +57,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                     self.issue_next::<TIMED, GOVERNED>(slot, 0)?;
                     continue;
                 }
-                self.parts.slots.give(slot);
+                self.parts.slots.put_back(slot);
                 if replace_each
                     || self.parts.slots.in_flight() <= queueing.depth_low.min(queueing.depth - 1)
                         && self.completions.is_empty()
@@ -68,17 +68,16 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
     }
 
-    /// Whether it is time to look up. Untimed workers read the clock once a block, and here only when the engine had
-    /// nothing to give.
+    /// Whether the tick is due. Untimed workers read the clock once per block, and here only when nothing was reaped.
     #[inline(always)]
     fn is_due<const TIMED: bool, const GOVERNED: bool>(&self) -> bool {
         (TIMED || GOVERNED || self.reaped_ns != UNTIMED) && self.reaped_ns >= self.parts.phase.next_ns
     }
 
-    /// Looks up with requests reaped. What came back while the ramp lasted belongs to it, and is noted before the
-    /// counters are cleared.
+    /// Runs the tick after reaping. Requests that completed during the ramp are recorded before the counters are
+    /// cleared.
     #[cold]
-    fn look_up_after_reaping<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
+    fn tick_after_reaping<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
         let reaped_ns = self.reaped_ns;
         if self.parts.phase.in_ramp() {
             self.complete_all::<TIMED, GOVERNED>()?;
@@ -159,7 +158,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Ok(())
     }
 
-    /// Nothing was taken, or something else was staged before: the general way.
+    /// The general case: the kernel took nothing, or other requests were staged before.
     #[cold]
     fn submitted_unusual<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
@@ -194,10 +193,10 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     ) -> Result<(), Ended> {
         let mut slot = refused;
         loop {
-            let room = self.submit::<TIMED, GOVERNED>().and_then(|()| self.reap::<TIMED, GOVERNED>(1, PATIENCE));
-            if let Err(ended) = room {
+            let result = self.submit::<TIMED, GOVERNED>().and_then(|()| self.reap::<TIMED, GOVERNED>(1, PATIENCE));
+            if let Err(ended) = result {
                 // The request was never queued: its slot is free, and draining must not wait for it.
-                self.parts.slots.give(slot);
+                self.parts.slots.put_back(slot);
                 return Err(ended);
             }
             let index = slot.index();
@@ -246,7 +245,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
     }
 
-    /// Reaps what is there, waiting for `min`, takes note of all of it, and looks up when it is time.
+    /// Reaps completions, at least `min`, records them, and runs the tick when it is due.
     pub(super) fn reap<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
         min: usize,
@@ -265,7 +264,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Ok(())
     }
 
-    /// Reaps, with one stamp for all that came.
+    /// Reaps, with one time stamp for all completions.
     #[inline]
     fn reap_more<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
@@ -283,12 +282,12 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
 
     fn complete<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Result<(), Ended> {
         if let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? {
-            self.parts.slots.give(slot);
+            self.parts.slots.put_back(slot);
         }
         Ok(())
     }
 
-    /// Takes note of a request that came back; its slot, unless the request goes on. Inlined into the loop;
+    /// Records a completed request; returns its slot, unless a short request is continued. Inlined into the loop;
     /// elsewhere it is called as `complete`.
     #[inline(always)]
     fn complete_inline<const TIMED: bool, const GOVERNED: bool>(
@@ -316,7 +315,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             if let Err(ended) =
                 self.governed(&completion.slot, &flight.op, direction, lat_ns, flight.intended_ns, end_ns)
             {
-                self.parts.slots.give(completion.slot);
+                self.parts.slots.put_back(completion.slot);
                 return Err(ended);
             }
         }
@@ -333,7 +332,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let index = completion.slot.index();
         let flight = self.flights[index];
         if completion.result < 0 {
-            self.parts.slots.give(completion.slot);
+            self.parts.slots.put_back(completion.slot);
             if completion.result == -i64::from(ECANCELED) && self.parts.control.stopped() {
                 // Called back by `drain`: issued, but never carried out.
                 return Ok(());
@@ -341,13 +340,13 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             return self.failed(&flight.op, -completion.result as i32, "io_u error");
         }
         let Some(direction) = flight.op.kind.direction() else {
-            self.parts.slots.give(completion.slot);
+            self.parts.slots.put_back(completion.slot);
             let end_ns = if end_ns != UNTIMED { end_ns } else { self.now_ns() };
             self.parts.recorder.synced(end_ns.saturating_sub(flight.start_ns));
             return Ok(());
         };
         if completion.result == 0 {
-            self.parts.slots.give(completion.slot);
+            self.parts.slots.put_back(completion.slot);
             return self.failed(&flight.op, 5, "full resid");
         }
         self.parts.recorder.shortened(direction);
@@ -363,12 +362,12 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
     }
 
-    /// So many waits of [`PATIENCE`] in a row may bring nothing.
+    /// Number of waits of [`PATIENCE`] in a row without a completion before requests are given up.
     fn waits_max(&self) -> u128 {
         self.parts.control.bounds().drain().as_nanos().div_ceil(PATIENCE.as_nanos())
     }
 
-    /// The requests that are still under way, given up.
+    /// Gives up the requests that are still in flight.
     #[cold]
     fn lost(&self, silent: Option<Duration>) -> Option<Lost> {
         // What was never submitted is nobody's but the worker's.
@@ -379,8 +378,8 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if away.is_empty() { None } else { Some(Lost { count: away.len(), oldest, silent }) }
     }
 
-    /// Brings back everything in flight. The requests are the kernel's until they come: waiting is bounded, and
-    /// what never comes is an error, not a hang.
+    /// Reaps everything in flight. The kernel owns the requests until they complete; the wait is bounded, and requests
+    /// that never complete are an error, not a hang.
     pub(super) fn drain<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
         // The first failure is the one to report; the other requests must come back all the same.
         let mut outcome = Ok(());

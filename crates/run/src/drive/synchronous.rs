@@ -10,7 +10,7 @@ use workload::{Op, OpKind};
 use super::{Account, Drive, Ended, Failure};
 use crate::logs::NO_SUBMISSION;
 
-/// A call may transfer a part this often before the request counts as stuck.
+/// Number of partial transfers after which a request counts as stuck.
 const PARTS_MAX: u32 = 1_000_000;
 
 impl<E: Engine, A: Account> Drive<'_, E, A> {
@@ -102,9 +102,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Ok(slot)
     }
 
-    /// Transfers one after the other, up to a sync, with one clock reading each: what ends a request starts the next
-    /// one, as nothing lies between them but taking it from the block. They are written down together afterwards,
-    /// outside of every request's time. A write starts with a reading of its own, since its buffer is filled before.
+    /// Transfers one after the other, up to a sync, with one clock reading each: the reading that ends a request starts
+    /// the next one, as only taking it from the block lies between. They are recorded together afterwards, outside of
+    /// every request's time. A write starts with a reading of its own, since its buffer is filled before.
     #[inline(always)]
     fn chain(&mut self, mut slot: Slot<E>, to: usize) -> Result<Slot<E>, Ended> {
         let from = self.cursor;
@@ -147,7 +147,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         self.parts.recorder.timed_syncs(&self.block.ops[done.clone()], &self.latencies_ns[done]);
     }
 
-    /// A chained transfer that came back short or failed.
+    /// A chained transfer that was short or failed.
     #[cold]
     fn broken_link(
         &mut self,
@@ -198,7 +198,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Err(Ended::Failed(Failure { code: EIO, function: "full resid", op: Some(*op), detail: None }))
     }
 
-    /// fsync and its kin: always timed, they are what the reader waits for.
+    /// fsync, fdatasync and sync_file_range: always timed.
     #[cold]
     fn sync_call(&mut self, slot: Slot<E>, op: &Op) -> Result<Slot<E>, Ended> {
         // A sync may never come back: what was transferred before it is then known whole.

@@ -1,4 +1,4 @@
-//! What a job that verifies asks of the loop: after a read the block is checked before its buffer is used again.
+//! Verification in the loop: a block that was read is checked before its buffer is used again.
 
 use engine::errno::EILSEQ;
 use engine::files::FileError;
@@ -66,7 +66,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
     }
 
     /// Has the files stored and their cached pages dropped, so that reads find what the storage kept.
-    pub(crate) fn store_and_forget(&self) -> Result<(), FileError> {
+    pub(crate) fn sync_and_drop_caches(&self) -> Result<(), FileError> {
         for (file, used) in self.parts.files.iter().zip(self.parts.used) {
             file.sync()?;
             // Advice: a cache that cannot be dropped answers for the storage, as with fio.
@@ -81,7 +81,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         let mut parts = self.into_parts();
         if E::SYNCHRONOUS {
             // Its only one went with the request that ended the phase.
-            parts.slots.recall();
+            parts.slots.reclaim();
         }
         change(&mut parts);
         Drive { before_measuring, ..Drive::new(parts) }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use engine::clock::{Clock, RealClock};
 
-/// A rate is trusted after so long.
+/// A rate is shown from this time on.
 const TRUSTED_TIME: Duration = Duration::from_millis(500);
 
 /// How far a layout is.
@@ -18,12 +18,12 @@ pub(crate) struct Progress {
     pub(crate) remaining: Option<Duration>,
 }
 
-/// Counts the bytes of one or more layouts and tells the watcher after each chunk, which comes some hundred times
-/// a second on a quick disk: what to show, and how often, is the watcher's choice.
+/// Counts the bytes of one or more layouts and reports to the observer after each chunk, some hundred times a second on
+/// a fast disk; the observer decides what to show, and how often.
 pub(crate) struct Meter<'watcher> {
     clock: RealClock,
-    /// When the first chunk was made, and its bytes: what came before it (an old file that went away, the reservation)
-    /// tells nothing about the rate.
+    /// When the first chunk was made, and its bytes. The time before it (removal of an old file, allocation) is not
+    /// part of the rate.
     first: Option<(u64, u64)>,
     bytes_done: u64,
     bytes_total: u64,

@@ -1,8 +1,8 @@
-//! Hands what was written to the device early, while the next chunks are made.
+//! Starts the write-back of each chunk early, while the next chunks are made.
 //!
-//! Left alone, the kernel collects dirty pages up to a tenth of the memory and writes them when fsync(2) asks: the
-//! device idles first and the caller waits afterwards. A bounded number of windows in flight keeps both busy,
-//! makes the measured rate that of the device, and leaves the rest of the page cache to others.
+//! Otherwise the kernel collects dirty pages up to a tenth of the memory and writes them back in fsync(2): the device
+//! is idle first, and the caller waits afterwards. With a bounded number of windows in flight both are busy, the
+//! measured rate is that of the device, and the rest of the page cache stays available.
 
 use engine::files::{FileCause, FileError, OpenFile};
 

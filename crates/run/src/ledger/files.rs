@@ -1,8 +1,8 @@
-//! The files of a run: what they were before and are after, and their pages in between.
+//! The files of a run: their state before and after, and their cached pages in between.
 //!
-//! Looked at through descriptors of our own, opened for reading and without O_DIRECT when a stage begins. They change
-//! nothing: what would (an open file of a FUSE mount, whose daemon and kernel cache by open files; a block device,
-//! whose last close flushes it) is looked at without, or not at all.
+//! They are read through descriptors of the ledger's own, opened for reading and without O_DIRECT when a stage begins.
+//! Where an open descriptor would change the measurement (FUSE mounts, whose daemon and kernel cache per open file;
+//! block devices, which are flushed by the last close), a file's state is read by its path, or not at all.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use results::evidence::{CacheCounters, FileEvidence, FileState, Seen};
 
 use crate::plan::{FILES_KEPT, Plan, WorkerPlan};
 
-/// Files looked at, over all workers.
+/// Most files that are sampled, over all workers.
 const FILES_MAX: usize = 64;
 
-/// Of a file with more dirty bytes than this no extents are taken: flushing it would hold up the run.
+/// Extents of a file with more dirty bytes are not read: flushing it would delay the run.
 const FLUSHED_BYTES_MAX: u64 = 64 << 20;
 
-/// How a file may be looked at.
+/// How the state of a file may be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OpenMode {
     /// Held open through the stage.
     Held,
-    /// Opened for the moment: a block device.
+    /// Opened for each reading: a block device.
     Briefly,
     /// Never opened: FUSE.
     Unopened,
@@ -31,7 +31,7 @@ enum OpenMode {
 
 /// A file of the run.
 #[derive(Debug)]
-struct Looked {
+struct WatchedFile {
     path: PathBuf,
     reach: Reach,
     /// Stages that use it.
@@ -43,11 +43,11 @@ struct Looked {
     after: Seen<FileState>,
 }
 
-/// The files of the run that are looked at.
+/// The files of the run that are sampled.
 #[derive(Debug)]
 pub(super) struct Files {
-    looked: Vec<Looked>,
-    /// How many are not.
+    looked: Vec<WatchedFile>,
+    /// How many files are not sampled.
     left_out: u64,
 }
 
@@ -55,15 +55,15 @@ impl Files {
     /// The first file of each worker, then the second of each, and so on.
     pub(super) fn of(plan: &Plan) -> Files {
         let workers = || plan.workers.iter().filter(|worker| uses_files(worker));
-        let mut looked: Vec<Looked> = Vec::new();
+        let mut looked: Vec<WatchedFile> = Vec::new();
         for index in 0..FILES_KEPT {
             for worker in workers() {
                 let Some(file) = worker.files.get(index) else { continue };
-                let room = looked.len() < FILES_MAX;
+                let below_limit = looked.len() < FILES_MAX;
                 match looked.iter_mut().find(|known| known.path == file.path) {
                     Some(known) if known.stages.contains(&worker.stage) => {}
                     Some(known) => known.stages.push(worker.stage),
-                    None if room => looked.push(Looked::new(worker, &file.path)),
+                    None if below_limit => looked.push(WatchedFile::new(worker, &file.path)),
                     None => {}
                 }
             }
@@ -74,12 +74,12 @@ impl Files {
         Files { looked, left_out }
     }
 
-    /// Files that are not looked at; one that several workers share counts for each of them.
+    /// Files that are not sampled; one that several workers share counts for each of them.
     pub(super) fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Opens the files of a stage and looks at them. `first`: no I/O has been done at all, so that a flush disturbs
+    /// Opens the files of a stage and reads their state. `first`: no I/O has been done yet, so that a flush disturbs
     /// nothing.
     pub(super) fn begin_stage(&mut self, stage: u32, first: bool, fstype_of: impl Fn(&Path) -> Option<String>) {
         for file in self.looked.iter_mut().filter(|file| file.stages.contains(&stage)) {
@@ -92,7 +92,7 @@ impl Files {
         }
     }
 
-    /// Pages of the stage's files; a file whose pages are hidden hides them all: a part would look like the whole.
+    /// Cached pages of the stage's files; unknown if those of one file are: a part would look like the whole.
     pub(super) fn pages(&self, stage: u32) -> Result<CacheCounters, String> {
         let mut sum: Option<CacheCounters> = None;
         for file in self.looked.iter().filter(|file| file.stages.contains(&stage)) {
@@ -110,7 +110,7 @@ impl Files {
         sum.ok_or_else(|| "the stage has no files".to_owned())
     }
 
-    /// Looks at the files of a stage once more.
+    /// Reads the state of a stage's files at its end.
     pub(super) fn end_stage(&mut self, stage: u32) {
         for file in self.looked.iter_mut().filter(|file| file.stages.contains(&stage)) {
             file.after = file.state(false).into();
@@ -124,9 +124,9 @@ impl Files {
         }
     }
 
-    /// As the ledger keeps them.
+    /// Their evidence for the ledger.
     pub(super) fn evidence(&self) -> Vec<FileEvidence> {
-        let evidence = |file: &Looked| FileEvidence {
+        let evidence = |file: &WatchedFile| FileEvidence {
             path: file.path.to_string_lossy().into_owned(),
             before: file.before.clone().unwrap_or_default(),
             before_later: file.before_later.clone(),
@@ -140,7 +140,7 @@ fn uses_files(worker: &WorkerPlan) -> bool {
     worker.refused.is_none() && !worker.job.submission.engine.is_diskless()
 }
 
-fn open_mode(file: &Looked, fstype: Option<&str>) -> OpenMode {
+fn open_mode(file: &WatchedFile, fstype: Option<&str>) -> OpenMode {
     let opening_matters = |fstype: &str| probe::is_fuse(fstype) || fstype == "virtiofs";
     let is_device = file.reach.look(&file.path).is_ok_and(|looked| looked.kind == Some(FileKind::BlockDevice));
     match fstype {
@@ -150,9 +150,9 @@ fn open_mode(file: &Looked, fstype: Option<&str>) -> OpenMode {
     }
 }
 
-impl Looked {
-    fn new(worker: &WorkerPlan, path: &Path) -> Looked {
-        Looked {
+impl WatchedFile {
+    fn new(worker: &WorkerPlan, path: &Path) -> WatchedFile {
+        WatchedFile {
             path: path.to_owned(),
             reach: worker.reach.clone(),
             stages: vec![worker.stage],
@@ -175,8 +175,8 @@ impl Looked {
         self.state(first)
     }
 
-    /// Through the descriptor that is held, if one is: the name may be gone. `flush`: dirty pages may be written back
-    /// for the sake of the look, if they are few.
+    /// Reads through the held descriptor, if there is one, as the name may be gone. `flush`: a few dirty pages may be
+    /// written back for it.
     fn state(&self, flush: bool) -> Result<FileState, String> {
         match (&self.open, self.open_mode) {
             (Ok(file), _) => state(file, flush),
@@ -186,18 +186,18 @@ impl Looked {
     }
 
     fn open(&self) -> Result<OpenFile, String> {
-        self.reach.open_to_look(&self.path).map_err(|error| said(&error))
+        self.reach.open_to_look(&self.path).map_err(|error| description(&error))
     }
 
     fn unopened_state(&self) -> Result<FileState, String> {
-        let looked = self.reach.look(&self.path).map_err(|error| said(&error))?;
+        let looked = self.reach.look(&self.path).map_err(|error| description(&error))?;
         let (size_bytes, allocated_bytes) = (looked.size_bytes, looked.allocated_bytes);
         Ok(FileState { size_bytes, allocated_bytes, ..FileState::default() })
     }
 }
 
-/// Without advice: nobody has to do anything about a look that failed.
-fn said(error: &FileError) -> String {
+/// Without advice: a failed sample needs no action.
+fn description(error: &FileError) -> String {
     format!("{}: {}", error.path.display(), std::io::Error::from_raw_os_error(error.code))
 }
 

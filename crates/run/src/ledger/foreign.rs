@@ -1,4 +1,4 @@
-//! What others do on the devices while nothing is measured yet.
+//! Load of other programs on the devices, sampled before the run begins.
 
 use engine::clock::{Clock, RealClock};
 use probe::{Look, Meters, Reading};
@@ -7,13 +7,13 @@ use results::evidence::Seen;
 
 use crate::plan::Plan;
 
-/// A shorter look says nothing.
+/// A shorter time gives no rate.
 const LOOK_NS_MIN: u64 = 200_000_000;
 
-/// File systems write more than they are given: a journal, bitmaps. So much of our own bytes is not called foreign.
+/// File systems write more than the data: journals, bitmaps. This share of our own bytes is not called foreign.
 const OVERHEAD_PARTS: u64 = 20;
 
-/// A look at the devices that has begun.
+/// A sample of the devices that has begun.
 pub(crate) struct ForeignLook {
     meters: Meters,
     clock: RealClock,
@@ -21,7 +21,7 @@ pub(crate) struct ForeignLook {
 }
 
 impl ForeignLook {
-    /// Begins if files are to be laid out: without that there is no time to look.
+    /// Begins if files are to be laid out: otherwise there is no time for it.
     pub(crate) fn begin(look: &Look, plan: &Plan, clock: RealClock) -> Option<ForeignLook> {
         if plan.layouts.is_empty() {
             return None;

@@ -1,5 +1,5 @@
-//! Latency through a run: each second a worker notes how its I/Os of that second were distributed, on its own thread
-//! and among the few things that it does when it looks up from its loop.
+//! Latency over time: each second a worker records the latency distribution of that second's I/Os, on its own thread,
+//! in the tick of its loop.
 
 use results::LatencySlice;
 
@@ -9,10 +9,10 @@ use crate::recorder::{CLASSES, Recorder};
 /// Length of an interval at first, ns.
 const INTERVAL_NS: u64 = 1_000_000_000;
 
-/// A rest at the end that is shorter than this part of an interval joins the one before.
+/// A remainder at the end that is shorter than this share of an interval joins the one before.
 const SHORT_REST: u64 = 4;
 
-/// How many slices each of so many workers keeps: an hour's worth of one worker. `None`: there are too many workers.
+/// Slices that each of this many workers keeps: together an hour of one worker's. `None`: there are too many workers.
 pub(crate) fn slices_max(workers: usize) -> Option<usize> {
     const SLICES_MAX: usize = 3600;
     const SLICES_MIN: usize = 300;
@@ -31,8 +31,8 @@ pub(crate) struct LatencySeries {
 }
 
 impl LatencySeries {
-    /// Begins now. When `slices_max` are full, each two become one of twice the length, so that a run of days is
-    /// told in as many slices as one of minutes.
+    /// Begins now. When `slices_max` are full, each two become one of twice the length, so that a run of days takes as
+    /// many slices as one of minutes.
     pub(crate) fn begin(now_ns: u64, slices_max: usize) -> LatencySeries {
         LatencySeries {
             origin_ns: now_ns,
@@ -49,8 +49,8 @@ impl LatencySeries {
         self.before.fill(0);
     }
 
-    /// Closes the interval that has ended, if one has. Of several that have, nobody knows when in them the I/Os
-    /// ended: they become one.
+    /// Closes the interval that has ended, if one has. Several become one, as it is not known when in them the I/Os
+    /// ended.
     pub(crate) fn look(&mut self, now_ns: u64, recorder: &Recorder) {
         if now_ns < self.next_ns {
             return;
@@ -67,7 +67,7 @@ impl LatencySeries {
         self.slices.extend(slice);
     }
 
-    /// The last I/O is over: what has happened since the last look, too.
+    /// The last I/O is over: closes the last interval.
     pub(crate) fn finish(&mut self, now_ns: u64, recorder: &Recorder) {
         self.look(now_ns, recorder);
         let began_ns = self.next_ns.saturating_sub(self.interval_ns);
@@ -79,12 +79,12 @@ impl LatencySeries {
         }
         let Some(rest) = self.grown(at_ms, recorder) else { return };
         match self.slices.last_mut() {
-            Some(last) if joins => add(&mut last.classes, &rest.classes),
+            Some(last) if joins => last.add(&rest.classes),
             _ => self.slices.push(rest),
         }
     }
 
-    /// What there is so far.
+    /// The slices so far.
     pub(crate) fn slices(&self) -> &[LatencySlice] {
         &self.slices
     }
@@ -115,7 +115,7 @@ impl LatencySeries {
         for mut slice in self.slices.drain(..) {
             slice.at_ms = slice.at_ms.next_multiple_of(interval_ms);
             match halved.last_mut() {
-                Some(last) if last.at_ms == slice.at_ms => add(&mut last.classes, &slice.classes),
+                Some(last) if last.at_ms == slice.at_ms => last.add(&slice.classes),
                 _ => halved.push(slice),
             }
         }
@@ -125,33 +125,17 @@ impl LatencySeries {
     }
 }
 
-fn add(classes: &mut Vec<(u16, u64)>, more: &[(u16, u64)]) {
-    for (class, count) in more {
-        match classes.binary_search_by_key(class, |(class, _)| *class) {
-            Ok(found) => classes[found].1 += count,
-            Err(gap) => classes.insert(gap, (*class, *count)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use job::{Direction, PerDirection};
 
     use super::*;
-    use crate::recorder::{Kept, class_of};
+    use crate::recorder::{RecorderOptions, class_of};
 
     const S: u64 = 1_000_000_000;
 
     fn recorder() -> Recorder {
-        let kept = Kept {
-            submission: false,
-            lat_distribution: false,
-            slat_distribution: false,
-            response: false,
-            syncs: false,
-        };
-        Recorder::new(PerDirection { read: true, write: true, trim: true }, kept, 1)
+        Recorder::new(PerDirection::all(true), RecorderOptions::default(), 1)
     }
 
     fn count(series: &LatencySeries) -> Vec<(u64, u64)> {

@@ -1,4 +1,4 @@
-//! What the sampler looks with and what it writes down.
+//! The meters that a sample is taken with, and the samples.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,10 +11,11 @@ use super::files::Files;
 use super::{Order, lock};
 use crate::conduct::Shared;
 
-/// Counting pages may take so long each second, ns; where it takes longer it is done at both ends of a stage only.
+/// Longest time for counting pages each second, ns; where it takes longer, they are counted at the ends of a stage
+/// only.
 const PAGES_NS_MAX: u64 = 200_000;
 
-/// Samples kept between the ends of stages: an hour's worth. Then every other one goes.
+/// Samples kept between the ends of stages: an hour's. Beyond that every other one is dropped.
 const SAMPLES_MAX: usize = 3600;
 
 pub(super) struct Probes {
@@ -25,9 +26,9 @@ pub(super) struct Probes {
     origin_ns: Option<u64>,
     meters: Meters,
     files: Files,
-    /// How long the pages were counted last, ns.
+    /// How long counting the pages took last, ns.
     pages_ns: u64,
-    /// A sample each so many looks: grows as old ones are thinned out.
+    /// One in so many samples is kept; doubles when old ones are thinned out.
     keep_one_in: u64,
     looks: u64,
 }
@@ -60,7 +61,7 @@ impl Probes {
         }
     }
 
-    /// Does what it is told; the CPU time of the look, ns.
+    /// Carries out an order; returns its CPU time, ns.
     pub(super) fn follow(&mut self, order: Order) -> u64 {
         match order {
             Order::Begin(stage) => self.begin_stage(stage),
@@ -103,7 +104,7 @@ impl Probes {
         cost_ns
     }
 
-    /// Takes one sample; what it cost this thread, ns of CPU time.
+    /// Takes one sample; returns its CPU time on this thread, ns.
     fn look(&mut self, stage: u32, moment: Moment) -> u64 {
         let used = thread::usage();
         let now_ns = self.clock.now_ns();
@@ -153,7 +154,7 @@ impl Probes {
         pages.into()
     }
 
-    /// Every other sample between the ends of stages goes once there are too many: a run of days stays readable.
+    /// Drops every other sample between the ends of stages once there are too many.
     fn thin_out(&mut self) {
         let mut ledger = lock(&self.ledger);
         let during = |sample: &LedgerSample| sample.moment == Moment::During;

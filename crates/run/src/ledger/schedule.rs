@@ -1,4 +1,4 @@
-//! How much is looked at, and when the next look is due: each second, or less often where a look is dear.
+//! How much is sampled, and when the next sample is due: each second, or less often where a sample costs much.
 
 /// With more workers than this nobody looks at each worker's latency.
 pub(super) const WORKERS_LOOKED_AT: usize = 64;
@@ -6,15 +6,15 @@ pub(super) const WORKERS_LOOKED_AT: usize = 64;
 /// ns between looks.
 const INTERVAL_NS: u64 = 1_000_000_000;
 
-/// A look may cost this part of the time until the next: 0.05 % of a processor.
+/// Share of the time that a sample may cost: 0.05 % of a processor.
 const COST_PARTS: u64 = 2000;
 
-/// The looks of one stage. All times are ns of the conductor's clock.
+/// When samples of one stage are due. All times are ns of the conductor's clock.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
     next_ns: u64,
     interval_ns: u64,
-    /// Of the look before the last, ns.
+    /// Cost of the sample before the last, ns.
     cost_before_ns: u64,
 }
 
@@ -29,8 +29,8 @@ impl Schedule {
         Schedule { next_ns: now_ns.saturating_add(INTERVAL_NS), ..Schedule::idle() }
     }
 
-    /// What the last look cost, ns of CPU time: dear looks come after several seconds. Two in a row must be dear: some
-    /// kernels count CPU time in ticks of 10 ms, and now and then a cheap look has one.
+    /// Sets the cost of the last sample, ns of CPU time: costly ones are taken every few seconds. Two in a row must be
+    /// costly: some kernels count CPU time in ticks of 10 ms, and now and then a cheap sample contains one.
     pub(super) fn cost(&mut self, cost_ns: u64) {
         let sure_ns = cost_ns.min(self.cost_before_ns);
         self.cost_before_ns = cost_ns;
@@ -41,7 +41,7 @@ impl Schedule {
         self.interval_ns = interval_ns;
     }
 
-    /// Whether a look is due; then the next one is planned. Looks that nobody came to are left out.
+    /// Whether a sample is due; then the next one is scheduled. Missed samples are skipped.
     pub(super) fn due(&mut self, now_ns: u64) -> bool {
         if now_ns < self.next_ns {
             return false;
@@ -58,7 +58,7 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    /// How often a look is due when somebody asks every 50 ms up to `end_ns`.
+    /// How many samples are due when asked every 50 ms up to `end_ns`.
     fn looks(schedule: &mut Schedule, from_ns: u64, end_ns: u64) -> usize {
         (from_ns..=end_ns).step_by(50_000_000).filter(|now_ns| schedule.due(*now_ns)).count()
     }

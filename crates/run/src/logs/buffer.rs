@@ -15,13 +15,13 @@ use crate::control::Control;
 use crate::plan::WorkerPlan;
 use crate::recorder::Recorder;
 
-/// Rows are handed over at least so often, ns.
+/// Longest time until rows are handed over, ns.
 const HAND_OVER_NS: u64 = 1_000_000_000;
 
 /// Longest wait for a chunk before orders are read.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// So many such waits after an order to stop, and the rows are given up: the log's storage does not answer.
+/// Waits after a stop before the rows are given up: the log's storage does not respond.
 const WAITS_AFTER_STOP: u32 = 100;
 
 /// The logs of one worker.
@@ -83,7 +83,7 @@ impl LogBuffer {
         }
     }
 
-    /// One I/O has come back.
+    /// Adds a completed I/O.
     #[inline]
     pub(crate) fn note(&mut self, op: &Op, direction: Direction, slat_ns: u64, clat_ns: u64, end_ns: u64) {
         let Some(origin_ns) = self.origin_ns else { return };
@@ -101,7 +101,7 @@ impl LogBuffer {
         }
     }
 
-    /// When it wants to be called, on the worker's clock.
+    /// When the next call is due, on the worker's clock.
     pub(crate) fn due_ns(&self) -> u64 {
         match (&self.windows, self.origin_ns) {
             (Some(windows), Some(origin_ns)) => origin_ns.saturating_add(windows.due_ns()),
@@ -109,7 +109,7 @@ impl LogBuffer {
         }
     }
 
-    /// Called some times a second: closes what is due, hands over what is old.
+    /// Called several times a second: closes the windows that are due, hands over old rows.
     pub(crate) fn look(&mut self, now_ns: u64, recorder: &Recorder) {
         if now_ns >= self.due_ns() {
             self.close_rates(now_ns, recorder);
@@ -120,8 +120,8 @@ impl LogBuffer {
         }
     }
 
-    /// The worker is done at `now_ns`: closes the windows of latencies, as fio does, and hands over the rest; a rate of
-    /// a part of a window is none. What there is to say about its logs.
+    /// The worker ended at `now_ns`: closes the windows of latencies, as fio does, and hands over the rest; a part of a
+    /// window gives no rate. Returns a message if rows are missing or were delayed.
     pub(crate) fn finish(mut self, name: &str, now_ns: u64) -> Option<String> {
         let at_ns = self.origin_ns.map_or(0, |origin_ns| now_ns.saturating_sub(origin_ns));
         Direction::ALL.into_iter().for_each(|direction| self.close_latencies(direction, at_ns));
@@ -164,7 +164,7 @@ impl LogBuffer {
         self.rows.push(row);
     }
 
-    /// Gives the rows to the writer, and takes a chunk that it has done with.
+    /// Hands the rows to the writer, and takes an emptied chunk back.
     #[cold]
     fn hand_over(&mut self) {
         if self.rows.is_empty() {

@@ -10,7 +10,7 @@ use super::lines::Style;
 use super::rows::Subject;
 use crate::plan::{Plan, WorkerPlan};
 
-/// One open file.
+/// One open log file.
 pub(super) struct LogFile {
     pub(super) path: PathBuf,
     pub(super) file: File,
@@ -31,8 +31,8 @@ pub(super) struct LogFiles {
 }
 
 impl LogFiles {
-    /// Opens every file; what an earlier run left is gone, unless several jobs share the file: that one is added to,
-    /// as with fio. The error is a sentence.
+    /// Opens and truncates every file; one that several jobs share is appended to, as with fio. The error is a
+    /// sentence.
     pub(super) fn open(plan: &Plan) -> Result<LogFiles, String> {
         let mut opened = LogFiles { files: Vec::new(), targets: Vec::new() };
         let mut by_path = HashMap::new();

@@ -1,11 +1,11 @@
-//! What a log is made of.
+//! The rows of log files.
 
 use job::Direction;
 
 /// Submission latency of the engines that have none: their slat log stays empty.
 pub(crate) const NO_SUBMISSION: u64 = u64::MAX;
 
-/// What a log is about.
+/// The figure that a log file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Subject {

@@ -16,7 +16,7 @@ enum Message {
     End,
 }
 
-/// The way to the thread.
+/// The channel to the writer thread.
 #[derive(Clone)]
 pub(crate) struct LogSender(Sender<Message>);
 
@@ -58,12 +58,12 @@ impl LogWriter {
         Ok(Some(LogWriter { sender: LogSender(sender), done }))
     }
 
-    /// The way to it, for the workers.
+    /// The channel to it, for the workers.
     pub(crate) fn sender(&self) -> LogSender {
         self.sender.clone()
     }
 
-    /// All workers have ended: waits for the last line. Sentences about what could not be written.
+    /// Waits for the last line once all workers have ended. Returns messages about lines that could not be written.
     pub(crate) fn end(self, bounds: Bounds) -> Vec<String> {
         let _ = self.sender.0.send(Message::End);
         self.done.recv_timeout(bounds.patience()).unwrap_or_else(|_| {
@@ -77,7 +77,7 @@ impl LogWriter {
 struct Writing {
     path: PathBuf,
     file: File,
-    /// After the first failure nothing more is written, so that no gap hides in the middle.
+    /// After the first failure nothing more is written, so that the file has no gap in the middle.
     failed: Option<std::io::Error>,
 }
 

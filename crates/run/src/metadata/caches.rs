@@ -1,4 +1,4 @@
-//! What the caches of this machine hold when a phase begins, as far as that can be arranged.
+//! Brings the caches of this machine into the state that a phase asks for, where that is possible.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,10 @@ use super::operations::Item;
 use crate::control::Control;
 use crate::sources::reason;
 
-/// An NFS client trusts new attributes for 3 s unless told otherwise: what was asked for in this time is still hot, ns.
+/// An NFS client caches new attributes for 3 s by default (acregmin): those read within this time are still hot, ns.
 const WARM_NS_MAX: u64 = 2_000_000_000;
 
-/// What the cache is, and what may be done with it.
+/// The mount that caches are prepared for, and which means are allowed.
 #[derive(Clone, Debug)]
 pub struct Caches {
     /// The mount; `None`: not visible.
@@ -24,19 +24,19 @@ pub struct Caches {
     pub may_drop: bool,
 }
 
-/// What could be arranged.
+/// Whether the cache has the wanted state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arranged {
-    /// It is so; in words, where there is anything to say.
+    /// It has; with a remark, where one is needed.
     Ready(Option<String>),
-    /// It cannot be had, for this reason.
+    /// It cannot be reached, for this reason.
     Impossible(String),
 }
 
-/// What the caches of this machine have to do with it.
+/// The state of the caches that a phase wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cache {
-    /// Nothing is looked up that could be there.
+    /// Nothing that the phase uses could be cached.
     Unconcerned,
     /// What it asks for was used a moment ago.
     Hot,
@@ -67,8 +67,8 @@ impl Caches {
         self.is_nfs() || probe::is_fuse(self.fstype())
     }
 
-    /// Brings the caches into the state that a phase wants. Items that there was no time for are taken off the list.
-    /// `next` is told of each that may hold this up.
+    /// Brings the caches into the state that a phase wants. Items for which there was no time are removed from the
+    /// list. `next` is called with each path before a call that may block.
     pub fn arrange(
         &self,
         wanted: Cache,
@@ -87,7 +87,7 @@ impl Caches {
                 Arranged::Impossible("memory: never cold".to_string())
             }
             Cache::ColdNames | Cache::ColdData if self.may_drop => dropped(root),
-            Cache::ColdNames => match self.answers_when_forced() {
+            Cache::ColdNames => match self.uncached_attributes_from() {
                 Some(who) => Arranged::Ready(Some(format!("asked of the {who}"))),
                 None => Arranged::Impossible("needs --drop-caches".to_string()),
             },
@@ -95,8 +95,8 @@ impl Caches {
         }
     }
 
-    /// Whether attributes can be asked for past the caches of the kernel, and of whom.
-    pub fn answers_when_forced(&self) -> Option<&'static str> {
+    /// Who answers a stat that bypasses the kernel's caches; `None`: it cannot be bypassed.
+    pub fn uncached_attributes_from(&self) -> Option<&'static str> {
         match self.fstype() {
             "nfs" | "nfs4" => Some("server"),
             fstype if probe::is_fuse(fstype) => Some("daemon"),
@@ -104,8 +104,8 @@ impl Caches {
         }
     }
 
-    /// Asks for the attributes a moment before they are asked for by the clock. On a slow mount the first would be
-    /// cold again if all were asked for: no more than can be asked for soon are left.
+    /// Reads the attributes just before they are read in the measurement. On a slow mount the first would have expired
+    /// by the time the last was read: the list is cut to those that can be read in time.
     fn warmed(
         &self,
         root: &Directory,
@@ -130,7 +130,7 @@ impl Caches {
         Arranged::Ready(Some("hot".to_string()))
     }
 
-    /// Lets the data of the files go; names and attributes stay.
+    /// Drops the cached data of the files; names and attributes stay cached.
     fn without_data(
         &self,
         root: &Directory,
@@ -198,7 +198,7 @@ fn with_file<T>(
     Ok(outcome)
 }
 
-/// Writes the pages of a file back and lets them go; the bytes that stay.
+/// Writes the pages of a file back and drops them; returns the bytes that remain cached.
 fn drop_pages(file: &OpenFile) -> Result<u64, FileError> {
     // Not every filesystem has it; whether the pages went is looked at below.
     let _ = file.sync_range(0, 0, FINISH);
@@ -219,17 +219,8 @@ mod tests {
     use super::Cache::{ColdData, ColdNames, Hot, HotNames, Unconcerned};
     use super::*;
 
-    fn caches(fstype: &str, options: &str) -> Caches {
-        let mount = Mount {
-            id: Some(1),
-            device: results::evidence::DeviceNumber { major: 0, minor: 1 },
-            root: Some(PathBuf::from("/")),
-            mount_point: PathBuf::from("/mnt"),
-            fstype: fstype.to_string(),
-            source: "somewhere".to_string(),
-            options: "rw".split(',').chain(options.split(',')).map(str::to_owned).collect(),
-        };
-        Caches { mount: Some(mount), may_drop: false }
+    fn caches(fstype: &str) -> Caches {
+        Caches { mount: Some(Mount { fstype: fstype.to_string(), ..Mount::default() }), may_drop: false }
     }
 
     fn arrange(caches: &Caches, wanted: Cache, place: &Path, items: &mut Vec<Item>, control: &Control) -> Arranged {
@@ -254,31 +245,28 @@ mod tests {
 
     #[test]
     fn what_cannot_be_cold_says_why() {
-        assert_eq!(words(&caches("ext4", ""), Unconcerned), Arranged::Ready(None));
-        assert_eq!(words(&caches("ext4", ""), Hot), ready("hot"));
-        assert_eq!(words(&caches("ext4", ""), ColdNames), impossible("needs --drop-caches"));
-        assert_eq!(words(&caches("tmpfs", ""), Hot), ready("memory"));
-        assert_eq!(words(&caches("tmpfs", ""), ColdData), impossible("memory: never cold"));
+        assert_eq!(words(&caches("ext4"), Unconcerned), Arranged::Ready(None));
+        assert_eq!(words(&caches("ext4"), Hot), ready("hot"));
+        assert_eq!(words(&caches("ext4"), ColdNames), impossible("needs --drop-caches"));
+        assert_eq!(words(&caches("tmpfs"), Hot), ready("memory"));
+        assert_eq!(words(&caches("tmpfs"), ColdData), impossible("memory: never cold"));
     }
 
     #[test]
     fn attributes_are_asked_of_whoever_has_them() {
-        assert_eq!(words(&caches("nfs4", "vers=4.2"), ColdNames), ready("asked of the server"));
-        assert_eq!(words(&caches("fuse.sshfs", ""), ColdNames), ready("asked of the daemon"));
+        assert_eq!(words(&caches("nfs4"), ColdNames), ready("asked of the server"));
+        assert_eq!(words(&caches("fuse.sshfs"), ColdNames), ready("asked of the daemon"));
     }
 
     #[test]
     fn no_more_is_hot_than_was_asked_for() {
         let named = |index: u32| Item { index, name: c"nothing".into(), other: None, expected: 0 };
         let mut items: Vec<Item> = (0..3).map(named).collect();
-        assert_eq!(
-            arrange(&caches("ext4", ""), HotNames, Path::new("/"), &mut items, &Control::default()),
-            ready("hot")
-        );
+        assert_eq!(arrange(&caches("ext4"), HotNames, Path::new("/"), &mut items, &Control::default()), ready("hot"));
         assert_eq!(items.len(), 3);
         let stopped = Control::default();
         stopped.stop();
-        arrange(&caches("ext4", ""), HotNames, Path::new("/"), &mut items, &stopped);
+        arrange(&caches("ext4"), HotNames, Path::new("/"), &mut items, &stopped);
         assert_eq!(items.len(), 0);
     }
 

@@ -1,4 +1,4 @@
-//! The operations: each is a few system calls on names that were made before the clock began.
+//! The metadata operations: each is a few system calls on names that were made before the measurement.
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
@@ -11,14 +11,14 @@ use results::JobError;
 
 use crate::account::job_error;
 
-/// Bytes that one call writes or reads at most: what programs that copy files use.
+/// Most bytes per read or write call, as programs that copy files use them.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Bytes for names of a directory at a time: what the C library takes.
+/// Buffer for the names of a directory, bytes: that of the C library.
 const NAMES_BYTES: usize = 32 << 10;
 
-/// What all workers share and none changes.
-pub struct Ground {
+/// What all workers of a phase share, read-only.
+pub struct OperationContext {
     /// The directory that all names are relative to.
     pub root: Directory,
     /// Bytes of a file.
@@ -40,29 +40,29 @@ pub struct Item {
     pub expected: u64,
 }
 
-/// What a worker keeps from one operation to the next.
+/// The buffers of a worker, reused by each operation.
 pub struct Scratch {
     clock: RealClock,
     buffer: Vec<u8>,
     names: Vec<MaybeUninit<u8>>,
-    /// Time of the call that is told apart (close, fsync), ns.
+    /// Time of the call that is reported separately (close, fsync), ns.
     pub(crate) part_ns: u64,
 }
 
 /// One operation.
-pub type Perform = fn(&Ground, &Item, &mut Scratch) -> Result<(), Failure>;
+pub type Perform = fn(&OperationContext, &Item, &mut Scratch) -> Result<(), Failure>;
 
 /// Why an operation failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// A system call said so, with this errno.
+    /// A system call failed with this errno.
     Call(&'static str, i32),
-    /// It said that all is well and it is not.
+    /// The calls succeeded with a wrong result.
     Wrong(&'static str, String),
 }
 
 impl Failure {
-    /// A signal came in between: that says nothing about the storage.
+    /// Interrupted by a signal: no failure of the storage.
     pub(crate) fn interrupted(&self) -> bool {
         matches!(self, Failure::Call(_, errno::EINTR))
     }
@@ -77,14 +77,14 @@ impl Failure {
     }
 }
 
-impl Ground {
+impl OperationContext {
     /// In this directory, with files of this size.
-    pub fn new(root: Directory, size_bytes: u64) -> Ground {
-        Ground { root, size_bytes, payload: payload(size_bytes) }
+    pub fn new(root: Directory, size_bytes: u64) -> OperationContext {
+        OperationContext { root, size_bytes, payload: payload(size_bytes) }
     }
 }
 
-/// The page's five bytes, and then what no compression makes smaller.
+/// The five bytes of the published test, followed by incompressible data.
 fn payload(size_bytes: u64) -> Vec<u8> {
     let length = usize::try_from(size_bytes).map_or(CHUNK_BYTES, |bytes| bytes.min(CHUNK_BYTES));
     let mut bytes = b"test\n".to_vec();
@@ -101,16 +101,16 @@ fn payload(size_bytes: u64) -> Vec<u8> {
 }
 
 impl Scratch {
-    pub(crate) fn new(ground: &Ground) -> Scratch {
+    pub(crate) fn new(context: &OperationContext) -> Scratch {
         Scratch {
             clock: RealClock::shared(),
-            buffer: vec![0; ground.payload.len().max(256)],
+            buffer: vec![0; context.payload.len().max(256)],
             names: vec![MaybeUninit::uninit(); NAMES_BYTES],
             part_ns: 0,
         }
     }
 
-    /// Does a part of the operation and keeps its time.
+    /// Does a part of the operation and records its time.
     fn part<T>(&mut self, act: impl FnOnce() -> T) -> T {
         let begin_ns = self.clock.now_ns();
         let outcome = act();
@@ -128,19 +128,19 @@ fn close(opened: Opened) -> Result<(), Failure> {
     call("close", opened.close())
 }
 
-fn open_new(ground: &Ground, item: &Item) -> Result<Opened, Failure> {
-    call("open", names::create(&ground.root, &item.name))
+fn open_new(context: &OperationContext, item: &Item) -> Result<Opened, Failure> {
+    call("open", names::create(&context.root, &item.name))
 }
 
-fn open_directory(ground: &Ground, name: &CStr) -> Result<Opened, Failure> {
-    call("open", names::open_directory(&ground.root, name))
+fn open_directory(context: &OperationContext, name: &CStr) -> Result<Opened, Failure> {
+    call("open", names::open_directory(&context.root, name))
 }
 
-fn write_all(ground: &Ground, file: &Opened) -> Result<(), Failure> {
-    let mut left = ground.size_bytes;
+fn write_all(context: &OperationContext, file: &Opened) -> Result<(), Failure> {
+    let mut left = context.size_bytes;
     while left > 0 {
-        let length = ground.payload.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        match call("write", file.write(&ground.payload[..length]))? {
+        let length = context.payload.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        match call("write", file.write(&context.payload[..length]))? {
             0 => return Err(Failure::Wrong("write", "the write stored 0 bytes".to_string())),
             written => left -= written as u64,
         }
@@ -149,16 +149,16 @@ fn write_all(ground: &Ground, file: &Opened) -> Result<(), Failure> {
 }
 
 /// Open, write, close.
-pub fn write(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let file = open_new(ground, item)?;
+pub fn write(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    let file = open_new(context, item)?;
     // A failed write is the news, whatever close would say after it.
-    write_all(ground, &file)?;
+    write_all(context, &file)?;
     scratch.part(|| close(file))
 }
 
 /// Open, read to the end, close.
-pub fn read(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let file = call("open", names::open(&ground.root, &item.name))?;
+pub fn read(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    let file = call("open", names::open(&context.root, &item.name))?;
     let mut found = 0u64;
     loop {
         match call("read", file.read(&mut scratch.buffer))? {
@@ -176,25 +176,25 @@ fn right_size(function: &'static str, found: u64, expected: u64) -> Result<(), F
 }
 
 /// Open, close: an empty file.
-pub fn create(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    close(open_new(ground, item)?)
+pub fn create(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    close(open_new(context, item)?)
 }
 
 /// The attributes.
-pub fn stat(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    let found = call("stat", names::size(&ground.root, &item.name))?;
+pub fn stat(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    let found = call("stat", names::size(&context.root, &item.name))?;
     right_size("stat", found, item.expected)
 }
 
-/// The attributes, past what the kernel remembers of them: asked of the server, or of the daemon.
-pub fn stat_forced(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    let found = call("statx", names::size_asked_anew(&ground.root, &item.name))?;
+/// stat(2) that bypasses the kernel's cache: answered by the server, or by the daemon.
+pub fn stat_uncached(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    let found = call("statx", names::size_asked_anew(&context.root, &item.name))?;
     right_size("statx", found, item.expected)
 }
 
-/// All names of a directory: open, read to its end, close.
-pub fn list(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let directory = open_directory(ground, &item.name)?;
+/// Lists a directory: open, read to its end, close.
+pub fn list(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    let directory = open_directory(context, &item.name)?;
     let listed = call("readdir", directory.count_names(&mut scratch.names))?;
     close(directory)?;
     // More than expected is no fault: a file that could not be written may have left its name.
@@ -202,45 +202,45 @@ pub fn list(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), F
     if listed >= item.expected { Ok(()) } else { Err(missing()) }
 }
 
-/// To the new name.
-pub fn rename(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("rename", names::rename(&ground.root, &item.name, other(item)?))
+/// Renames to the new name.
+pub fn rename(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    call("rename", names::rename(&context.root, &item.name, other(item)?))
 }
 
 /// Open, write, fsync, close: as a mail store keeps a message.
-pub fn write_synced(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let file = open_new(ground, item)?;
-    write_all(ground, &file)?;
+pub fn write_synced(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    let file = open_new(context, item)?;
+    write_all(context, &file)?;
     call("fsync", scratch.part(|| file.sync()))?;
     close(file)
 }
 
 /// An empty file, and its name made durable: open, close, fsync of the directory.
-pub fn create_synced(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    close(open_new(ground, item)?)?;
-    let directory = open_directory(ground, other(item)?)?;
+pub fn create_synced(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    close(open_new(context, item)?)?;
+    let directory = open_directory(context, other(item)?)?;
     call("fsync", scratch.part(|| directory.sync()))?;
     close(directory)
 }
 
-/// A directory.
-pub fn make_directory(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("mkdir", names::make_directory(&ground.root, &item.name))
+/// Makes a directory.
+pub fn make_directory(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    call("mkdir", names::make_directory(&context.root, &item.name))
 }
 
-/// A directory goes.
-pub fn remove_directory(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("rmdir", names::remove_directory(&ground.root, &item.name))
+/// Removes a directory.
+pub fn remove_directory(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    call("rmdir", names::remove_directory(&context.root, &item.name))
 }
 
-/// A symbolic link.
-pub fn link(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("symlink", names::link(&ground.root, other(item)?, &item.name))
+/// Makes a symbolic link.
+pub fn link(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    call("symlink", names::link(&context.root, other(item)?, &item.name))
 }
 
-/// Where a link leads.
-pub fn read_link(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
-    let length = call("readlink", names::read_link(&ground.root, &item.name, &mut scratch.buffer))?;
+/// Reads a symbolic link.
+pub fn read_link(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    let length = call("readlink", names::read_link(&context.root, &item.name, &mut scratch.buffer))?;
     let expected = other(item)?.to_bytes();
     if scratch.buffer.get(..length) == Some(expected) {
         return Ok(());
@@ -249,9 +249,9 @@ pub fn read_link(ground: &Ground, item: &Item, scratch: &mut Scratch) -> Result<
     Err(Failure::Wrong("readlink", format!("the link points to {found:?}")))
 }
 
-/// A name goes.
-pub fn unlink(ground: &Ground, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
-    call("unlink", names::remove(&ground.root, &item.name))
+/// Removes a file.
+pub fn unlink(context: &OperationContext, item: &Item, _scratch: &mut Scratch) -> Result<(), Failure> {
+    call("unlink", names::remove(&context.root, &item.name))
 }
 
 fn other(item: &Item) -> Result<&CStr, Failure> {

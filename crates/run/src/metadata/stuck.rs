@@ -1,4 +1,4 @@
-//! What is told of a worker whose operation does not come back.
+//! Messages about a worker whose metadata operation does not return.
 
 use engine::errno::ETIMEDOUT;
 use results::JobError;
@@ -11,8 +11,8 @@ pub(super) fn sentence(phase: &str, name: &str, thread: u32, silent_ns: u64) -> 
     format!("{phase}: {name} has not come back for {seconds} s; its worker is in {}", operation(thread))
 }
 
-/// The error of a worker that is left behind, and the sentence about it.
-pub(super) fn left_behind(phase: &str, name: &str, thread: u32, silent_ns: u64) -> (JobError, String) {
+/// The error of a worker that is abandoned, and the message about it.
+pub(super) fn abandoned(phase: &str, name: &str, thread: u32, silent_ns: u64) -> (JobError, String) {
     let (operation, seconds) = (operation(thread), silent_ns / SECOND_NS);
     let text = format!("no answer for {seconds} s about {name}");
     let sentence = format!(
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn where_it_is_stuck_is_said() {
-        let (error, sentence) = left_behind("write", "files/test7.txt", 0, 31_000_000_000);
+        let (error, sentence) = abandoned("write", "files/test7.txt", 0, 31_000_000_000);
         assert_eq!((error.code, error.text.as_str()), (110, "no answer for 31 s about files/test7.txt"));
         assert!(sentence.contains("a call that is not visible of files/test7.txt: no answer for 31 s (errno 110)"));
     }

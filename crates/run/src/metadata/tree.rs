@@ -1,4 +1,4 @@
-//! Where the small files are, and what they are called.
+//! Directories and names of the small files.
 
 use std::ffi::CString;
 use std::path::Path;

@@ -16,11 +16,11 @@ const P99_NS: u64 = 500_000_000;
 /// Waits at the gate, and does its share.
 pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
     let (task, cell) = (&shared.task, &shared.cells[number]);
-    let ground = &*task.ground;
+    let context = &*task.context;
     let share: Vec<&Item> = shared.share(number).collect();
     cell.set_thread(thread_id());
     let clock = RealClock::shared();
-    let mut scratch = Scratch::new(ground);
+    let mut scratch = Scratch::new(context);
     let (mut latency, mut part) = (Distributed::new(), Distributed::new());
     let mut outcome = Outcome { done: Vec::with_capacity(share.len()), ..Outcome::default() };
     shared.send(Event::Ready(number));
@@ -41,7 +41,7 @@ pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
         }
         cell.turns_to(at);
         let begin_ns = clock.now_ns();
-        let answer = (task.perform)(ground, item, &mut scratch);
+        let answer = (task.perform)(context, item, &mut scratch);
         ended_ns = clock.now_ns();
         match answer {
             Ok(()) => {

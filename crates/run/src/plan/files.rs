@@ -36,12 +36,12 @@ pub struct LayoutStep {
     /// Name that fio prints before `Laying out IO file`.
     pub job_name: String,
     /// The files: bytes each must have, and how it gets them.
-    pub files: Vec<(PathBuf, u64, Make)>,
+    pub files: Vec<(PathBuf, u64, LayoutMethod)>,
 }
 
 /// How a missing or short file is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Make {
+pub enum LayoutMethod {
     /// Only created, its space reserved as `fallocate` says: a writer fills it.
     Reserve,
     /// Written from end to end: a reader needs real data.
@@ -49,12 +49,13 @@ pub enum Make {
 }
 
 /// What planning a worker's files gave.
+#[derive(Default)]
 pub(super) struct PlannedFiles {
     pub(super) files: Vec<PlannedFile>,
     pub(super) bytes: u64,
     /// What ends a pass before the files do.
     pub(super) pass_bytes: Option<u64>,
-    pub(super) layout: Vec<(PathBuf, u64, Make)>,
+    pub(super) layout: Vec<(PathBuf, u64, LayoutMethod)>,
     /// The layout makes them, for this worker or for one before it.
     pub(super) laid_out: bool,
     pub(super) refused: Option<Refusal>,
@@ -87,15 +88,7 @@ impl<'facts> Sizes<'facts> {
     /// `drawn` gives the sizes that `filesize` leaves open.
     pub(super) fn plan_files(&mut self, job: &Job, clone: u32, drawn: FileSizes) -> PlannedFiles {
         let paths = file_paths(job, clone);
-        let mut planned = PlannedFiles {
-            files: Vec::new(),
-            bytes: 0,
-            pass_bytes: None,
-            layout: Vec::new(),
-            laid_out: false,
-            refused: None,
-            rejection: None,
-        };
+        let mut planned = PlannedFiles::default();
         let mut shares = Shares { job, count: paths.len() as u64, drawn };
         for (index, path) in (0..).zip(paths) {
             match self.plan_file(job, clone, &path, index, &mut shares) {
@@ -177,7 +170,7 @@ impl<'facts> Sizes<'facts> {
         path: &Path,
         index: u64,
         shares: &mut Shares<'_>,
-    ) -> Result<(PlannedFile, Option<Make>), Refusal> {
+    ) -> Result<(PlannedFile, Option<LayoutMethod>), Refusal> {
         let without_disk = job.submission.engine.is_diskless();
         let kind = if without_disk { FileKind::Missing } else { self.kind(path) };
         let size_now = if without_disk { 0 } else { self.size(path) };
@@ -251,7 +244,7 @@ impl<'facts> Sizes<'facts> {
         }
     }
 
-    fn make(&self, job: &Job, path: &Path, needed: u64, size_now: u64, kind: FileKind) -> Option<Make> {
+    fn make(&self, job: &Job, path: &Path, needed: u64, size_now: u64, kind: FileKind) -> Option<LayoutMethod> {
         if kind == FileKind::Regular && size_now >= needed || job.files.create_on_open {
             return None;
         }
@@ -260,7 +253,7 @@ impl<'facts> Sizes<'facts> {
         }
         // A mapping cannot grow its file, and a reader needs data.
         let fill = job.pattern.access.reads || job.files.overwrite || job.submission.engine.maps_files();
-        Some(if fill { Make::Fill } else { Make::Reserve })
+        Some(if fill { LayoutMethod::Fill } else { LayoutMethod::Reserve })
     }
 }
 
@@ -307,8 +300,8 @@ impl Shares<'_> {
 }
 
 /// Whether the file has its size once the layout is done.
-fn sets_size(job: &Job, make: Make) -> bool {
-    make == Make::Fill || !matches!(job.files.fallocate, Fallocate::None | Fallocate::Keep)
+fn sets_size(job: &Job, make: LayoutMethod) -> bool {
+    make == LayoutMethod::Fill || !matches!(job.files.fallocate, Fallocate::None | Fallocate::Keep)
 }
 
 /// The smallest block of any direction, used or not: what fio aligns to.

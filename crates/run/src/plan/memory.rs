@@ -1,5 +1,5 @@
-//! Whether the buffers fit in the memory that there is for them. Nobody is helped by a run that the kernel kills for
-//! want of memory, perhaps with others beside it.
+//! Whether the buffers fit in memory. A run that does not fit is refused: the kernel would kill it, perhaps with other
+//! programs.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const WORKER_BYTES: u64 = 1 << 20;
 
 /// A sentence if the buffers of the jobs that run together are larger than the memory of the machine, or of the control
 /// group, as far as these are known.
-pub(super) fn objection(workers: &[WorkerPlan], facts: &HostFacts) -> Option<String> {
+pub(super) fn refusal(workers: &[WorkerPlan], facts: &HostFacts) -> Option<String> {
     let mut stages: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     let with_buffers = |worker: &&WorkerPlan| worker.refused.is_none() && !worker.job.submission.engine.is_diskless();
     for worker in workers.iter().filter(with_buffers) {
@@ -45,11 +45,11 @@ pub(super) fn objection(workers: &[WorkerPlan], facts: &HostFacts) -> Option<Str
 mod tests {
     use super::*;
 
-    fn objection_to(words: &str) -> Option<String> {
-        objection_with(words, 1 << 30, None)
+    fn refusal_of(words: &str) -> Option<String> {
+        refusal_with(words, 1 << 30, None)
     }
 
-    fn objection_with(words: &str, machine: u64, group: Option<u64>) -> Option<String> {
+    fn refusal_with(words: &str, machine: u64, group: Option<u64>) -> Option<String> {
         let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
         let job::Outcome::Run(request) = job::parse_command_line(&words, &mut crate::MachineSources) else {
             panic!("{words:?} is a job")
@@ -57,28 +57,28 @@ mod tests {
         let plan = crate::plan::plan(&request.jobs, &probe::HostFacts::default(), 0);
         let host = results::Host { memory_bytes: Some(machine), ..Default::default() };
         let limits = probe::Limits { cgroup_memory_bytes: Ok(group), ..Default::default() };
-        objection(&plan.workers, &HostFacts { host, limits, ..Default::default() })
+        refusal(&plan.workers, &HostFacts { host, limits, ..Default::default() })
     }
 
     #[test]
     fn buffers_of_jobs_that_run_together_must_fit() {
         let job = "--name=a --filename=x --size=1m --ioengine=io_uring --bs=1m --iodepth=600";
-        assert_eq!(objection_to(job), None);
-        let text = objection_to(&format!("{job} --numjobs=2")).unwrap();
+        assert_eq!(refusal_of(job), None);
+        let text = refusal_of(&format!("{job} --numjobs=2")).unwrap();
         assert!(text.contains("1.2 GiB") && text.contains("1.0 GiB of memory"), "{text}");
         let after = "--name=b --stonewall --filename=x --size=1m --ioengine=io_uring --bs=1m --iodepth=600";
-        assert_eq!(objection_to(&format!("{job} {after}")), None, "one after the other");
-        assert_eq!(objection_to(&job.replace("io_uring", "psync")), None, "one at a time");
+        assert_eq!(refusal_of(&format!("{job} {after}")), None, "one after the other");
+        assert_eq!(refusal_of(&job.replace("io_uring", "psync")), None, "one at a time");
     }
 
     #[test]
     fn the_control_group_may_allow_less_than_the_machine_has() {
         let job = "--name=a --filename=x --size=1m --ioengine=io_uring --bs=1m --iodepth=400";
-        assert_eq!(objection_with(job, 16 << 30, Some(1 << 30)), None);
-        let text = objection_with(job, 16 << 30, Some(410 << 20)).unwrap();
+        assert_eq!(refusal_with(job, 16 << 30, Some(1 << 30)), None);
+        let text = refusal_with(job, 16 << 30, Some(410 << 20)).unwrap();
         assert!(text.contains("may use 410 MiB in all"), "the program itself counts: {text}");
-        assert!(objection_with(job, 300 << 20, Some(410 << 20)).unwrap().contains("this machine has 0.3 GiB"));
+        assert!(refusal_with(job, 300 << 20, Some(410 << 20)).unwrap().contains("this machine has 0.3 GiB"));
         let small = "--name=a --filename=x --size=1m --ioengine=null --bs=1m";
-        assert_eq!(objection_with(small, 16 << 30, Some(8 << 20)), None, "no buffer is needed");
+        assert_eq!(refusal_with(small, 16 << 30, Some(8 << 20)), None, "no buffer is needed");
     }
 }

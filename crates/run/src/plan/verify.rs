@@ -20,12 +20,12 @@ pub(super) fn note_of_shared_files(workers: &[WorkerPlan]) -> Option<Note> {
     }
     let shared = users.values().find_map(|(count, verifies)| verifies.filter(|_| *count > 1))?;
     Some(Note {
-        id: "verify-shared-file".to_owned(),
-        severity: Severity::Caution,
-        node: None,
         job: Some(shared.job.name.clone()),
-        text: "multiple writers may overwrite blocks that belong to other jobs. This can cause verification \
-               failures."
-            .to_owned(),
+        ..Note::new(
+            "verify-shared-file",
+            Severity::Caution,
+            "multiple writers may overwrite blocks that belong to other jobs. This can cause verification \
+               failures.",
+        )
     })
 }

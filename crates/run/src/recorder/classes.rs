@@ -1,4 +1,4 @@
-//! The classes that latencies are told in through a run.
+//! The latency buckets of the series over time.
 
 /// Quarter octaves from 1 ns up.
 pub(crate) const CLASSES: usize = 256;

@@ -1,4 +1,4 @@
-//! Workers and layouts that are stuck in the kernel: when they are, and what is told of them.
+//! Workers and layouts that are stuck in the kernel: when they count as stuck, and the messages about them.
 
 use engine::errno::ETIMEDOUT;
 use job::PerDirection;
@@ -14,24 +14,24 @@ use crate::worker::{Refused, WorkerEnd};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// One worker under watch.
+/// The stall detector of one worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WorkerWatch {
-    /// Whether it is to end: that goes on for too long whatever it does.
+    /// Whether it is to end: then even progress does not extend its time.
     ending: StallDetector<bool>,
     /// Its totals, what else it has done, and what it is doing.
     working: StallDetector<(Published, u64, WorkerState)>,
 }
 
-/// The sentence about a layout that makes nothing.
+/// The message about a layout without progress.
 pub(crate) fn sentence_of_layout(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> String {
     let waiting = probe::waiting_of(thread).ok();
     let seconds = silent_ns / SECOND_NS;
     format!("{}: the layout has made nothing for {seconds} s; it is {}", plan.job.name, place(waiting.as_ref()))
 }
 
-/// The end of a worker whose layout is left behind.
-pub(crate) fn layout_left_behind(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> Refused {
+/// The end of a worker whose layout is abandoned.
+pub(crate) fn layout_abandoned(plan: &WorkerPlan, thread: u32, silent_ns: u64) -> Refused {
     let waiting = probe::waiting_of(thread).ok();
     let seconds = silent_ns / SECOND_NS;
     let message = format!(
@@ -91,8 +91,8 @@ fn in_flight_bytes(plan: &WorkerPlan) -> u64 {
     u64::from(plan.block_bytes_max) * plan.queueing.depth as u64
 }
 
-/// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not say. Which file is opened or
-/// closed the worker itself knows.
+/// What the worker's thread waits for; `None`: it has no thread yet, or the kernel does not say. Which file is opened
+/// or closed the worker itself knows.
 fn waiting(plan: &WorkerPlan, cell: &WorkerCell) -> Option<Waiting> {
     let mut waiting = probe::waiting_of(cell.thread()?).ok()?;
     if ["open", "close"].contains(&waiting.operation.as_str()) {
@@ -105,7 +105,7 @@ fn place(waiting: Option<&Waiting>) -> String {
     waiting.map_or_else(|| "in the kernel (the call is not visible)".to_owned(), |waiting| format!("in {waiting}"))
 }
 
-/// The sentence about a worker that does nothing.
+/// The message about a worker without progress.
 pub(crate) fn sentence_of_silence(plan: &WorkerPlan, cell: &WorkerCell, silent_ns: u64) -> String {
     let (job, number, seconds) = (&plan.job.name, plan.thread_number, silent_ns / SECOND_NS);
     let doing = match cell.state() {
@@ -116,11 +116,11 @@ pub(crate) fn sentence_of_silence(plan: &WorkerPlan, cell: &WorkerCell, silent_n
     format!("{job}: worker {number} {doing}; it is {}", place(waiting(plan, cell).as_ref()))
 }
 
-/// The end of a worker that is left behind: its last word, with an error that says where it is stuck unless it had one
-/// before.
-pub(crate) fn left_behind(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, overdue_ns: u64) -> WorkerEnd {
+/// The end of an abandoned worker: its latest interim record, with an error that says where it is stuck unless it had
+/// one before.
+pub(crate) fn abandoned(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, silent_ns: u64) -> WorkerEnd {
     let waiting = waiting(plan, cell);
-    let seconds = overdue_ns / SECOND_NS;
+    let seconds = silent_ns / SECOND_NS;
     let known = cell.take_end();
     let whole = known.is_some();
     let WorkerEnd { mut record, mut messages, .. } = known.unwrap_or_else(|| {
@@ -222,8 +222,8 @@ mod tests {
             cell.set_state(state);
             let mut watched = WorkerWatch::default();
             let mut look = |cell: &WorkerCell| watched.look(STEP_NS, &plan, cell, &control, 0);
-            let told = (1..1000).find(|_| look(&cell) == Found::Silent(2_000_000_000));
-            assert_eq!(told, Some(21), "the first look counts nothing");
+            let reported = (1..1000).find(|_| look(&cell) == Found::Silent(2_000_000_000));
+            assert_eq!(reported, Some(21), "the first look counts nothing");
             assert!(sentence_of_silence(&plan, &cell, 2_000_000_000).contains(doing));
             cell.step();
             let lost = (1..1000).find(|_| matches!(look(&cell), Found::Lost(_)));
@@ -235,13 +235,13 @@ mod tests {
     fn silence_is_told_once_and_not_of_a_slow_schedule() {
         let (cell, control) = (WorkerCell::new(), Control::default());
         cell.set_state(WorkerState::Running);
-        let told = |words: &str| {
+        let reported = |words: &str| {
             let (plan, mut watched) = (plan(words), WorkerWatch::default());
             let silent = |found| matches!(found, Found::Silent(_));
             (0..1000).filter(|_| silent(watched.look(STEP_NS, &plan, &cell, &control, 0))).count()
         };
-        assert_eq!(told("--name=a --ioengine=null --size=1m"), 1);
-        assert_eq!(told("--name=a --ioengine=null --size=1m --rate_iops=1"), 0);
+        assert_eq!(reported("--name=a --ioengine=null --size=1m"), 1);
+        assert_eq!(reported("--name=a --ioengine=null --size=1m --rate_iops=1"), 0);
     }
 
     #[test]
@@ -249,7 +249,7 @@ mod tests {
         let (plan, cell) = (plan("--name=a --ioengine=null --size=1m"), WorkerCell::new());
         let of_reads = |read| PerDirection { read, ..PerDirection::default() };
         cell.publish(Published { bytes: of_reads(8192), ios: of_reads(2), open_files: 1 });
-        let end = left_behind(&plan, &cell, 1500, 31_000_000_000);
+        let end = abandoned(&plan, &cell, 1500, 31_000_000_000);
         let read = &end.record.directions.read;
         assert_eq!((read.bytes, read.ios, read.runtime_ms, end.record.directions.write.runtime_ms), (8192, 2, 1500, 0));
         let error = end.record.error.unwrap();

@@ -3,7 +3,7 @@
 use results::JobRecord;
 use workload::Op;
 
-/// What a worker leaves behind.
+/// What a worker returns at its end.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkerEnd {
     pub(crate) record: JobRecord,
@@ -11,7 +11,7 @@ pub(crate) struct WorkerEnd {
     pub(crate) messages: Vec<String>,
     /// The request that ended the job, with its errno.
     pub(crate) failed: Option<(Op, i32)>,
-    /// Requests of it, or itself, are in the kernel for good.
+    /// Requests of it, or the worker itself, are stuck in the kernel.
     pub(crate) lost: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is said of a worker's end, in fio's words where fio has any.
+//! Messages about a worker's end, in fio's words where fio has any.
 
 use engine::errno::ETIMEDOUT;
 use results::{LostRequest, LostRequests};
@@ -42,7 +42,7 @@ pub(super) fn of_failure(plan: &WorkerPlan, failure: &Failure) -> Vec<String> {
     lines
 }
 
-/// What there is to say about requests that never came back: all of them, as far as a record lists them.
+/// Messages about requests that never completed, as far as the record lists them.
 pub(super) fn of_lost(plan: &WorkerPlan, lost: &Lost) -> Vec<String> {
     let name = &plan.job.name;
     let shown = |op: &Op| {

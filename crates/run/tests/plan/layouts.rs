@@ -1,75 +1,49 @@
 //! What is made before the run, and how.
 
-use run::plan::Make::{Fill, Reserve};
+use run::plan::LayoutMethod::{self, Fill, Reserve};
 
 use crate::world::{World, layouts, plan};
 
-fn made(worker: usize, path: &str, bytes: u64, make: run::plan::Make) -> (usize, String, u64, run::plan::Make) {
-    (worker, path.to_owned(), bytes, make)
-}
+/// Bytes of `f` before (0: it is not there), the words, and what is made: by which worker, what, how long and how.
+type Made = (u64, &'static str, &'static [(usize, &'static str, u64, LayoutMethod)]);
+
+#[rustfmt::skip]
+const MADE: &[Made] = &[
+    // A writer gets room and a reader gets data; overwriting and mapping need data too.
+    (0, "--rw=write --size=64k", &[(0, "a.0.0", 65_536, Reserve)]),
+    (0, "--rw=randread --size=64k", &[(0, "a.0.0", 65_536, Fill)]),
+    (0, "--rw=randrw --size=64k", &[(0, "a.0.0", 65_536, Fill)]),
+    (0, "--rw=write --size=64k --overwrite=1", &[(0, "a.0.0", 65_536, Fill)]),
+    (0, "--rw=write --size=64k --ioengine=mmap", &[(0, "a.0.0", 65_536, Fill)]),
+    // The offset is part of what is made.
+    (0, "--rw=write --size=8k --offset=4k", &[(0, "a.0.0", 12_288, Reserve)]),
+    // A file that is long enough is left alone, one that is too short is made anew.
+    (400_000, "--rw=write --filename=f --size=8k", &[]),
+    (400_000, "--rw=read --filename=f --size=400000", &[]),
+    (400_000, "--rw=read --filename=f", &[]),
+    (4096, "--rw=write --filename=f --size=8k", &[(0, "f", 8192, Reserve)]),
+    // Clones that share a file make it once, others one each.
+    (0, "--filename=f --size=64k --numjobs=3", &[(0, "f", 65_536, Fill)]),
+    (0, "--size=4k --numjobs=2", &[(0, "a.0.0", 4096, Fill), (1, "a.1.0", 4096, Fill)]),
+    // A later job that space_needs more makes the file again; a reader behind a writer reads what was written.
+    (0, "--filename=f --size=64k --name=b --filename=f --size=128k",
+        &[(0, "f", 65_536, Fill), (1, "f", 131_072, Fill)]),
+    (0, "--filename=f --rw=write --size=64k --name=b --stonewall --filename=f --size=64k", &[(0, "f", 65_536, Reserve)]),
+    // A reservation that sets no size does not serve the next job.
+    (0, "--fallocate=none --filename=f --rw=write --size=64k --name=b --fallocate=none --filename=f --size=64k",
+        &[(0, "f", 65_536, Reserve), (1, "f", 65_536, Fill)]),
+    (0, "--fallocate=keep --filename=f --rw=write --size=64k --name=b --fallocate=keep --filename=f --size=64k",
+        &[(0, "f", 65_536, Reserve), (1, "f", 65_536, Fill)]),
+];
 
 #[test]
-fn a_writer_gets_room_and_a_reader_gets_data() {
-    assert_eq!(layouts(&plan("--name=a --rw=write --size=64k")), [made(0, "a.0.0", 65_536, Reserve)]);
-    assert_eq!(layouts(&plan("--name=a --rw=randread --size=64k")), [made(0, "a.0.0", 65_536, Fill)]);
-    assert_eq!(layouts(&plan("--name=a --rw=randrw --size=64k")), [made(0, "a.0.0", 65_536, Fill)]);
-}
-
-#[test]
-fn overwriting_and_mapping_need_data_too() {
-    assert_eq!(layouts(&plan("--name=a --rw=write --size=64k --overwrite=1"))[0].3, Fill);
-    assert_eq!(layouts(&plan("--name=a --rw=write --size=64k --ioengine=mmap"))[0].3, Fill);
-}
-
-#[test]
-fn the_offset_is_part_of_what_is_made() {
-    assert_eq!(layouts(&plan("--name=a --rw=write --size=8k --offset=4k")), [made(0, "a.0.0", 12_288, Reserve)]);
-}
-
-#[test]
-fn a_file_that_is_long_enough_is_left_alone() {
-    let mut world = World::new().file("f", 400_000);
-    assert!(world.plan("--name=a --rw=write --filename=f --size=8k").layouts.is_empty());
-    assert!(world.plan("--name=a --rw=read --filename=f --size=400000").layouts.is_empty());
-    assert!(world.plan("--name=a --rw=read --filename=f").layouts.is_empty());
-}
-
-#[test]
-fn a_file_that_is_too_short_is_made_anew() {
-    let plan = World::new().file("f", 4096).plan("--name=a --rw=write --filename=f --size=8k");
-    assert_eq!(layouts(&plan), [made(0, "f", 8192, Reserve)]);
-}
-
-#[test]
-fn clones_that_share_a_file_make_it_once() {
-    assert_eq!(layouts(&plan("--name=a --filename=f --size=64k --numjobs=3")), [made(0, "f", 65_536, Fill)]);
-}
-
-#[test]
-fn clones_with_files_of_their_own_make_one_each() {
-    let plan = plan("--name=a --size=4k --numjobs=2");
-    assert_eq!(layouts(&plan), [made(0, "a.0.0", 4096, Fill), made(1, "a.1.0", 4096, Fill)]);
-}
-
-#[test]
-fn a_later_job_that_needs_more_makes_the_file_again() {
-    let plan = plan("--name=a --filename=f --size=64k --name=b --filename=f --size=128k");
-    assert_eq!(layouts(&plan), [made(0, "f", 65_536, Fill), made(1, "f", 131_072, Fill)]);
-}
-
-#[test]
-fn a_reader_behind_a_writer_reads_what_was_written() {
-    let plan = plan("--name=a --filename=f --rw=write --size=64k --name=b --stonewall --filename=f --size=64k");
-    assert_eq!(layouts(&plan), [made(0, "f", 65_536, Reserve)]);
-}
-
-#[test]
-fn a_reservation_that_sets_no_size_does_not_serve_the_next_job() {
-    for fallocate in ["none", "keep"] {
-        let plan = plan(&format!(
-            "--fallocate={fallocate} --name=a --filename=f --rw=write --size=64k --name=b --filename=f --size=64k"
-        ));
-        assert_eq!(layouts(&plan), [made(0, "f", 65_536, Reserve), made(1, "f", 65_536, Fill)], "{fallocate}");
+fn what_is_made_for_whom() {
+    for (before, words, wanted) in MADE {
+        let mut world = if *before > 0 { World::new().file("f", *before) } else { World::new() };
+        let plan = world.plan(&format!("--name=a {words}"));
+        let made = layouts(&plan);
+        let made: Vec<_> = made.iter().map(|(worker, path, bytes, make)| (*worker, &**path, *bytes, *make)).collect();
+        assert_eq!(made, *wanted, "{words}");
     }
 }
 
@@ -78,7 +52,7 @@ fn a_job_that_cannot_run_makes_nothing_and_serves_nobody() {
     let mut world = World::new().other("d", probe::FileKind::Directory);
     let plan = world.plan("--name=a --filename=f:d --size=64k --name=b --filename=f --size=64k");
     assert!(plan.workers[0].refused.is_some());
-    assert_eq!(layouts(&plan), [made(1, "f", 65_536, Fill)]);
+    assert_eq!(layouts(&plan), [(1, "f".to_owned(), 65_536, Fill)]);
 }
 
 #[test]

@@ -20,13 +20,13 @@ fn a_share_of_a_missing_file_is_refused_alike() {
 
 #[test]
 fn two_writers_of_a_file_that_is_verified_are_told() {
-    let told = |words: &str| plan(words).notes.iter().any(|note| note.id == "verify-shared-file");
-    assert!(told("--name=a --rw=write --size=8k --filename=f --numjobs=2 --verify=crc32c"));
-    assert!(told(
+    let noted = |words: &str| plan(words).notes.iter().any(|note| note.id == "verify-shared-file");
+    assert!(noted("--name=a --rw=write --size=8k --filename=f --numjobs=2 --verify=crc32c"));
+    assert!(noted(
         "--name=a --rw=write --size=8k --filename=f --verify=md5 --name=b --rw=write --filename=f --verify=0"
     ));
-    assert!(!told("--name=a --rw=write --size=8k --numjobs=2 --verify=crc32c"), "each has a file of its own");
-    assert!(!told("--name=a --rw=write --size=8k --filename=f --numjobs=2"), "nobody verifies");
+    assert!(!noted("--name=a --rw=write --size=8k --numjobs=2 --verify=crc32c"), "each has a file of its own");
+    assert!(!noted("--name=a --rw=write --size=8k --filename=f --numjobs=2"), "nobody verifies");
 }
 
 #[test]

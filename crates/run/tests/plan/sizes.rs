@@ -2,11 +2,60 @@
 
 use crate::world::{World, plan, ranges};
 
+/// What stands there (`f` and `g`, bytes; 0: nothing), the words, the ranges of the files, and why.
+type Used = (u64, u64, &'static str, &'static [(u64, u64)], &'static str);
+
+#[rustfmt::skip]
+const USED: &[Used] = &[
+    (0, 0, "--rw=write --size=64k --nrfiles=3", &[(0, 21_845); 3], "the size is shared among the files"),
+    (0, 0, "--rw=write --size=64k --filename=f:g --nrfiles=4", &[(0, 32_768); 2], "filename counts its files"),
+    (0, 0, "--rw=write --filesize=10k --nrfiles=2", &[(0, 10_240); 2], "of each file, and makes size optional"),
+    (0, 0, "--rw=write --filesize=16k --size=8k --nrfiles=2", &[(0, 16_384); 2], "the size limits the I/O only"),
+    (0, 0, "--rw=write --filesize=64k --offset=16k", &[(16_384, 49_152)], "counted from the start of the file"),
+    (0, 0, "--rw=write --filename=f --offset=50% --size=64k", &[(0, 65_536)], "a percentage of nothing is nothing"),
+    (0, 0, "--ioengine=null --size=64k --nrfiles=3", &[(0, 21_845); 3], "engines without files have ranges all the same"),
+    (999, 0, "--ioengine=null --filename=f --size=64k --rw=write", &[(0, 65_536)], "whatever stands there"),
+    (100_000, 5000, "--rw=write --filesize=4k-64k --filename=f:g:h", &[(0, 12_288), (0, 5000), (0, 20_480)],
+        "a size that lies in the range is kept"),
+    (100_000, 50_000, "--filename=f:g", &[(0, 100_000), (0, 50_000)], "without a size the whole file"),
+    (100_000, 0, "--filename=f --offset=40k", &[(40_960, 59_040)], "the offset shortens it"),
+    (100_000, 50_000, "--filename=f:g --size=50%", &[(0, 50_000), (0, 25_000)], "of each existing file"),
+    (100_000, 0, "--filename=f --size=100% --offset=40k", &[(40_960, 59_040)], "ends where the file ends"),
+    // 50,000 lies between 12 and 13 blocks of 4 KiB.
+    (100_000, 0, "--filename=f --offset=50%", &[(53_248, 46_752)], "rounded up to the smallest block"),
+    (100_000, 0, "--filename=f --offset=50% --bsrange=1k-4k", &[(50_176, 49_824)], "rounded up to the smallest block"),
+    (100_000, 0, "--filename=f --offset=1000", &[(1000, 99_000)], "bytes are left alone"),
+];
+
 #[test]
-fn the_size_is_shared_among_the_files() {
-    let plan = plan("--name=a --rw=write --size=64k --nrfiles=3");
-    assert_eq!(ranges(&plan), [(0, 21_845); 3]);
-    assert_eq!(plan.workers[0].workload.bytes, 65_536);
+fn the_ranges_of_the_files() {
+    for (f, g, words, wanted, why) in USED {
+        let standing = [("f", *f), ("g", *g)].into_iter().filter(|(_, bytes)| *bytes > 0);
+        let mut world = standing.fold(World::new(), |world, (path, bytes)| world.file(path, bytes));
+        let plan = world.plan(&format!("--name=a {words}"));
+        assert_eq!(ranges(&plan), *wanted, "{words}: {why}");
+        // The null engine neither reads nor makes a file, and a share of one that is there needs no more of it.
+        if words.contains("null") || words.contains('%') && *f > 0 {
+            assert!(plan.layouts.is_empty(), "{words}");
+        }
+    }
+}
+
+#[test]
+fn what_is_transferred_and_where() {
+    let of = |words: &str| {
+        let plan = plan(&format!("--name=a --rw=write {words}"));
+        (ranges(&plan)[0].1, plan.workers[0].workload.bytes, plan.workers[0].workload.starts_over)
+    };
+    assert_eq!(of("--size=64k"), (65_536, 65_536, false));
+    assert_eq!(of("--size=64k --io_size=32k"), (65_536, 32_768, true));
+    assert_eq!(of("--size=64k --io_size=50%"), (65_536, 32_768, true));
+    assert_eq!(of("--filesize=64k --io_size=128k"), (65_536, 131_072, true));
+    assert_eq!(of("--size=64k --nrfiles=3").1, 65_536);
+    assert_eq!(of("--filesize=10k --nrfiles=2").1, 20_480);
+    assert_eq!(of("--filesize=16k --size=8k --nrfiles=2").1, 8192);
+    let mut world = World::new().file("f", 100_000).file("g", 50_000);
+    assert_eq!(world.plan("--name=a --filename=f:g").workers[0].workload.bytes, 150_000);
 }
 
 #[test]
@@ -19,84 +68,12 @@ fn whole_blocks_that_are_left_over_go_to_the_first_files() {
 }
 
 #[test]
-fn filename_counts_its_files_whatever_nrfiles_says() {
-    let plan = plan("--name=a --rw=write --size=64k --filename=f:g --nrfiles=4");
-    assert_eq!(ranges(&plan), [(0, 32_768); 2]);
-}
-
-#[test]
-fn a_file_size_is_that_of_each_file_and_makes_size_optional() {
-    let plan = plan("--name=a --rw=write --filesize=10k --nrfiles=2");
-    assert_eq!(ranges(&plan), [(0, 10_240); 2]);
-    assert_eq!(plan.workers[0].workload.bytes, 20_480);
-}
-
-#[test]
-fn the_size_limits_the_io_in_files_of_a_given_size() {
-    let plan = plan("--name=a --rw=write --filesize=16k --size=8k --nrfiles=2");
-    assert_eq!(ranges(&plan), [(0, 16_384); 2]);
-    assert_eq!(plan.workers[0].workload.bytes, 8192);
-}
-
-#[test]
-fn a_file_size_counts_from_the_start_of_the_file_not_from_the_offset() {
-    assert_eq!(ranges(&plan("--name=a --rw=write --filesize=64k --offset=16k")), [(16_384, 49_152)]);
-}
-
-#[test]
 fn a_range_of_file_sizes_is_drawn_as_fio_draws_it() {
     let plan = plan("--name=a --rw=write --filesize=4k-64k --nrfiles=2 --numjobs=3");
     let lengths = |worker: usize| -> Vec<u64> { plan.workers[worker].files.iter().map(|file| file.length).collect() };
     assert_eq!(lengths(0), [12_288, 20_480]);
     assert_eq!(lengths(1), [20_480, 57_344]);
     assert_eq!(lengths(2), [40_960, 36_864]);
-}
-
-#[test]
-fn a_file_whose_size_lies_in_the_range_keeps_it() {
-    let mut world = World::new().file("f", 100_000).file("g", 5000);
-    let plan = world.plan("--name=a --rw=write --filesize=4k-64k --filename=f:g:h");
-    assert_eq!(ranges(&plan), [(0, 12_288), (0, 5000), (0, 20_480)]);
-}
-
-#[test]
-fn without_a_size_the_whole_file_is_used() {
-    let mut world = World::new().file("f", 100_000).file("g", 50_000);
-    let plan = world.plan("--name=a --filename=f:g");
-    assert_eq!(ranges(&plan), [(0, 100_000), (0, 50_000)]);
-    assert_eq!(plan.workers[0].workload.bytes, 150_000);
-}
-
-#[test]
-fn without_a_size_the_offset_shortens_the_file() {
-    assert_eq!(ranges(&World::new().file("f", 100_000).plan("--name=a --filename=f --offset=40k")), [(40_960, 59_040)]);
-}
-
-#[test]
-fn a_percentage_is_of_each_existing_file() {
-    let mut world = World::new().file("f", 100_000).file("g", 50_000);
-    assert_eq!(ranges(&world.plan("--name=a --filename=f:g --size=50%")), [(0, 50_000), (0, 25_000)]);
-}
-
-#[test]
-fn a_percentage_ends_where_the_file_ends() {
-    let plan = World::new().file("f", 100_000).plan("--name=a --filename=f --size=100% --offset=40k");
-    assert_eq!(ranges(&plan), [(40_960, 59_040)]);
-    assert!(plan.layouts.is_empty());
-}
-
-#[test]
-fn an_offset_in_percent_is_rounded_up_to_the_smallest_block() {
-    let mut world = World::new().file("f", 100_000);
-    // 50,000 lies between 12 and 13 blocks of 4 KiB.
-    assert_eq!(ranges(&world.plan("--name=a --filename=f --offset=50%")), [(53_248, 46_752)]);
-    assert_eq!(ranges(&world.plan("--name=a --filename=f --offset=50% --bsrange=1k-4k")), [(50_176, 49_824)]);
-    assert_eq!(ranges(&world.plan("--name=a --filename=f --offset=1000")), [(1000, 99_000)], "bytes are left alone");
-}
-
-#[test]
-fn a_percentage_of_a_missing_file_is_nothing() {
-    assert_eq!(ranges(&plan("--name=a --rw=write --filename=f --offset=50% --size=64k")), [(0, 65_536)]);
 }
 
 #[test]
@@ -123,27 +100,6 @@ fn each_clone_finds_the_file_as_the_one_before_will_have_made_it() {
     let words = "--name=a --filename=f --size=64k --offset=50% --offset_increment=10% --numjobs=3";
     let plan = World::new().file("f", 100_000).plan(words);
     assert_eq!(plan.layouts.last().unwrap().files[0].1, 159_744);
-}
-
-#[test]
-fn io_size_is_how_much_and_size_is_where() {
-    let of = |words: &str| {
-        let plan = plan(words);
-        (ranges(&plan)[0].1, plan.workers[0].workload.bytes, plan.workers[0].workload.starts_over)
-    };
-    assert_eq!(of("--name=a --rw=write --size=64k"), (65_536, 65_536, false));
-    assert_eq!(of("--name=a --rw=write --size=64k --io_size=32k"), (65_536, 32_768, true));
-    assert_eq!(of("--name=a --rw=write --size=64k --io_size=50%"), (65_536, 32_768, true));
-    assert_eq!(of("--name=a --rw=write --filesize=64k --io_size=128k"), (65_536, 131_072, true));
-}
-
-#[test]
-fn engines_without_files_have_ranges_all_the_same() {
-    assert_eq!(ranges(&plan("--name=a --ioengine=null --size=64k --nrfiles=3")), [(0, 21_845); 3]);
-    // Whatever stands there: the null engine neither reads nor makes it.
-    let plan = World::new().file("f", 999).plan("--name=a --ioengine=null --filename=f --size=64k --rw=write");
-    assert_eq!(ranges(&plan), [(0, 65_536)]);
-    assert!(plan.layouts.is_empty());
 }
 
 #[test]

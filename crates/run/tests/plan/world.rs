@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use job::{Job, Machine, Outcome, Sources};
 use probe::{DeviceUse, FileKind, HostFacts, PathFacts};
-use run::plan::{Make, Plan};
+use run::plan::{LayoutMethod, Plan};
 
 /// What stands where. Paths that nothing is said about are missing files.
 #[derive(Default)]
@@ -110,7 +110,7 @@ pub(crate) fn ranges(plan: &Plan) -> Vec<(u64, u64)> {
 }
 
 /// Thread number's worker, path, bytes and manner of each file that is made.
-pub(crate) fn layouts(plan: &Plan) -> Vec<(usize, String, u64, Make)> {
+pub(crate) fn layouts(plan: &Plan) -> Vec<(usize, String, u64, LayoutMethod)> {
     let files = plan.layouts.iter().flat_map(|step| step.files.iter().map(|file| (step.worker, file)));
     files.map(|(worker, (path, bytes, make))| (worker, path.display().to_string(), *bytes, *make)).collect()
 }

@@ -140,6 +140,6 @@ fn a_log_that_cannot_be_written_keeps_the_jobs_from_running() {
     let jobs = jobs("--numjobs=2 --write_bw_log=/nonexistent/x");
     let ran = crate::ran::conduct(&jobs, None);
     assert!(ran.record.jobs.iter().all(|job| job.error.is_some() && job.directions.read.ios == 0));
-    let said = ran.messages.join("\n");
-    assert!(said.contains("/nonexistent/x_bw.1.log") && said.contains("Next step"), "{said}");
+    let messages = ran.messages.join("\n");
+    assert!(messages.contains("/nonexistent/x_bw.1.log") && messages.contains("Next step"), "{messages}");
 }

@@ -22,20 +22,7 @@ const KINDS: [VerifyKind; 15] = [
 ];
 
 fn verify(kind: VerifyKind) -> Verify {
-    Verify {
-        kind,
-        read_back: true,
-        interval: None,
-        header_offset: 0,
-        pattern: None,
-        fatal: false,
-        dump: false,
-        backlog: 0,
-        backlog_batch: 0,
-        only: false,
-        fresh: true,
-        state_save: true,
-    }
+    Verify { kind, ..job::draft::Draft::default().written.verify }
 }
 
 fn seal(verify: &Verify) -> Seal {
@@ -95,9 +82,12 @@ fn the_sentences_are_fio_s() {
     let place = "at file f offset 8192, length 4096 (requested block: offset=8192, length=4096";
     let mut damaged = block.clone();
     damaged[100] ^= 1;
-    let said = words(&seal, &damaged, Expected::Anybody);
-    assert!(said.starts_with(&format!("crc32c: verify failed {place}, flags=8)\n       Expected CRC: ")), "{said}");
-    assert!(said.contains("\n       Received CRC: "), "{said}");
+    let message = words(&seal, &damaged, Expected::Anybody);
+    assert!(
+        message.starts_with(&format!("crc32c: verify failed {place}, flags=8)\n       Expected CRC: ")),
+        "{message}"
+    );
+    assert!(message.contains("\n       Received CRC: "), "{message}");
     damaged[0] = 0xcb;
     assert_eq!(
         words(&seal, &damaged, Expected::Anybody),
@@ -134,9 +124,9 @@ fn a_pattern_is_compared_from_the_first_byte_to_the_last() {
     assert_eq!(block, before, "no header");
     assert_eq!(words(&seal, &block, Expected::WriteOfThisRun(0)), "");
     block[4095] ^= 3;
-    let said = words(&seal, &block, Expected::Anybody);
+    let message = words(&seal, &block, Expected::Anybody);
     assert!(
-        said.starts_with("fio: got pattern '62', wanted '61'. Bad bits 2\nfio: bad pattern block offset 4095\n"),
-        "{said}"
+        message.starts_with("fio: got pattern '62', wanted '61'. Bad bits 2\nfio: bad pattern block offset 4095\n"),
+        "{message}"
     );
 }

@@ -7,18 +7,19 @@ use results::evidence::Seen;
 
 use super::super::lines::{TESTS, Timing};
 use super::*;
-use crate::study::{Place, StudyRun, planned_row};
+use crate::study::{Caller, Place, StudyRun, planned_row};
 use crate::watch::Unwatched;
-use crate::workplace::{Needs, Workplace};
+use crate::work_directory::{SpaceNeeds, WorkDirectory};
 
 /// What `measure` asks, answered by the simulated storage.
 fn simulated() -> Study {
     let place = Place { name: "/data".into(), path: "/".into() };
     let mut unwatched = Unwatched;
     let control = Arc::new(run::Control::default());
-    let mut study_run = StudyRun::begin(Question::Measure, &[place], "test", Vec::new(), control, &mut unwatched);
+    let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut unwatched };
+    let mut study_run = StudyRun::begin(Question::Measure, &[place], caller);
     let folder = tempfile::tempdir().unwrap();
-    let work = Workplace::open(folder.path(), None, Needs::default(), &study_run.control).unwrap();
+    let work = WorkDirectory::open(folder.path(), None, SpaceNeeds::default(), &study_run.control).unwrap();
     for test in TESTS.iter().filter(|test| test.words[0].ends_with("read")) {
         let words = ["--name=a", "--ioengine=sim", "--sim_service=100us", "--size=16m", "--lat_percentiles=1"];
         let mut command: Vec<String> = words.map(str::to_string).to_vec();
@@ -29,7 +30,7 @@ fn simulated() -> Study {
 }
 
 /// One sentence a line.
-fn told(study: &Study) -> String {
+fn sentences(study: &Study) -> String {
     of(study).join("\n")
 }
 
@@ -37,7 +38,7 @@ fn told(study: &Study) -> String {
 fn on_a_local_disk() {
     let mut study = simulated();
     study.targets[0].storage.class = StorageClass::Block;
-    insta::assert_snapshot!(told(&study));
+    insta::assert_snapshot!(sentences(&study));
 }
 
 #[test]

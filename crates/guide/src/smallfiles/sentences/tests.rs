@@ -1,13 +1,12 @@
 //! The sentences with figures in them.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use results::{Histogram, Latency, Moments, Question};
 
 use super::super::rule;
 use super::*;
-use crate::study::{StudyRun, planned_row};
+use crate::study::{Caller, StudyRun, planned_row};
 use crate::watch::Unwatched;
 
 /// A phase in which each operation took so long.
@@ -30,31 +29,23 @@ fn study(phases: &[(&str, u64, u64)], published: bool) -> Study {
         phase: Some(phase(name, *operations, *each_ns)),
         ..planned_row(0, name, name, 0, Vec::new())
     };
-    let mut unwatched = Unwatched;
     let control = Arc::new(run::Control::default());
-    let mut study = StudyRun::begin(Question::SmallFiles, &[], "test", Vec::new(), control, &mut unwatched).finish();
+    let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut Unwatched };
+    let mut study = StudyRun::begin(Question::SmallFiles, &[], caller).finish();
     study.rows = phases.iter().map(row).collect();
     rule::judge(&mut study, &[0, 1], published);
     study
 }
 
 fn mount(fstype: &str) -> Mount {
-    Mount {
-        id: Some(1),
-        device: results::evidence::DeviceNumber { major: 0, minor: 1 },
-        root: Some(PathBuf::from("/")),
-        mount_point: PathBuf::from("/mnt"),
-        fstype: fstype.into(),
-        source: "somewhere".into(),
-        options: "rw".split(',').map(str::to_owned).collect(),
-    }
+    Mount { fstype: fstype.into(), ..Mount::default() }
 }
 
 #[test]
 fn on_a_disk_and_what_the_loops_would_add() {
     let phases = [("write", 1001, 23_000), ("read", 1001, 8_000), ("fsync-file", 1001, 4_000_000)];
-    let told = of(&study(&phases, true), Some(&mount("ext4")), Some([17_000_000, 3_260_000_000]));
-    insta::assert_snapshot!(told.join("\n"));
+    let sentences = of(&study(&phases, true), Some(&mount("ext4")), Some([17_000_000, 3_260_000_000]));
+    insta::assert_snapshot!(sentences.join("\n"));
 }
 
 #[test]
@@ -65,14 +56,14 @@ fn of_the_literal_loops() {
         ("shell-write", 1001, 40_000),
         ("shell-read", 1001, 3_300_000),
     ];
-    let told = of(&study(&phases, true), Some(&mount("tmpfs")), Some([17_000_000, 3_260_000_000]));
-    insta::assert_snapshot!(told.join("\n"));
+    let sentences = of(&study(&phases, true), Some(&mount("tmpfs")), Some([17_000_000, 3_260_000_000]));
+    insta::assert_snapshot!(sentences.join("\n"));
 }
 
 #[test]
 fn of_other_files_on_object_storage() {
     let phases =
         [("write", 50, 72_900_000), ("read", 50, 4_000_000), ("create", 26, 123_000_000), ("unlink", 50, 9_000_000)];
-    let told = of(&study(&phases, false), Some(&mount("fuse.s3fs")), None);
-    insta::assert_snapshot!(told.join("\n"));
+    let sentences = of(&study(&phases, false), Some(&mount("fuse.s3fs")), None);
+    insta::assert_snapshot!(sentences.join("\n"));
 }

@@ -37,46 +37,46 @@ fn points(servers: f64, scatter: f64, deepest: u32) -> Vec<Point> {
 #[test]
 fn the_depth_after_which_only_latency_grows_is_named() {
     assert_eq!(
-        said(&points(8.0, 0.01, 64)),
+        description(&points(8.0, 0.01, 64)),
         "the knee is at depth 8: 80,000 IOPS at a mean latency of 100 µs. Beyond it only latency grows: up to depth \
          64 more requests in flight gain no throughput, while the mean becomes 8.00 times as long (800 µs) and p99 \
          changes from 200 µs to 1.60 ms."
     );
-    assert!(said(&points(1.0, 0.01, 64)).starts_with("the knee is at depth 1:"));
+    assert!(description(&points(1.0, 0.01, 64)).starts_with("the knee is at depth 1:"));
 }
 
 #[test]
 fn a_sweep_that_still_rises_has_none() {
-    let text = said(&points(64.0, 0.01, 64));
+    let text = description(&points(64.0, 0.01, 64));
     assert!(text.starts_with("no knee up to depth 64: from depth 32 to 64 throughput still grew by 100 %"), "{text}");
     assert!(text.contains("--iodepth 64..512"), "{text}");
 }
 
 #[test]
 fn runs_that_differ_hide_the_knee() {
-    let text = said(&points(8.0, 0.2, 64));
+    let text = description(&points(8.0, 0.2, 64));
     assert!(text.contains("the knee is anywhere from depth 8 to depth 64 or beyond"), "{text}");
     assert!(text.contains("The 8 runs per depth") && text.contains("known to ±20.0 %"), "{text}");
     let mut gentle = points(8.0, 0.02, 64);
     // Depth 4 is 9 % below the rest: that they gain more cannot be excluded.
     gentle[2].found.runs.iter_mut().for_each(|(_, iops)| *iops *= 1.82);
-    let text = said(&gentle);
+    let text = description(&gentle);
     assert!(text.contains("anywhere from depth 4 to depth 8."), "{text}");
 }
 
 #[test]
 fn too_few_points_or_runs_are_told() {
     assert_eq!(
-        said(&points(8.0, 0.01, 2)),
+        description(&points(8.0, 0.01, 2)),
         "no knee: 3 depths with a valid number are needed; this sweep has 2 depths."
     );
     let mut short = points(8.0, 0.001, 64);
     // The last depth was interrupted in its third turn.
     short[6].found.runs.truncate(2);
-    let text = said(&short);
+    let text = description(&short);
     assert!(text.starts_with("no conclusion about the knee: 2 runs per depth are too few"), "{text}");
     short[6].found.runs = vec![(5, 80_000.0), (7, 80_000.0), (6, 80_000.0)];
-    assert!(said(&short).starts_with("the knee is at depth 8"), "three rounds that all have");
+    assert!(description(&short).starts_with("the knee is at depth 8"), "three rounds that all have");
 }
 
 /// Runs of 3 s, each a little faster than the one before.
@@ -99,15 +99,7 @@ fn rows(depth: u32, servers: u32) -> Vec<Row> {
 }
 
 fn finding(id: &str, severity: Severity) -> Finding {
-    Finding {
-        id: id.into(),
-        severity,
-        node: None,
-        job: None,
-        numbers: Vec::new(),
-        cause: String::new(),
-        next: String::new(),
-    }
+    Finding::new(id, severity, String::new(), String::new())
 }
 
 #[test]
@@ -136,5 +128,5 @@ fn tails_that_overlap_are_not_called_different() {
     let mut points = points(8.0, 0.01, 16);
     let last = points.len() - 1;
     points[last].found.p99_interval = points[3].found.p99_interval;
-    assert!(said(&points).contains("(no clear difference)"));
+    assert!(description(&points).contains("(no clear difference)"));
 }

@@ -11,13 +11,13 @@ pub(in crate::sheet) fn depth(id: &str, title: &str, levels: &[u64; 7], class: &
     const WIDTH: f64 = 26.0;
     let total: u64 = levels.iter().sum();
     let share = |count: u64| count as f64 / total.max(1) as f64;
-    let said: Vec<String> = levels
+    let described: Vec<String> = levels
         .iter()
         .zip(JobRecord::DEPTH_LABELS)
         .filter(|(count, _)| **count > 0)
         .map(|(count, depth)| format!("depth {depth}: {} %", number(share(*count) * 100.0)))
         .collect();
-    let description = if said.is_empty() { "No request was counted.".to_owned() } else { said.join(", ") };
+    let description = if described.is_empty() { "No request was counted.".to_owned() } else { described.join(", ") };
     svg(
         &Frame { id, title, description: &description, size: (7.0 * WIDTH, 52.0) },
         html! {

@@ -165,11 +165,11 @@ fn in_lines(Bytes { read, write: written }: Bytes) -> Vec<String> {
 }
 
 fn layers_in_words(columns: &[Column]) -> String {
-    let said = |(name, column): (&&str, &Column)| match column {
+    let describe = |(name, column): (&&str, &Column)| match column {
         Column::Bytes(counted) => format!("{name}: {}", amount(*counted)),
         Column::Cache(words) => format!("{name}: {}", words.join(" ")),
         Column::Empty(words) => format!("{name}: {words}"),
     };
-    let words: Vec<String> = LAYERS.iter().zip(columns).map(said).collect();
+    let words: Vec<String> = LAYERS.iter().zip(columns).map(describe).collect();
     format!("{}.", words.join("; "))
 }

@@ -34,7 +34,7 @@ pub(in crate::sheet) struct Map {
 }
 
 impl Map {
-    /// `None` when nobody looked.
+    /// `None`: not recorded.
     pub(in crate::sheet) fn of<'a>(rounds: impl Iterator<Item = &'a [LatencySlice]>) -> Option<Map> {
         let rounds: Vec<Vec<LatencySlice>> = rounds.map(<[LatencySlice]>::to_vec).collect();
         rounds.iter().any(|round| !round.is_empty()).then_some(Map { rounds })

@@ -56,7 +56,7 @@ impl Axis {
     }
 
     /// What stands beside a point, as a sentence part.
-    fn said(self, rate: f64) -> String {
+    fn describe(self, rate: f64) -> String {
         match self {
             Axis::Iops => format!("{} IOPS, ", number(rate)),
             Axis::Megabytes => format!("{} MB/s, ", number(rate / 1e6)),
@@ -92,18 +92,18 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: Asked, axis: Axis, p
     let most = points().map(|point| point.rate).reduce(f64::max)? * 1.05;
     let x = Scale::linear(0.0, most, LEFT, SIZE.0 - RIGHT);
     let y = Scale::logarithmic(low, high, SIZE.1 - BOTTOM, TOP);
-    let said = |path: &Path| {
+    let describe = |path: &Path| {
         let points: Vec<String> = path
             .points
             .iter()
             .map(|point| {
-                let rate = axis.said(point.rate);
+                let rate = axis.describe(point.rate);
                 format!("{} {}: {rate}p99 {}", asked.word(), asked.label(point.number), duration(point.p99_ns))
             })
             .collect();
         format!("{}: {}.", path.name, points.join("; "))
     };
-    let description: Vec<String> = paths.iter().map(said).collect();
+    let description: Vec<String> = paths.iter().map(describe).collect();
     let frame = Frame { id, title, description: &description.join(" "), size: SIZE };
     let mut ends: Vec<f64> =
         paths.iter().map(|path| path.points.last().map_or(TOP, |point| y.at(point.p99_ns) + 4.0)).collect();

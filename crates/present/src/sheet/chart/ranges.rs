@@ -36,10 +36,10 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, groups: &[Group]) -> Option
     let high = ranges().map(|range| range.p999.unwrap_or(range.p99)).reduce(f64::max)? * 1.4;
     let x = Scale::logarithmic(low, high, LEFT, WIDTH - RIGHT);
     let (heights, bottom) = rows(groups.iter().map(|group| group.ranges.len()), TOP + 6.0, STEP, 8.0);
-    let said = |range: &Range| format!("{} p50 {}, p99 {}", range.name, duration(range.p50), duration(range.p99));
+    let describe = |range: &Range| format!("{} p50 {}, p99 {}", range.name, duration(range.p50), duration(range.p99));
     let description: Vec<String> = groups
         .iter()
-        .map(|group| format!("{}: {}.", group.title, group.ranges.iter().map(said).collect::<Vec<_>>().join("; ")))
+        .map(|group| format!("{}: {}.", group.title, group.ranges.iter().map(describe).collect::<Vec<_>>().join("; ")))
         .collect();
     let frame = Frame { id, title, description: &description.join(" "), size: (WIDTH, bottom + 40.0) };
     Some(svg(

@@ -54,11 +54,11 @@ pub(in crate::sheet) fn chart(id: &str, what: &str, baseline: &str, groups: &[Gr
     let (low, high) = (values().reduce(f64::min)?.min(1.0), values().reduce(f64::max)?.max(1.0));
     let x = Scale::logarithmic((low / 1.25).min(0.5), (high * 1.25).max(2.0), LEFT, WIDTH - RIGHT);
     let (heights, bottom) = rows(groups.iter().map(|group| group.dots.len() + 1), TOP + 14.0, STEP, 13.0);
-    let said = |group: &Group| {
+    let describe = |group: &Group| {
         let dots: Vec<String> = group.dots.iter().map(Dot::words).collect();
         format!("{}: {}.", group.title, dots.join("; "))
     };
-    let description: Vec<String> = groups.iter().map(said).collect();
+    let description: Vec<String> = groups.iter().map(describe).collect();
     let title = format!("{what} as a multiple of {}", shortened(baseline, 40));
     let frame = Frame { id, title: &title, description: &description.join(" "), size: (WIDTH, bottom + 40.0) };
     Some(svg(

@@ -54,9 +54,9 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, series: &Series, names: &[S
     let last = |line: &RoundLine| line.values.iter().rev().flatten().next().copied().unwrap_or(0.0);
     let mut ends: Vec<f64> = main.iter().map(|line| y.at(last(line)) + 4.0).collect();
     spread(&mut ends, 15.0, (top + 4.0, bottom));
-    let said =
+    let describe =
         |line: &&RoundLine| format!("{} {} MB/s in the table.", names[line.target], number(series.figure(line) / 1e6));
-    let description: Vec<String> = main.iter().map(said).collect();
+    let description: Vec<String> = main.iter().map(describe).collect();
     let frame = Frame { id, title, description: &description.join(" "), size: SIZE };
     svg(
         &frame,
@@ -119,8 +119,8 @@ fn sync_bands(series: &Series, x: &Scale, bottom: f64) -> Markup {
             @let (from, to) = (x.at(mark.at_s), x.at(mark.at_s + mark.lasted_s));
             @let at = bottom - 12.0 - 18.0 * index as f64;
             (rectangle(from, at, to - from, 10.0, &format!("sync {}", colour(mark.target))))
-            @let said = format!("last sync {} s", number(mark.lasted_s));
-            (label(from - 5.0, at + 9.0, &format!("mark end {}", colour(mark.target)), &said))
+            @let text = format!("last sync {} s", number(mark.lasted_s));
+            (label(from - 5.0, at + 9.0, &format!("mark end {}", colour(mark.target)), &text))
         }
     }
 }

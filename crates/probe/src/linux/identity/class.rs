@@ -1,4 +1,4 @@
-//! What kind of place a mount is.
+//! The storage class of a mount.
 
 use results::evidence::StorageClass;
 
@@ -95,18 +95,12 @@ fn remote(mount: &Mount) -> Option<StorageClass> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linux::block::fixture;
     use results::evidence::DeviceNumber;
 
     fn of(fstype: &str, major: u32, options: &str) -> StorageClass {
-        let mount = Mount {
-            id: Some(1),
-            device: DeviceNumber { major, minor: 1 },
-            root: Some("/".into()),
-            mount_point: "/mnt".into(),
-            fstype: fstype.into(),
-            source: "source".into(),
-            options: "rw".split(',').chain(options.split(',')).map(str::to_owned).collect(),
-        };
+        let device = DeviceNumber { major, minor: 1 };
+        let mount = Mount { device, ..fixture::mount(fstype, "/mnt", "source", options) };
         class(&Look::new(), &mount, false)
     }
 

@@ -1,4 +1,4 @@
-//! The process that answers for a FUSE mount.
+//! The daemon process of a FUSE mount.
 
 use std::path::{Path, PathBuf};
 
@@ -121,20 +121,12 @@ pub(in crate::linux) fn daemon_at(look: &Look, mount_point: &Path) -> Fact<FuseD
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linux::block::fixture::{Tree, tree};
+    use crate::linux::block::fixture::{self, Tree, tree};
     use std::fs;
     use std::os::unix::fs::symlink;
 
     fn mount(fstype: &str, mount_point: &str) -> Mount {
-        Mount {
-            id: Some(7),
-            device: DeviceNumber { major: 0, minor: 41 },
-            root: Some("/".into()),
-            mount_point: mount_point.into(),
-            fstype: fstype.into(),
-            source: "s3fs".into(),
-            options: ["rw", "user_id=0"].map(str::to_owned).to_vec(),
-        }
+        Mount { device: DeviceNumber { major: 0, minor: 41 }, ..fixture::mount(fstype, mount_point, "s3fs", "") }
     }
 
     fn words(line: &str) -> Vec<String> {

@@ -107,19 +107,11 @@ fn leading_port(text: &str) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::evidence::DeviceNumber;
+    use crate::linux::block::fixture;
     use results::evidence::Seen;
 
     fn mount(fstype: &str, source: &str, options: &str) -> Mount {
-        Mount {
-            id: Some(1),
-            device: DeviceNumber { major: 0, minor: 50 },
-            root: Some("/".into()),
-            mount_point: "/mnt".into(),
-            fstype: fstype.into(),
-            source: source.into(),
-            options: "rw".split(',').chain(options.split(',')).map(str::to_owned).collect(),
-        }
+        fixture::mount(fstype, "/mnt", source, options)
     }
 
     fn of(fstype: &str, source: &str, options: &str) -> Option<(String, u16)> {

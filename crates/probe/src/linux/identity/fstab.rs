@@ -27,7 +27,7 @@ pub(super) fn missing_mount(fstab: &str, resolved: &Path, mount: &Mount) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::evidence::DeviceNumber;
+    use crate::linux::block::fixture::mount;
 
     const FSTAB: &str = "\
 # a comment /mnt/nas nfs
@@ -38,16 +38,7 @@ nas:/x /mnt/nas\\040one nfs4 defaults,_netdev 0 0
 ";
 
     fn sentence(resolved: &str, mounted_at: &str) -> Option<String> {
-        let mount = Mount {
-            id: Some(1),
-            device: DeviceNumber { major: 8, minor: 1 },
-            root: Some("/".into()),
-            mount_point: mounted_at.into(),
-            fstype: "ext4".into(),
-            source: "/dev/sda1".into(),
-            options: ["rw"].map(str::to_owned).to_vec(),
-        };
-        missing_mount(FSTAB, Path::new(resolved), &mount)
+        missing_mount(FSTAB, Path::new(resolved), &mount("ext4", mounted_at, "/dev/sda1", ""))
     }
 
     #[test]

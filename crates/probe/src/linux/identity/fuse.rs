@@ -1,4 +1,4 @@
-//! What a FUSE mount and its daemon's command line say.
+//! Facts about a FUSE mount, from its options and its daemon's command line.
 
 use results::evidence::{FuseIdentity, Seen};
 
@@ -23,7 +23,7 @@ pub(super) fn identity(look: &Look, mount: &Mount) -> FuseIdentity {
 }
 
 /// Why the way from this process to the daemon's server is not the daemon's: it lives in another network.
-pub(super) fn elsewhere(look: &Look, fuse: &FuseIdentity) -> Option<NotVisible> {
+pub(super) fn in_another_network(look: &Look, fuse: &FuseIdentity) -> Option<NotVisible> {
     let pid = match &fuse.daemon_pid {
         Seen::Value(pid) => *pid,
         Seen::NotVisible(reason) => return Some(NotVisible::new("the daemon's network", reason)),
@@ -92,18 +92,10 @@ pub(super) fn value_of(words: &[String], name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::evidence::DeviceNumber;
+    use crate::linux::block::fixture;
 
     fn mount(fstype: &str, mount_point: &str) -> Mount {
-        Mount {
-            id: Some(7),
-            device: DeviceNumber { major: 0, minor: 41 },
-            root: Some("/".into()),
-            mount_point: mount_point.into(),
-            fstype: fstype.into(),
-            source: "s3fs".into(),
-            options: ["rw", "user_id=0"].map(str::to_owned).to_vec(),
-        }
+        fixture::mount(fstype, mount_point, "s3fs", "")
     }
 
     fn words(line: &str) -> Vec<String> {

@@ -1,6 +1,6 @@
-//! Which storage a path is on, as one value: filesystem, server, daemon, devices, and what limits them.
+//! The storage that a path is on, as one value: filesystem, server, daemon, devices, and their limits.
 //!
-//! Nothing is read from or written to the storage; a server is connected to and left again.
+//! Nothing is read from or written to the storage; a TCP connection to a server is opened and closed.
 
 mod cgroups;
 mod class;
@@ -47,7 +47,7 @@ pub(super) fn storage(look: &Look, asked: &Path) -> Storage {
     if endpoint.is_none() && class == StorageClass::Network {
         remarks.push("the server's address is not visible: the mount options do not contain it in a known form".into());
     }
-    let server = endpoint.map(|endpoint| match fuse.as_ref().and_then(|fuse| fuse::elsewhere(look, fuse)) {
+    let server = endpoint.map(|endpoint| match fuse.as_ref().and_then(|fuse| fuse::in_another_network(look, fuse)) {
         Some(reason) => server::not_reached_from_here(&endpoint, &reason),
         None => server::identity(look, &endpoint, transport),
     });
@@ -155,16 +155,8 @@ mod tests {
 
     #[test]
     fn secrets_of_a_mount_are_blanked() {
-        let mount = Mount {
-            id: Some(1),
-            device: results::evidence::DeviceNumber { major: 0, minor: 1 },
-            root: Some("/".into()),
-            mount_point: "/mnt".into(),
-            fstype: "fuse.x".into(),
-            source: "ftp://me:word@host/x".into(),
-            options: ["rw", "relatime", "password=word"].map(str::to_owned).to_vec(),
-        };
-        let identity = fit_to_be_kept(&mount);
+        let mount = super::super::block::fixture::mount;
+        let identity = fit_to_be_kept(&mount("fuse.x", "/mnt", "ftp://me:word@host/x", "relatime,password=word"));
         assert_eq!(identity.source, "ftp://***@host/x");
         assert_eq!(identity.options, ["rw", "relatime", "password=***"], "rw once");
     }

@@ -1,4 +1,4 @@
-//! What NFS mounts did, from /proc/self/mountstats.
+//! Counters of NFS mounts, from /proc/self/mountstats.
 //!
 //! The format is parsed here and not by a library because one strange line must not hide all other counters, mount
 //! points are escaped, and a mount point may be listed twice.

@@ -1,4 +1,4 @@
-//! What an NFS mount says of itself.
+//! Facts about an NFS mount.
 
 use results::evidence::NfsIdentity;
 
@@ -60,18 +60,9 @@ fn value_in<'a>(options: &'a str, name: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
     use crate::linux::block::fixture;
-    use results::evidence::DeviceNumber;
 
     fn mount(options: &str) -> Mount {
-        Mount {
-            id: Some(1),
-            device: DeviceNumber { major: 0, minor: 50 },
-            root: Some("/".into()),
-            mount_point: "/mnt/n4".into(),
-            fstype: "nfs4".into(),
-            source: "nas:/x".into(),
-            options: "rw,relatime".split(',').chain(options.split(',')).map(str::to_owned).collect(),
-        }
+        fixture::mount("nfs4", "/mnt/n4", "nas:/x", &format!("relatime,{options}"))
     }
 
     #[test]

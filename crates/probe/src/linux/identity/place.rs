@@ -1,5 +1,5 @@
-//! What a path itself answers. A dead server or daemon can hold such a call for ever, so that a thread makes them
-//! and the caller waits for it a while only.
+//! System calls on the path itself. A dead server or daemon can block them for ever: a thread makes them, and the
+//! caller waits for it with a timeout.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -138,8 +138,8 @@ fn unknown(reason: &NotVisible) -> Place {
     }
 }
 
-/// The kernel says it of files; of a directory, a file in it or above it is asked about. The names of remote directories are
-/// not read: there may be millions, each a request.
+/// The kernel says it of files; of a directory, a file in it or above it is asked about. The names of remote
+/// directories are not read: there may be millions, each a request.
 fn direct_io(path: &Path, kind: FileKind, mount: Option<&Mount>) -> Fact<DirectIo> {
     let unknown = |reason: &str| NotVisible::new("statx", reason);
     let file = match kind {

@@ -1,4 +1,4 @@
-//! What else a person should know about a place, one sentence each.
+//! Remarks about a storage, one sentence each.
 
 use std::path::Path;
 
@@ -120,19 +120,10 @@ fn about_attributes(attributes: StatxAttributes) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::evidence::DeviceNumber;
+    use crate::linux::block::fixture::mount;
 
     fn about(fstype: &str, options: &str, class: StorageClass) -> Vec<String> {
-        let mount = Mount {
-            id: Some(1),
-            device: DeviceNumber { major: 8, minor: 1 },
-            root: Some("/".into()),
-            mount_point: "/mnt".into(),
-            fstype: fstype.into(),
-            source: "source".into(),
-            options: "rw,relatime".split(',').chain(options.split(',')).map(str::to_owned).collect(),
-        };
-        let words = about_mount(&mount, class);
+        let words = about_mount(&mount(fstype, "/mnt", "source", &format!("relatime,{options}")), class);
         words.iter().map(|text| text.split([':', ' ']).next().unwrap_or_default().to_owned()).collect()
     }
 

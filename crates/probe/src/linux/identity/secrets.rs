@@ -1,4 +1,4 @@
-//! Passwords and keys in command lines and mount options are blanked before anything is kept or shown.
+//! Passwords and keys in command lines and mount options are blanked before they are recorded or shown.
 
 /// Stands for what was blanked.
 const BLANK: &str = "***";

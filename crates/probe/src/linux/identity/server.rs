@@ -1,4 +1,4 @@
-//! The server behind a mount: how far it is, and over which interface.
+//! The server behind a mount: its TCP connect time, and the network interface to it.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::sync::mpsc;
@@ -13,15 +13,15 @@ use super::seen::seen;
 use crate::linux::{Look, read_number, read_text};
 use crate::{Fact, NotVisible};
 
-/// Connects of which the shortest is shown: enough that a lost packet or a busy processor does not decide, few enough not
-/// to be a nuisance.
+/// Connects of which the shortest is shown: enough that a lost packet or a busy processor does not decide, few enough
+/// not to be a nuisance.
 const CONNECTS: usize = 5;
 
 /// A server that does not answer for so long is not measured.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(700);
 
 /// The environment variable in which the user tells the speed of links that do not tell it, Mbit/s.
-const TOLD_LINK_SPEED: &str = "FSDYNO_LINK_MBIT";
+const LINK_SPEED_VARIABLE: &str = "FSDYNO_LINK_MBIT";
 
 /// The resolver may try for half a minute; this is as long as a person waits gladly.
 const NAME_TIMEOUT: Duration = Duration::from_secs(2);
@@ -141,28 +141,28 @@ fn link_speed(look: &Look, interface: &str) -> Fact<u64> {
         Ok(unknown) => format!("the driver reports {unknown}"),
         Err(_) => "the driver reports no speed".to_owned(),
     };
-    told_link_speed().unwrap_or_else(|| {
-        Err(NotVisible::new(file.display(), format!("{driver}; set {TOLD_LINK_SPEED}=1000 (Mbit/s)")))
+    configured_link_speed().unwrap_or_else(|| {
+        Err(NotVisible::new(file.display(), format!("{driver}; set {LINK_SPEED_VARIABLE}=1000 (Mbit/s)")))
     })
 }
 
 /// That the speed is the user's word.
 pub(super) fn remark(server: &ServerIdentity) -> Option<String> {
-    let told = told_link_speed()?.ok()?;
+    let configured = configured_link_speed()?.ok()?;
     let interface = server.interface.value()?;
-    (server.link_bits_per_s.value() == Some(&told))
-        .then(|| format!("speed of {interface} taken from {TOLD_LINK_SPEED}"))
+    (server.link_bits_per_s.value() == Some(&configured))
+        .then(|| format!("speed of {interface} taken from {LINK_SPEED_VARIABLE}"))
 }
 
-/// The speed that the user tells; `None`: nothing.
-fn told_link_speed() -> Option<Fact<u64>> {
-    told(&std::env::var(TOLD_LINK_SPEED).ok()?)
+/// The speed that the user has set; `None`: none.
+fn configured_link_speed() -> Option<Fact<u64>> {
+    parse_link_speed(&std::env::var(LINK_SPEED_VARIABLE).ok()?)
 }
 
-fn told(text: &str) -> Option<Fact<u64>> {
+fn parse_link_speed(text: &str) -> Option<Fact<u64>> {
     let megabits = text.trim().parse::<u64>().ok().filter(|megabits| (1..=100_000_000).contains(megabits));
     let speed = megabits.map(|megabits| megabits * 1_000_000);
-    Some(speed.ok_or_else(|| NotVisible::new(TOLD_LINK_SPEED, format!("`{text}` is not a number of Mbit/s"))))
+    Some(speed.ok_or_else(|| NotVisible::new(LINK_SPEED_VARIABLE, format!("`{text}` is not a number of Mbit/s"))))
 }
 
 #[cfg(test)]
@@ -213,8 +213,11 @@ eth2\t0001000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
         fs::write(directory.join("speed"), "-1\n").unwrap();
         assert!(link_speed(&tree.look, "eth0").unwrap_err().reason.contains("-1"));
         assert!(link_speed(&tree.look, "lo").is_err());
-        assert_eq!(told(" 1000\n"), Some(Ok(1_000_000_000)));
-        assert!(told("1g").unwrap().unwrap_err().reason.contains("`1g`") && told("0").unwrap().is_err());
+        assert_eq!(parse_link_speed(" 1000\n"), Some(Ok(1_000_000_000)));
+        assert!(
+            parse_link_speed("1g").unwrap().unwrap_err().reason.contains("`1g`")
+                && parse_link_speed("0").unwrap().is_err()
+        );
     }
 
     #[test]

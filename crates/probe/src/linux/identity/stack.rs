@@ -1,4 +1,4 @@
-//! What lies below a filesystem, and whether something in it compresses.
+//! The layers below a filesystem, and whether one of them compresses.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -130,8 +130,8 @@ fn targets(look: &Look, number: &str) -> Result<Vec<String>, String> {
         .map_err(|error| without_number(&error.to_string()).to_owned())
 }
 
-/// Device mapper: the prefix of the identifier tells who made it, its targets what it does. Of LVM the identifiers of its
-/// `parts` tell as much: only thin volumes are on a pool.
+/// Device mapper: the prefix of the identifier tells who made it, its targets what it does. Of LVM the identifiers of
+/// its `parts` tell as much: only thin volumes are on a pool.
 fn mapping(uuid: &str, name: &str, parts: &[String], targets: Result<Vec<String>, String>) -> String {
     let is = |target: &str| targets.as_ref().is_ok_and(|types| types.iter().any(|one| one == target));
     let in_pool = uuid.starts_with("LVM-") && parts.iter().any(|part| part.ends_with("-tpool"));
@@ -176,20 +176,13 @@ pub(super) fn compression(look: &Look, mount: Option<&Mount>, attributes: StatxA
 mod tests {
     use super::*;
     use crate::linux::block;
-    use crate::linux::block::fixture::tree;
+    use crate::linux::block::fixture::{self, tree};
     use results::evidence::DeviceNumber;
     use std::fs;
 
     fn mount(fstype: &str, root: &str, options: &str) -> Mount {
-        Mount {
-            id: Some(1_000_000),
-            device: DeviceNumber { major: 0, minor: 50 },
-            root: Some(root.into()),
-            mount_point: "/mnt".into(),
-            fstype: fstype.into(),
-            source: "source".into(),
-            options: "rw".split(',').chain(options.split(',')).map(str::to_owned).collect(),
-        }
+        let id = Some(1_000_000);
+        Mount { id, root: Some(root.into()), ..fixture::mount(fstype, "/mnt", "source", options) }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What counters grew by.
+//! Differences of counters.
 
 /// Growth of a counter that never wraps in practice; one that begins anew has not grown.
 pub(super) fn growth(before: u64, after: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! What the machine is like, as far as it bears on the numbers.
+//! Properties of the machine that affect the numbers.
 
 use results::evidence::{MachineEvidence, Seen};
 

@@ -1,6 +1,6 @@
-//! What the TCP connections of daemons have moved. The kernel counts the bytes of each connection while it lives, and
-//! forgets them with it: a connection is found by what its process has open, and asked for by name from then on. The list
-//! of all connections, which is dear, is only read when the process has a socket that is not known.
+//! Bytes of the TCP connections of daemons. The kernel counts the bytes of each connection while it is open. A
+//! connection is found by the open sockets of its process, and queried by its addresses from then on; the list of all
+//! connections, which is costly, is read only when the process has an unknown socket.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -57,7 +57,8 @@ struct Connection {
 #[derive(Debug)]
 pub(super) struct SocketMeter {
     pids: BTreeSet<u32>,
-    /// By their numbers: bytes at the first look at each (0 for those that are younger than the meter), and at the last.
+    /// By their numbers: bytes at the first look at each (0 for those that are younger than the meter), and at the
+    /// last.
     known: BTreeMap<[u8; 8], Known>,
     /// Sockets that the list did not have, and how often they were looked for: not TCP, or not connected.
     strangers: BTreeMap<u32, u32>,

@@ -1,4 +1,4 @@
-//! The whole machine: memory on its way to storage, processors, waiting.
+//! The whole machine: dirty and written-back memory, processor time, pressure.
 
 use results::evidence::SystemCounters;
 

@@ -1,4 +1,4 @@
-//! How often and how long the processor limits of this process's control groups held it.
+//! How often and how long the processor limits of its control groups throttled this process.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What crossed the network, for mounts that have a server or a daemon behind them.
+//! Network traffic of mounts with a server or a daemon.
 
 use std::path::{Path, PathBuf};
 
@@ -121,8 +121,8 @@ impl Witness {
     }
 }
 
-/// Bytes received and sent by the interfaces of a daemon's network, which may not be this process's. That none of them has
-/// carried anything is an answer.
+/// Bytes received and sent by the interfaces of a daemon's network, which may not be this process's. That none of them
+/// has carried anything is an answer.
 fn daemons_interfaces(look: &Look, pid: u32, towards: &[String]) -> Fact<(String, ReadWrite<u64>)> {
     let shared = processes::shares_namespace(look, pid, "net");
     let own = || match interface_bytes(look, towards) {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use engine::clock::Clock;
 use engine::files::OpenFile;
 use engine::{Completion, Engine, Queued, SelfContained, Slot, Slots};
-use job::{Access, BlockSize, Distribution, Durability, FileService, Pacing, Pattern, PerDirection, Seed};
+use job::{Access, Durability, FileService, Pacing, Pattern, PerDirection, Seed};
 use results::{JobRecord, JobSetup, Moments};
 use workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
 
@@ -15,7 +15,7 @@ use crate::control::{Control, WorkerCell};
 use crate::drive::{Account, Drive, Ended, Parts, Survival};
 use crate::phase::Phase;
 use crate::plan::Queueing;
-use crate::recorder::{Kept, Recorder};
+use crate::recorder::{Recorder, RecorderOptions};
 
 const CALL_NS: u64 = 1_000;
 const READING_NS: u64 = 10;
@@ -83,7 +83,7 @@ impl Engine for Slow {
 struct Nobody;
 
 impl Account for Nobody {
-    fn measure_from_here(&mut self) {}
+    fn begin_measuring(&mut self) {}
 
     fn job_record(&self, _: &Recorder, _: u64, _: results::SurvivedErrors) -> JobRecord {
         JobRecord::new("a", 1, JobSetup::default())
@@ -94,18 +94,8 @@ fn workload(writes: bool) -> Workload {
     Workload {
         pattern: Pattern {
             access: Access { reads: !writes, writes, ..Access::READ },
-            modifier: None,
-            identical: false,
-            block_size: PerDirection::all(BlockSize::Fixed(4096)),
-            block_align: None,
-            unaligned_sizes: false,
-            sizes_by_sequence: false,
-            read_percent: 50,
-            random_percent: PerDirection::all(100),
             seed: Seed::Fixed(1),
-            random_map: true,
-            generator: None,
-            distribution: Distribution::Uniform,
+            ..job::draft::Draft::default().job.pattern
         },
         service: FileService::RoundRobin { per_file: 1 },
         files: vec![FileRange { start: 0, length: REQUESTS * 4096, name: "file".into() }],
@@ -137,8 +127,6 @@ impl SelfContained for Slow {}
 /// The latencies' sums, and how often the clock was read.
 fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
     let clock = Costly::default();
-    let kept =
-        Kept { submission: false, lat_distribution: false, slat_distribution: false, response: false, syncs: false };
     let directions = PerDirection { read: !writes, write: writes, trim: false };
     let (control, cell) = (Control::default(), WorkerCell::new());
     let job = plain();
@@ -150,7 +138,7 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
         generator: Generator::new(&workload(writes)).unwrap(),
         content: writes.then(|| Content::new(&job.content, 1)),
         queueing: Queueing { depth: 1, batch: 1, reap_min: 1, reap_max: 1, depth_low: 1 },
-        recorder: Recorder::new(directions, kept, 1),
+        recorder: Recorder::new(directions, RecorderOptions::default(), 1),
         phase: Phase::begin(0, 0, 0, 500, 500),
         series: None,
         survival: Survival { policy: job.errors.clone(), fill_device: false, counted: Default::default() },
@@ -164,7 +152,8 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
     };
     let mut drive = Drive::new(parts);
     assert!(matches!(drive.run(), Ended::Finished));
-    let shown = crate::recorder::Shown { clat: true, slat: false, lat: true, bandwidth: false, sampled: false };
+    let shown =
+        crate::recorder::ReportedFigures { clat: true, slat: false, lat: true, bandwidth: false, sampled: false };
     let PerDirection { read, write, .. } = drive.into_parts().recorder.counted(1, shown).directions;
     (if writes { write } else { read }.clat.moments, clock.readings.get())
 }

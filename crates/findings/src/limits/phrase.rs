@@ -1,0 +1,120 @@
+//! The figures that show a limit, in words; and those of several runs in one sentence.
+
+use std::fmt;
+
+use results::quantity;
+
+/// Words with figures in them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phrase {
+    /// What stands before, between and behind the figures: one more than there are figures.
+    words: Vec<String>,
+    figures: Vec<Figure>,
+}
+
+/// A number and how people read it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Figure {
+    value: f64,
+    unit: Unit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Unit {
+    Number,
+    Count,
+    Percent,
+    Latency,
+    Rate,
+}
+
+pub(crate) fn number(value: f64) -> Figure {
+    Figure { value, unit: Unit::Number }
+}
+
+pub(crate) fn count(value: u64) -> Figure {
+    Figure { value: value as f64, unit: Unit::Count }
+}
+
+/// Of a share from 0 to 1.
+pub(crate) fn percent(value: f64) -> Figure {
+    Figure { value, unit: Unit::Percent }
+}
+
+/// Of nanoseconds.
+pub(crate) fn latency(value: f64) -> Figure {
+    Figure { value, unit: Unit::Latency }
+}
+
+/// Of bytes per second.
+pub(crate) fn rate(value: f64) -> Figure {
+    Figure { value, unit: Unit::Rate }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self.unit {
+            Unit::Number => quantity::number(self.value),
+            Unit::Count => quantity::count(self.value as u64),
+            Unit::Percent => format!("{:.0} %", self.value * 100.0),
+            Unit::Latency => quantity::latency(self.value),
+            Unit::Rate => quantity::bytes_per_s(self.value),
+        };
+        f.write_str(&text)
+    }
+}
+
+impl Phrase {
+    /// `words` with a `{}` for each figure. Without figures they may hold anything.
+    pub(crate) fn new<const N: usize>(words: &str, figures: [Figure; N]) -> Phrase {
+        let words: Vec<String> = words.splitn(N + 1, "{}").map(str::to_owned).collect();
+        assert_eq!(words.len(), N + 1, "a place for each figure");
+        Phrase { words, figures: figures.to_vec() }
+    }
+
+    /// The same words for several, each figure from its least to its greatest; `None`: the words differ.
+    pub fn together(all: &[&Phrase]) -> Option<String> {
+        let (first, rest) = all.split_first()?;
+        let alike = |other: &&Phrase| other.words == first.words && other.figures.len() == first.figures.len();
+        if !rest.iter().all(alike) {
+            return None;
+        }
+        let mut text = String::new();
+        for (index, words) in first.words.iter().enumerate() {
+            text.push_str(words);
+            let figures: Vec<Figure> = all.iter().filter_map(|one| one.figures.get(index).copied()).collect();
+            text.push_str(&span(&figures));
+        }
+        Some(text)
+    }
+}
+
+impl fmt::Display for Phrase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&Phrase::together(&[self]).unwrap_or_default())
+    }
+}
+
+/// `169 MB/s`, or `169 MB/s to 3,724 MB/s` where they differ as they are read.
+fn span(figures: &[Figure]) -> String {
+    let least = figures.iter().min_by(|one, two| one.value.total_cmp(&two.value));
+    let most = figures.iter().max_by(|one, two| one.value.total_cmp(&two.value));
+    let (Some(least), Some(most)) = (least, most) else { return String::new() };
+    let (least, most) = (least.to_string(), most.to_string());
+    if least == most { least } else { format!("{least} to {most}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_several_are_a_range() {
+        let of = |rate_mb: f64, busy: f64| Phrase::new("{} while {} busy", [rate(rate_mb * 1e6), percent(busy)]);
+        assert_eq!(of(169.0, 0.5).to_string(), "169 MB/s while 50 % busy");
+        let all = [&of(900.0, 0.5), &of(169.0, 0.501), &of(3_724.0, 0.499)];
+        assert_eq!(Phrase::together(&all).unwrap(), "169 MB/s to 3,724 MB/s while 50 % busy");
+        assert_eq!(Phrase::together(&[&of(1.0, 0.5), &Phrase::new("{}", [rate(1.0)])]), None);
+        assert_eq!(Phrase::new("a file {}", []).to_string(), "a file {}");
+    }
+}

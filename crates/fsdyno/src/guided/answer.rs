@@ -1,0 +1,205 @@
+//! What all questions of the guided face share: where the answer is kept, what is shown meanwhile, how it is printed.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use engine::files::{Readers, write_whole};
+use guide::store::Store;
+use guide::study::Caller;
+use guide::watch::Unwatched;
+use guide::{Problem, Watcher};
+use present::export::junit::Case;
+use results::{Study, Verdict};
+use run::SignalWatch;
+
+use super::live::Live;
+use super::stream::{self, Both, Stream};
+use super::study_saver::StudySaver;
+use crate::process::VERSION;
+use crate::process::first_look::Looks;
+use crate::process::status::{BY_SIGNAL, FAILED, GOOD, INCONCLUSIVE, UNUSABLE};
+use crate::process::streams::{columns, print, print_page, print_stderr, report_problem};
+use crate::process::{patience, supervisor};
+
+/// Options of every question.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Output and record")]
+pub(crate) struct Shared {
+    /// Print one JSON document: the summary, then the whole record.
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) json: bool,
+    /// Print Markdown, for a ticket.
+    #[arg(long)]
+    pub(crate) markdown: bool,
+    /// Show nothing while it runs.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Write events for programs: one JSON object per line, to this file (`-`: standard output, with the results on
+    /// standard error).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) live: Option<PathBuf>,
+    /// Save the record in this directory [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR", conflicts_with = "no_store")]
+    pub(crate) store: Option<PathBuf>,
+    /// Save no record.
+    #[arg(long)]
+    pub(crate) no_store: bool,
+    /// A file of verdicts as JUnit's XML, of a question that has some.
+    #[arg(skip)]
+    pub(crate) junit: Option<PathBuf>,
+    /// Save the record at this interval while a test runs; 0: only at its end.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub(crate) record_interval: u32,
+}
+
+/// Asks, keeps, prints; the exit status.
+pub(crate) fn answer(
+    shared: &Shared,
+    command: Vec<String>,
+    ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
+) -> ExitCode {
+    ExitCode::from(supervisor::supervised(|| {
+        try_answer(shared, command, ask).unwrap_or_else(|problem| {
+            report_problem(&problem);
+            UNUSABLE
+        })
+    }))
+}
+
+fn try_answer(
+    shared: &Shared,
+    command: Vec<String>,
+    ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
+) -> Result<u8, Problem> {
+    let store = if shared.no_store { None } else { store_or_warning(shared) };
+    let control = Arc::new(patience::control());
+    let signals = SignalWatch::begin(Arc::clone(&control))
+        .map_err(|error| Problem::new(format!("cannot handle signals: {error}")))?;
+    let mut looks = Looks::new(Arc::clone(&control));
+    if let Some(store) = &store {
+        looks.looks(store.directory());
+        store.check_writable()?;
+        looks.looked();
+    }
+    let mut stream = open_stream(shared)?;
+    let mut live = Live::new(shared.quiet);
+    let mut study_saver = store.clone().map(|store| StudySaver::begin(store, shared.record_interval));
+    let mut nobody = Unwatched;
+    let keeping: &mut dyn Watcher = study_saver.as_mut().map_or(&mut nobody, |study_saver| study_saver);
+    let mut seen = Both { one: &mut live, other: keeping };
+    let mut seen = Both { one: &mut seen, other: &mut looks };
+    let study = match &mut stream {
+        None => ask(Caller { version: VERSION, command, control: Arc::clone(&control), watcher: &mut seen }),
+        Some(stream) => {
+            stream.open(&command);
+            let mut both = Both { one: &mut seen, other: stream };
+            let study = ask(Caller { version: VERSION, command, control: Arc::clone(&control), watcher: &mut both });
+            stream.close(&study);
+            study
+        }
+    };
+    live.clear();
+    drop((signals, study_saver));
+    let study = study?;
+    // The record first: it holds everything, should the answer not get through.
+    let kept = store.map(|store| store.save(&study));
+    let shown = shown_as(shared.json, shared.markdown, &study);
+    let printed = if shared.streams_to_stdout() {
+        print_stderr(shown.trim_end());
+        true
+    } else if shared.json || shared.markdown {
+        print(&shown)
+    } else {
+        print_page(&shown)
+    };
+    match kept {
+        Some(Ok(_)) if !shared.quiet && !shared.json => {
+            print_stderr(&format!("saved as {} (see `fsdyno runs`)", study.id));
+        }
+        Some(Err(problem)) => {
+            report_problem(&problem);
+            return Ok(UNUSABLE);
+        }
+        _ => {}
+    }
+    if let Some(path) = &shared.junit {
+        write_junit(path, "fsdyno check", &present::export::junit::cases(&study))?;
+    }
+    Ok(if printed { status(&study, control.signal()) } else { UNUSABLE })
+}
+
+/// Writes the file whole or not at all.
+pub(super) fn write_junit(path: &Path, suite: &str, cases: &[Case]) -> Result<(), Problem> {
+    let text = present::export::junit::junit(suite, cases);
+    write_whole(path, Readers::ByUmask, text.as_bytes())
+        .map_err(|error| Problem::new(format!("cannot write {}: {error}", path.display())))
+}
+
+/// The store; without a place for it the answer is printed all the same.
+fn store_or_warning(shared: &Shared) -> Option<Store> {
+    Store::at(shared.store.as_deref())
+        .map_err(|problem| {
+            report_problem(&Problem { what: format!("note: {problem}; this run is not saved"), ..problem })
+        })
+        .ok()
+}
+
+impl Shared {
+    fn streams_to_stdout(&self) -> bool {
+        self.live.as_deref().is_some_and(stream::is_stdout)
+    }
+}
+
+/// The live stream, if one is asked for.
+fn open_stream(shared: &Shared) -> Result<Option<Stream>, Problem> {
+    if shared.json && shared.streams_to_stdout() {
+        return Err(Problem::new("--json and --live - both need standard output")
+            .with_next("stream to a file, or print the record afterwards with `fsdyno show last --json`"));
+    }
+    shared.live.as_deref().map(Stream::to).transpose()
+}
+
+/// The study in the form that was asked for.
+pub(crate) fn shown_as(json: bool, markdown: bool, study: &Study) -> String {
+    if json {
+        format!("{}\n", present::Headline::json(study))
+    } else if markdown {
+        present::tables::markdown(study)
+    } else {
+        present::tables::text(study, columns())
+    }
+}
+
+/// Reads a size such as `4g` or `100m`: powers of 1,024, as fio's sizes.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let factor: u64 = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        "t" | "tib" => 1 << 40,
+        unit => return Err(format!("unit `{unit}` is not one of k, m, g, t (powers of 1,024)")),
+    };
+    let count: u64 = digits.parse().map_err(|_| "write a size as a whole number and a unit, such as 4g".to_string())?;
+    count.checked_mul(factor).filter(|bytes| *bytes > 0).ok_or_else(|| "the size is not possible".to_string())
+}
+
+/// 0, or 1 when a job or a requirement failed, or 3 when a requirement is open, or 128 and the number of the signal that ended it.
+fn status(study: &Study, signal: Option<i32>) -> u8 {
+    if let Some(signal) = signal {
+        return BY_SIGNAL + signal as u8;
+    }
+    let run_failed = |row: &results::Row| {
+        let jobs = row.run.iter().flat_map(|run| &run.jobs);
+        jobs.into_iter().any(|job| job.error.is_some()) || row.phase.as_ref().is_some_and(|phase| phase.error.is_some())
+    };
+    let given = |verdict| study.verdicts.iter().any(|row| row.verdict == verdict);
+    match () {
+        () if study.rows.iter().any(run_failed) || given(Verdict::Fail) => FAILED,
+        () if given(Verdict::Inconclusive) => INCONCLUSIVE,
+        () => GOOD,
+    }
+}

@@ -1,0 +1,143 @@
+//! `fsdyno check`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use check::{Entry, Library, Options, Shortening, check, nominal_seconds};
+use clap::Args;
+use guide::Problem;
+use guide::study::Place;
+use present::tables::ListedProfile;
+
+use super::answer::{Shared, answer, size};
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{columns, print, report_problem};
+
+/// Does it meet a published requirement? PASS or FAIL, with margin and source.
+///
+/// Each answer is PASS, FAIL, INCONCLUSIVE or NOT APPLICABLE, with the figure, its interval, the margin and the source.
+/// The vendor's own test runs as it was published. An undecided test is repeated by itself, up to a cap. What a vendor
+/// shows as an example, or somebody observed, is a REFERENCE and cannot fail.
+///
+/// Exit status: 0 when nothing failed and nothing is open, 1 when a requirement failed (or a test ended with an error),
+/// 3 when none failed and one is INCONCLUSIVE, 2 when nothing could be checked.
+#[derive(Debug, Args)]
+#[command(override_usage = "fsdyno check [OPTIONS] PROFILE... PATH\n       fsdyno check --list\n       \
+                            fsdyno check --show PROFILE")]
+pub(crate) struct Check {
+    /// One or more profiles, and a directory on the storage in question.
+    #[arg(value_name = "PROFILE... PATH", num_args = 0.., hide = true)]
+    words: Vec<String>,
+    /// List the profiles.
+    #[arg(long, conflicts_with = "words")]
+    list: bool,
+    /// Print a profile's TOML: its tests, its figures, its source.
+    #[arg(long, value_name = "PROFILE", conflicts_with_all = ["words", "list"])]
+    show: Option<String>,
+    /// A folder of profiles of your own (*.toml); the same name replaces one that is built in.
+    ///
+    /// $XDG_CONFIG_HOME/fsdyno/profiles is read in any case.
+    #[arg(long, value_name = "DIR")]
+    profiles: Option<PathBuf>,
+    /// Judge the figures of this tier (what was bought, or the size that is planned); without it they are references.
+    #[arg(long, value_name = "NAME")]
+    tier: Option<String>,
+    /// Stop repeating an undecided test after so many seconds of measuring [default: three times the test, at least 30; 9 with --quick].
+    #[arg(long, value_name = "N")]
+    cap_seconds: Option<u64>,
+    /// Look at it in seconds: 3 s and 64 MiB for each test. The answers are then marked: it is not the vendor's test.
+    #[arg(long, conflicts_with_all = ["scale_runtime", "size_cap"])]
+    quick: bool,
+    /// Multiply all runtimes with this, above 0 to 1. The answers are then marked.
+    #[arg(long, value_name = "F", value_parser = share)]
+    scale_runtime: Option<f64>,
+    /// Make no file larger than this, such as 1g. The answers are then marked.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    size_cap: Option<u64>,
+    /// Refuse to check anything but this type of filesystem, such as nfs.
+    #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    expect: Option<String>,
+    /// Write the verdicts as JUnit's XML to this file; what has neither PASS nor FAIL is a skipped test.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Who wants it quick does not want it repeated for long, s.
+const QUICK_CAP_S: u64 = 9;
+
+/// Above 0, at most 1.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share <= 1.0);
+    share.ok_or_else(|| "a factor must be above 0 and at most 1, such as 0.1".to_string())
+}
+
+impl Check {
+    pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
+        let library = match Library::load(self.profiles.as_deref()) {
+            Ok(library) => library,
+            Err(problem) => return refused(&problem),
+        };
+        if self.list {
+            return self.listed(&library);
+        }
+        if let Some(name) = &self.show {
+            return library.find(name).map_or_else(|problem| refused(&problem), |entry| printed(&entry.text));
+        }
+        let Some((path, profiles)) = self.words.split_last().filter(|(_, profiles)| !profiles.is_empty()) else {
+            let problem = Problem::new("check needs a profile and a directory")
+                .with_next("for example `fsdyno check etcd /var/lib/etcd`; `fsdyno check --list` shows all profiles");
+            return refused(&problem);
+        };
+        let shortening = if self.quick {
+            Shortening::QUICK
+        } else {
+            Shortening { runtime_scale: self.scale_runtime, runtime_s_max: None, size_bytes_max: self.size_cap }
+        };
+        let options = Options {
+            profiles: profiles.to_vec(),
+            shortening,
+            cap_s: self.cap_seconds.or(self.quick.then_some(QUICK_CAP_S)),
+            tier: self.tier.clone(),
+            expected: self.expect.clone(),
+        };
+        let place = Place::at(Path::new(path));
+        let shared = Shared { junit: self.junit, ..self.shared };
+        answer(&shared, command, |caller| check(&place, &options, &library, caller))
+    }
+
+    fn listed(&self, library: &Library) -> ExitCode {
+        let all: Vec<ListedProfile> = library.entries().iter().map(listed).collect();
+        printed(&if self.shared.json {
+            present::tables::profiles_json(&all)
+        } else {
+            present::tables::profiles(&all, columns())
+        })
+    }
+}
+
+fn listed(entry: &Entry) -> ListedProfile {
+    let profile = &entry.profile;
+    let (seconds, ends_by_bytes) = nominal_seconds(profile);
+    ListedProfile {
+        name: profile.name.clone(),
+        title: profile.title.clone(),
+        source: profile.source.title.clone(),
+        read_on: profile.source.read_on.clone(),
+        kind: profile.source.kind,
+        seconds,
+        ends_by_bytes,
+        tiers: profile.tiers().into_iter().map(str::to_string).collect(),
+        path: entry.path.as_ref().map(|path| path.display().to_string()),
+    }
+}
+
+fn refused(problem: &Problem) -> ExitCode {
+    report_problem(problem);
+    ExitCode::from(UNUSABLE)
+}
+
+fn printed(text: &str) -> ExitCode {
+    if print(&results::escape::terminal(text)) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+}

@@ -1,0 +1,109 @@
+//! `fsdyno compare`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use guide::Problem;
+use guide::compare::{Options, compare, expectation, names};
+use guide::store::Store;
+use guide::study::Place;
+use results::{Question, Study};
+
+use super::answer::{Shared, answer, size};
+use super::diff::Diff;
+use crate::process::status::UNUSABLE;
+use crate::process::streams::report_problem;
+
+/// Which of several storages is faster: five patterns on each, in rounds that take turns.
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// NAME=PATH of each storage; the first is the baseline. Or two kept runs, the older first.
+    #[arg(required = true, value_name = "NAME=PATH")]
+    places: Vec<String>,
+    /// Number of rounds, even [default: 8 to 12, until every pattern differs or its 99 % interval is narrow].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: Option<u32>,
+    /// Bytes of each job's file, such as 1g [default: what the slowest path writes in one turn].
+    #[arg(long, value_parser = size)]
+    size: Option<u64>,
+    /// Block size of all patterns [default: 1m sequential, 4k random].
+    #[arg(long)]
+    bs: Option<String>,
+    /// Requests in flight per job.
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..))]
+    iodepth: u32,
+    /// Number of jobs, each with its own file.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    numjobs: u32,
+    /// Length of a turn, s; a job starts its file again at the end.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    runtime: u32,
+    /// The published command lines unchanged: one file, 8 jobs, 4k, 30 s; one round by default.
+    #[arg(long, conflicts_with_all = ["size", "bs", "iodepth", "numjobs", "runtime"])]
+    literal: bool,
+    /// Only these patterns, commas between them [default: all five].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = PossibleValuesParser::new(names()))]
+    only: Vec<String>,
+    /// Refuse a path that is not on this type of filesystem: NAME=FSTYPE, such as nfs=nfs.
+    #[arg(long, value_name = "NAME=FSTYPE", value_parser = expectation)]
+    expect: Vec<(String, String)>,
+    /// For two saved runs: exit status 1 if this is true, such as `randread.iops < -5%`.
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<String>,
+    /// For two saved runs: compare even if plan, version or machine differ; the output says so.
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Whether the word means a kept run and not a place: it has no name before a path, and no directory is there.
+fn is_run(word: &str) -> bool {
+    let named = !word.contains('=') && (!word.contains('/') || word.ends_with(".json"));
+    // Last: it is a look at a storage that may not answer.
+    named && !std::path::Path::new(word).is_dir()
+}
+
+/// Bytes of each job's file in the last kept comparison of these places.
+fn size_before(shared: &Shared, places: &[Place]) -> Option<u64> {
+    let store = Store::at(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
+    let of_these = |study: &Study| {
+        study.targets.len() == places.len()
+            && study.targets.iter().zip(places).all(|(target, place)| target.path == place.path.display().to_string())
+    };
+    let study = store.latest(Question::Compare, of_these)?;
+    study.rows.first()?.option("size")?.parse().ok()
+}
+
+impl Compare {
+    pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
+        if let [base, new] = &self.places[..]
+            && is_run(base)
+            && is_run(new)
+        {
+            return Diff::between(base, new, self.fail_if, self.force, &self.shared).run();
+        }
+        if self.force || !self.fail_if.is_empty() {
+            report_problem(
+                &Problem::new("--fail-if and --force need two saved runs, but these are paths")
+                    .with_next("compare the paths first, then run `fsdyno diff BASE last --fail-if …`"),
+            );
+            return ExitCode::from(UNUSABLE);
+        }
+        let places: Vec<Place> = self.places.iter().map(|word| Place::parse(word)).collect();
+        let options = Options {
+            rounds: self.rounds,
+            size_bytes: self.size,
+            size_before: if self.size.is_none() && !self.literal { size_before(&self.shared, &places) } else { None },
+            block_size: self.bs,
+            iodepth: self.iodepth,
+            numjobs: self.numjobs,
+            runtime_s: self.runtime,
+            literal: self.literal,
+            only: self.only,
+            expected: self.expect,
+        };
+        answer(&self.shared, command, |caller| compare(&places, &options, caller))
+    }
+}

@@ -1,0 +1,62 @@
+//! `fsdyno curve`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, value_parser};
+use guide::curve::{LOADS, Options, curve};
+use guide::requests::{access, block_size};
+use guide::study::Place;
+
+use super::answer::{Shared, answer, size};
+
+/// Response time under load: requests arrive at a share of the capacity, whether the storage keeps up or not.
+#[derive(Debug, Args)]
+pub(crate) struct Curve {
+    /// A directory on the storage to be measured.
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// Kind of access: read, write, randread, randwrite.
+    #[arg(long, value_name = "WORD", default_value = "randread", value_parser = access)]
+    rw: String,
+    /// Block size.
+    #[arg(long, value_name = "SIZE", default_value = "4k", value_parser = block_size)]
+    bs: String,
+    /// Queue depth for the capacity runs [default: the best of 1, 4, 16 and 64].
+    #[arg(long, value_name = "DEPTH", value_parser = value_parser!(u32).range(1..=65_536))]
+    iodepth: Option<u32>,
+    /// Loads in percent of the capacity, separated by commas.
+    #[arg(long, value_name = "PERCENTS", default_values_t = LOADS, value_delimiter = ',',
+        value_parser = value_parser!(u32).range(1..=1000))]
+    loads: Vec<u32>,
+    /// Time per load, s; up to 30 near the capacity of a slow storage.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = value_parser!(u32).range(1..=86_400))]
+    runtime: u32,
+    /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].
+    #[arg(long, value_parser = size)]
+    size: Option<u64>,
+    /// Refuse any other type of filesystem, such as nfs.
+    #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    expect: Option<String>,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+impl Curve {
+    pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
+        let mut loads = self.loads;
+        loads.sort_unstable();
+        loads.dedup();
+        let options = Options {
+            access: self.rw,
+            block_size: self.bs,
+            depth: self.iodepth,
+            loads,
+            runtime_s: self.runtime,
+            size_bytes: self.size,
+            expected: self.expect,
+        };
+        let place = Place { name: self.path.display().to_string(), path: self.path };
+        answer(&self.shared, command, |caller| curve(&place, &options, caller))
+    }
+}

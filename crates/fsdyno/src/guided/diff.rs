@@ -1,0 +1,341 @@
+//! Kept runs against each other: `diff`, `history`, `baseline`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use guide::Problem;
+use guide::store::Store;
+use present::export::junit::{Case, Outcome};
+use results::{Change, Measure, Significance, Study, changes, earlier, is_repeat, obstacles};
+
+use super::answer::write_junit;
+use super::stored::{ended, printed, printed_page};
+use crate::process::status::FAILED;
+use crate::process::streams::{columns, print_stderr};
+
+/// What changed between two saved runs, and whether the change is larger than the noise.
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// The earlier run: a name, the beginning of one, a baseline's name, a file, or `last`.
+    base: String,
+    /// The later run.
+    new: String,
+    /// Exit status 1 if this is true: `randread.iops < -5%`, `write.p99 > 10%`, `any.rate < -5%`. Only a change that
+    /// the rounds confirm counts, with its whole interval beyond the limit; it takes four rounds on each side, and no
+    /// round that is invalid. The interval holds what runs differ by: as the runs of the same plan kept before BASE show,
+    /// or ±3 % where there are fewer than three of them.
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<String>,
+    /// Write each condition as a test of JUnit's XML to this file; one that cannot be judged is skipped.
+    #[arg(long, value_name = "FILE", requires = "fail_if")]
+    junit: Option<PathBuf>,
+    /// Compare even if plan, version or machine differ; the output says so.
+    #[arg(long)]
+    force: bool,
+    /// One JSON document.
+    #[arg(long)]
+    json: bool,
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+/// The figures of a plan over all its saved runs.
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// A run of the plan: a name, the beginning of one, a file, or `last`.
+    #[arg(default_value = "last")]
+    run: String,
+    /// One JSON document: the medians of each figure, run by run.
+    #[arg(long)]
+    json: bool,
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+/// Names for saved runs.
+#[derive(Debug, Args)]
+pub(crate) struct Baseline {
+    #[command(subcommand)]
+    what: BaselineWhat,
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR", global = true)]
+    store: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum BaselineWhat {
+    /// Give a run this name.
+    Set {
+        /// The name.
+        name: String,
+        /// The run.
+        run: String,
+    },
+    /// List the names.
+    List {
+        /// One JSON document.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// A condition on a change.
+#[derive(Clone, Debug, PartialEq)]
+struct Condition {
+    pattern: String,
+    measure: Measure,
+    less: bool,
+    percent: f64,
+}
+
+impl Condition {
+    /// Reads `PATTERN.FIGURE < -5%`. An unknown figure or pattern is an error: a misspelt condition never holds.
+    fn parse(text: &str, known: &[Change]) -> Result<Condition, Problem> {
+        let wrong = |reason: String| {
+            Problem::new(format!("--fail-if `{text}`: {reason}"))
+                .with_next("write PATTERN.FIGURE < PERCENT%, such as `randread.iops < -5%`")
+        };
+        let (left, less, right) = match (text.split_once('<'), text.split_once('>')) {
+            (Some((left, right)), None) => (left, true, right),
+            (None, Some((left, right))) => (left, false, right),
+            _ => return Err(wrong("it needs exactly one of < and >".to_string())),
+        };
+        let number =
+            right.trim().strip_suffix('%').ok_or_else(|| wrong("the limit must be a percentage".to_string()))?;
+        let percent: f64 = number.trim().parse().map_err(|_| wrong(format!("`{}` is not a number", number.trim())))?;
+        let (pattern, word) = left
+            .trim()
+            .rsplit_once('.')
+            .ok_or_else(|| wrong("the pattern before the figure is missing".to_string()))?;
+        let words: Vec<&str> = Measure::ALL.iter().map(|measure| measure.word()).collect();
+        let measure = Measure::ALL
+            .into_iter()
+            .find(|measure| measure.word() == word)
+            .ok_or_else(|| wrong(format!("`{word}` is not one of {}", words.join(", "))))?;
+        if pattern != "any" && !known.iter().any(|change| change.pattern == pattern) {
+            let mut patterns: Vec<&str> = known.iter().map(|change| change.pattern.as_str()).collect();
+            patterns.dedup();
+            return Err(wrong(format!("`{pattern}` is not one of {}, any", patterns.join(", "))));
+        }
+        Ok(Condition { pattern: pattern.to_string(), measure, less, percent })
+    }
+
+    fn is_about(&self, change: &Change) -> bool {
+        change.measure == self.measure && (self.pattern == "any" || self.pattern == change.pattern)
+    }
+
+    /// Whether it holds for sure: the rounds confirm the change, and its whole interval lies beyond the limit.
+    fn holds(&self, change: &Change) -> bool {
+        let beyond = |(low, high): (f64, f64)| if self.less { high < self.percent } else { low > self.percent };
+        self.is_about(change) && change.confirmed_percent().is_some_and(beyond)
+    }
+
+    /// Why changes that it is about cannot be judged; `None`: all can be.
+    fn unjudged(&self, found: &[Change]) -> Option<String> {
+        let mut open = found.iter().filter(|change| self.is_about(change) && change.shown == Significance::Unknown);
+        let first = open.next()?;
+        let others = match open.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let rounds = match first.rounds {
+            (1, 1) => "one run each".to_string(),
+            (before, after) => format!("{before} and {after} rounds"),
+        };
+        Some(format!("{}{others}: {rounds} cannot separate a change from noise; each side needs four", first.pattern))
+    }
+}
+
+impl Diff {
+    /// The same for `compare RUN RUN`.
+    pub(super) fn between(
+        base: &str,
+        new: &str,
+        fail_if: Vec<String>,
+        force: bool,
+        shared: &super::answer::Shared,
+    ) -> Diff {
+        let (base, new) = (base.to_string(), new.to_string());
+        Diff { base, new, fail_if, junit: None, force, json: shared.json, store: shared.store.clone() }
+    }
+
+    pub(crate) fn run(self) -> ExitCode {
+        ended(self.compare())
+    }
+
+    fn compare(self) -> Result<ExitCode, Problem> {
+        let store = Store::at(self.store.as_deref())?;
+        let (base, new) = (store.find(&self.base)?, store.find(&self.new)?);
+        let reasons = obstacles(&base, &new);
+        if !reasons.is_empty() && !self.force {
+            return Err(Problem::new(format!("{} and {} cannot be compared: {}", base.id, new.id, reasons.join("; ")))
+                .with_next("repeat the run with the same plan on the same machine, or compare anyway with --force"));
+        }
+        let (kept, _) = store.studies()?;
+        let found = changes(&base, &new, &earlier(&base, &new, &kept));
+        if found.is_empty() {
+            return Err(Problem::new(format!("{} and {} have no figure in common", base.id, new.id)));
+        }
+        let conditions: Vec<Condition> =
+            self.fail_if.iter().map(|text| Condition::parse(text, &found)).collect::<Result<_, _>>()?;
+        let (base_name, new_name) = (called(&base), called(&new));
+        let status = if self.json {
+            printed(&present::tables::changes_json(&found, &base_name, &new_name, &reasons))
+        } else {
+            let mut text = present::tables::changes(&found, &base_name, &new_name, columns());
+            for reason in &reasons {
+                text.push_str(&format!("compared with --force although {reason}\n"));
+            }
+            printed_page(&text)
+        };
+        let mut cases = Vec::new();
+        for (condition, words) in conditions.iter().zip(&self.fail_if) {
+            let mut outcome = Outcome::Passed;
+            for change in found.iter().filter(|change| condition.holds(change)) {
+                let (low, high) = change.confirmed_percent().unwrap_or_default();
+                let (pattern, percent) = (&change.pattern, change.percent());
+                let what = format!("{pattern} changed by {percent:+.1} % ({low:+.1} to {high:+.1} %)");
+                print_stderr(&format!("fails `{words}`: {what}"));
+                outcome = Outcome::Failed(what);
+            }
+            if let Some(reason) = condition.unjudged(&found) {
+                print_stderr(&format!("cannot judge `{words}` for {reason}"));
+                if outcome == Outcome::Passed {
+                    outcome = Outcome::Skipped(reason);
+                }
+            }
+            cases.push(Case { class: new_name.clone(), name: words.clone(), outcome });
+        }
+        if let Some(path) = &self.junit {
+            write_junit(path, "fsdyno diff", &cases)?;
+        }
+        let failed = cases.iter().any(|case| matches!(case.outcome, Outcome::Failed(_)));
+        Ok(if failed { ExitCode::from(FAILED) } else { status })
+    }
+}
+
+/// What a run is called: its id, and what it was a run of.
+fn called(study: &Study) -> String {
+    let targets: Vec<&str> = study.targets.iter().map(|target| target.path.as_str()).collect();
+    format!("{} ({})", study.id, targets.join(", "))
+}
+
+impl History {
+    pub(crate) fn run(self) -> ExitCode {
+        ended(self.list())
+    }
+
+    fn list(self) -> Result<ExitCode, Problem> {
+        let store = Store::at(self.store.as_deref())?;
+        let run = store.find(&self.run)?;
+        let (mut studies, _) = store.studies()?;
+        studies.retain(|study| is_repeat(study, &run));
+        Ok(if self.json {
+            printed(&present::tables::history_json(&studies))
+        } else {
+            printed_page(&present::tables::history(&studies, columns()))
+        })
+    }
+}
+
+impl Baseline {
+    pub(crate) fn run(self) -> ExitCode {
+        ended(self.act())
+    }
+
+    fn act(self) -> Result<ExitCode, Problem> {
+        let store = Store::at(self.store.as_deref())?;
+        match self.what {
+            BaselineWhat::Set { name, run } => {
+                if name == "last" || name.contains('/') {
+                    return Err(Problem::new(format!("`{name}` cannot be the name of a baseline")));
+                }
+                let study = store.find(&run)?;
+                store.set_baseline(&name, &study.id)?;
+                Ok(printed(&format!("{name} = {}\n", study.id)))
+            }
+            BaselineWhat::List { json: true } => {
+                Ok(printed(&format!("{}\n", serde_json::json!({"baselines": store.baselines()?}))))
+            }
+            BaselineWhat::List { json: false } => {
+                let lines = store.baselines()?.into_iter().map(|(name, id)| format!("{name} = {id}\n"));
+                Ok(printed(&lines.collect::<String>()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::statistics::Scatter;
+    use results::{Interval, Trust};
+
+    fn change(measure: Measure, (low, high): (f64, f64), shown: Significance) -> Change {
+        let ratio = (low + high) / 2.0;
+        Change {
+            target: None,
+            pattern: "randread".into(),
+            measure,
+            base: 100.0,
+            new: 100.0 * ratio,
+            ratio,
+            interval: Some(Interval { low, high, confidence: 0.95 }),
+            scatter: Scatter::Assumed,
+            p_value: None,
+            rounds: (5, 5),
+            shown,
+            trust: Trust::Ok,
+        }
+    }
+
+    #[test]
+    fn conditions_hold_for_what_the_rounds_confirm_beyond_the_limit() {
+        let known = [change(Measure::Iops, (0.88, 0.92), Significance::Worse)];
+        let condition = Condition::parse("randread.iops < -5%", &known).unwrap();
+        assert!(condition.holds(&known[0]));
+        assert!(
+            !condition.holds(&change(Measure::Iops, (0.77, 1.15), Significance::NotShown)),
+            "chance fails no script"
+        );
+        assert!(!condition.holds(&change(Measure::Iops, (0.88, 0.92), Significance::Unknown)), "nor do single runs");
+        assert!(!condition.holds(&change(Measure::Iops, (0.88, 0.97), Significance::Worse)), "it may be 3 % only");
+        assert!(!condition.holds(&change(Measure::P99, (0.88, 0.92), Significance::Better)));
+        let any = Condition::parse("any.p99>10%", &known).unwrap();
+        assert!(any.holds(&change(Measure::P99, (1.15, 1.25), Significance::Worse)));
+        assert!(!any.holds(&change(Measure::P99, (1.05, 1.35), Significance::Worse)));
+    }
+
+    #[test]
+    fn a_condition_on_single_runs_says_that_it_cannot_be_judged() {
+        let mut single = change(Measure::Iops, (0.5, 0.5), Significance::Unknown);
+        (single.interval, single.rounds) = (None, (1, 1));
+        let condition = Condition::parse("any.iops < -5%", std::slice::from_ref(&single)).unwrap();
+        let reason = condition.unjudged(&[single.clone(), single]).unwrap();
+        assert_eq!(
+            reason,
+            "randread and 1 more: one run each cannot separate a change from noise; each side needs \
+                            four"
+        );
+        assert_eq!(condition.unjudged(&[change(Measure::Iops, (0.9, 1.1), Significance::NotShown)]), None);
+    }
+
+    #[test]
+    fn a_misspelt_condition_is_an_error() {
+        let known = [change(Measure::Iops, (0.88, 0.92), Significance::Worse)];
+        for (text, reason) in [
+            ("randread.iosp < -5%", "`iosp` is not one of rate, iops, p50, p99, cpu"),
+            ("randrad.iops < -5%", "`randrad` is not one of randread, any"),
+            ("randread.iops < -5", "the limit must be a percentage"),
+            ("randread.iops < x%", "`x` is not a number"),
+            ("randread.iops -5%", "exactly one of < and >"),
+            ("iops < -5%", "the pattern before the figure is missing"),
+        ] {
+            let problem = Condition::parse(text, &known).unwrap_err();
+            assert!(problem.what.contains(reason), "{text}: {}", problem.what);
+        }
+    }
+}

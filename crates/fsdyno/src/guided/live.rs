@@ -1,0 +1,114 @@
+//! What a person sees while a question is being answered: one line that renews itself on a terminal, a line per finished
+//! step elsewhere. Everything goes to stderr: stdout is the answer's.
+
+use std::io::{IsTerminal, Write};
+
+use engine::clock::{Clock, RealClock};
+use guide::watch::{LiveFigures, Step};
+use results::Row;
+use results::quantity::counted;
+
+use super::progress::Estimate;
+use crate::process::streams::print_stderr;
+
+/// The live view.
+pub(crate) struct Live {
+    quiet: bool,
+    terminal: bool,
+    /// A line stands on the terminal.
+    shown: bool,
+    last_ms: Option<u64>,
+    /// When the step began.
+    began_ns: u64,
+    /// The first target, and whether there was another one.
+    target: Option<(String, bool)>,
+    estimate: Estimate,
+}
+
+/// A new line at most so often, ms.
+const RENEW_MS: u64 = 100;
+
+impl Live {
+    pub(crate) fn new(quiet: bool) -> Live {
+        // Without a cursor that moves, lines are left as on paper.
+        let moves = std::env::var_os("TERM").is_none_or(|name| name != "dumb");
+        let terminal = moves && std::io::stderr().is_terminal();
+        Live { quiet, terminal, shown: false, last_ms: None, began_ns: 0, target: None, estimate: Estimate::default() }
+    }
+
+    /// Takes the line off the terminal.
+    pub(crate) fn clear(&mut self) {
+        if self.shown {
+            self.shown = false;
+            write_out("\r\x1b[J");
+        }
+    }
+
+    /// In place of the line that stands there.
+    fn show(&mut self, step: &Step, figures: &LiveFigures) {
+        if self.quiet || !self.terminal {
+            return;
+        }
+        let columns = engine::terminal::columns(std::io::stderr()).unwrap_or(80).max(20) - 1;
+        let several = self.target.as_ref().is_some_and(|(_, several)| *several);
+        self.shown = true;
+        write_out(&format!("\r\x1b[K{}", self.estimate.line(step, figures, several, columns)));
+    }
+
+    /// Remembers whether the question has more than one target.
+    fn note_target(&mut self, step: &Step) {
+        match &mut self.target {
+            Some((first, several)) => *several |= *first != step.target,
+            None => self.target = Some((step.target.clone(), false)),
+        }
+    }
+}
+
+fn write_out(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    // Nobody is left to see it if the terminal is gone.
+    let _ = stderr.write_all(text.as_bytes());
+    let _ = stderr.flush();
+}
+
+impl guide::Watcher for Live {
+    fn outline(&mut self, text: &str) {
+        if !self.quiet {
+            print_stderr(text);
+        }
+    }
+
+    fn begin(&mut self, step: &Step) {
+        self.last_ms = None;
+        self.began_ns = RealClock::shared().now_ns();
+        self.note_target(step);
+        let added = self.estimate.begin(step);
+        if added > 0 && !self.quiet {
+            self.message(&format!("{} more: the results are not decided yet", counted(added as u64, "step")));
+        }
+        self.show(step, &LiveFigures::default());
+    }
+
+    fn progress(&mut self, step: &Step, figures: &LiveFigures) {
+        let due = self.last_ms.is_none_or(|last| figures.elapsed_ms < last || figures.elapsed_ms - last >= RENEW_MS);
+        if due {
+            self.last_ms = Some(figures.elapsed_ms);
+            self.show(step, figures);
+        }
+    }
+
+    fn message(&mut self, text: &str) {
+        self.clear();
+        print_stderr(text);
+    }
+
+    fn end(&mut self, step: &Step, row: &Row) {
+        self.estimate.end((RealClock::shared().now_ns() - self.began_ns) / 1_000_000);
+        self.clear();
+        if !self.quiet && !self.terminal {
+            let (number, of) = (step.number, step.of);
+            let what = format!("[{number}/{of}] {}: {}", step.target, step.title);
+            print_stderr(&format!("{what}: {}", present::tables::summary(row)));
+        }
+    }
+}

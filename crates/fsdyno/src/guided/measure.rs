@@ -1,0 +1,83 @@
+//! `fsdyno measure`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, value_parser};
+use guide::io_mode::Wanted;
+use guide::measure::{Effort, Options, measure, names};
+use guide::study::Place;
+use job::EngineName;
+
+use super::answer::{Shared, answer, size};
+
+/// How fast is the storage: throughput, IOPS, latency, and the latency of a durable write.
+///
+/// Reads and writes in sequence (throughput), at random with many requests in flight (IOPS) and one at a time (latency),
+/// in about a minute; then says whether the figures can be trusted, what limits them, and what to do next.
+#[derive(Debug, Args)]
+pub(crate) struct Measure {
+    /// A directory on the storage to be measured.
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// Finish within 15 s.
+    #[arg(long)]
+    quick: bool,
+    /// The published command lines unchanged: 60 s each, files of 10 GiB (160 GiB in all for the last of them).
+    #[arg(long, conflicts_with_all = ["quick", "runs", "only", "runtime", "engine", "buffered"])]
+    full: bool,
+    /// Measure everything so many times, each time on a new file; rates are then medians with intervals.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=100))]
+    runs: u32,
+    /// Run only these tests.
+    #[arg(long, value_name = "TESTS", value_delimiter = ',', value_parser = PossibleValuesParser::new(names()))]
+    only: Vec<String>,
+    /// Seconds of each test [default: until its rate settles, 3 to 6; about 1 with --quick].
+    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..=86_400))]
+    runtime: Option<u32>,
+    /// The engine of all tests but sync-latency, which has its own [default: libaio, else io_uring].
+    #[arg(long, value_parser = engine)]
+    engine: Option<EngineName>,
+    /// Use the page cache instead of direct I/O.
+    #[arg(long)]
+    buffered: bool,
+    /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].
+    #[arg(long, value_parser = size)]
+    size: Option<u64>,
+    /// Refuse any other type of filesystem, such as nfs.
+    #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    expect: Option<String>,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Reads the name of an engine that moves data.
+fn engine(text: &str) -> Result<EngineName, String> {
+    let moves_data = |name: &EngineName| !name.is_diskless();
+    EngineName::named(text).filter(moves_data).ok_or_else(|| {
+        let names: Vec<&str> = EngineName::all().filter(moves_data).map(EngineName::name).collect();
+        format!("use one of {}", names.join(", "))
+    })
+}
+
+impl Measure {
+    pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
+        let effort = match (self.quick, self.full) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Full,
+            _ => Effort::Normal,
+        };
+        let options = Options {
+            effort,
+            size_bytes: self.size,
+            expected: self.expect,
+            runs: self.runs,
+            only: self.only,
+            runtime_s: self.runtime,
+            wanted: Wanted { engine: self.engine, buffered: self.buffered },
+        };
+        let place = Place::at(&self.path);
+        answer(&self.shared, command, |caller| measure(&place, &options, caller))
+    }
+}

@@ -1,0 +1,177 @@
+//! The line of progress: where a question is, how fast it goes, and when all of it will be done.
+
+use guide::watch::{LiveFigures, LivePhase, Step};
+use results::escape;
+use results::quantity::{bytes_per_s, count_per_s, latency, number};
+
+/// How long the whole question still takes: an estimate that only falls.
+#[derive(Debug, Default)]
+pub(super) struct Estimate {
+    /// Steps that have ended, and what they took.
+    ended: (u64, u64),
+    /// The steps as they were known last.
+    of: usize,
+    /// What was said last, s.
+    left_s: Option<u64>,
+}
+
+impl Estimate {
+    /// A step begins: how many steps have come on top of those that were planned.
+    pub(super) fn begin(&mut self, step: &Step) -> usize {
+        let planned = std::mem::replace(&mut self.of, step.of);
+        let added = if planned == 0 { 0 } else { step.of.saturating_sub(planned) };
+        if added > 0 {
+            self.left_s = None;
+        }
+        added
+    }
+
+    /// A step has ended.
+    pub(super) fn end(&mut self, took_ms: u64) {
+        self.ended = (self.ended.0 + 1, self.ended.1 + took_ms);
+    }
+
+    /// Until the end of the question, s, and the share that is done; `None`: nobody can tell.
+    fn look(&mut self, step: &Step, figures: &LiveFigures) -> Option<(u64, f64)> {
+        let (count, ended_ms) = self.ended;
+        let following = step.of.saturating_sub(step.number) as u64;
+        let usual_ms = ended_ms.checked_div(count);
+        let seen_s = usual_ms.map(|ms| (ms * following).div_ceil(1000));
+        let following_s = if following == 0 { Some(0) } else { step.following_s.max(seen_s) }?;
+        let rest_ms = || Some(usual_ms?.saturating_sub(figures.elapsed_ms));
+        let this_s = figures.seconds_left.or_else(|| Some(rest_ms()?.div_ceil(1000)))?;
+        let left_s = (this_s + following_s).min(self.left_s.unwrap_or(u64::MAX));
+        self.left_s = Some(left_s);
+        let done_ms = ended_ms + figures.elapsed_ms;
+        Some((left_s, done_ms as f64 / (done_ms + left_s * 1000).max(1) as f64))
+    }
+
+    /// The whole line, in so many columns: what fits, without a broken word.
+    pub(super) fn line(&mut self, step: &Step, figures: &LiveFigures, several: bool, columns: usize) -> String {
+        let left = self.look(step, figures);
+        let end = left.map_or(String::new(), |(seconds, _)| format!("{} left", time(seconds)));
+        let bar = left.map_or(String::new(), |(_, share)| bar(share));
+        let [rate, bytes, p99] = rates(figures);
+        // From the most to the least that a line can say.
+        let tails = [
+            vec![&rate, &bytes, &p99, &bar, &end],
+            vec![&rate, &p99, &bar, &end],
+            vec![&rate, &p99, &end],
+            vec![&rate, &end],
+            vec![&end],
+        ];
+        let head = heading(step, several);
+        for tail in &tails {
+            let parts = std::iter::once(&head).chain(tail.iter().copied()).filter(|part| !part.is_empty());
+            let line = parts.map(String::as_str).collect::<Vec<_>>().join("  ");
+            if line.chars().count() <= columns {
+                return line;
+            }
+        }
+        let room = columns.saturating_sub(end.chars().count() + 2);
+        format!("{}  {end}", shortened(&head, room)).trim_end().to_owned()
+    }
+}
+
+/// Where it is and what it does; the target where there are several.
+pub(super) fn heading(step: &Step, several: bool) -> String {
+    let target = if several { format!("{}: ", step.target) } else { String::new() };
+    escape::line(&format!("{}/{} {target}{}", step.number, step.of, step.title)).into_owned()
+}
+
+/// I/O or operations per second, bytes per second, and the slowest hundredth.
+fn rates(figures: &LiveFigures) -> [String; 3] {
+    let bytes = figures.bytes_per_s.map(bytes_per_s).unwrap_or_default();
+    // What moves no bytes is no I/O: stat, rename and their like.
+    let rate = |rate| if figures.bytes_per_s.is_some() { count_per_s(rate) } else { format!("{} ops/s", number(rate)) };
+    let rate = figures.operations_per_s.map(rate).unwrap_or_default();
+    let p99 = figures.latency_ns_p99.map(|ns| format!("p99 {}", latency(ns as f64))).unwrap_or_default();
+    if figures.phase == LivePhase::Running {
+        [rate, bytes, p99]
+    } else {
+        [figures.phase.word().to_owned(), bytes, String::new()]
+    }
+}
+
+/// `38 s`, `12 min`.
+fn time(seconds: u64) -> String {
+    if seconds < 100 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
+}
+
+/// Blocks of the bar.
+const BAR: usize = 10;
+
+fn bar(share: f64) -> String {
+    let full = ((share * BAR as f64) as usize).min(BAR);
+    format!("▕{}{}▏", "█".repeat(full), "░".repeat(BAR - full))
+}
+
+/// As many whole words as there is room for.
+fn shortened(text: &str, columns: usize) -> String {
+    let mut short = String::new();
+    for word in text.split(' ') {
+        if short.chars().count() + word.chars().count() + 2 > columns {
+            short.push('…');
+            break;
+        }
+        short.push_str(if short.is_empty() { "" } else { " " });
+        short.push_str(word);
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(number: usize, of: usize, following_s: u64) -> Step {
+        let title = "4k random read, depth 32".into();
+        Step { target: "/mnt/nfs".into(), title, number, of, following_s: Some(following_s) }
+    }
+
+    fn figures(elapsed_ms: u64, seconds_left: u64) -> LiveFigures {
+        LiveFigures {
+            phase: LivePhase::Running,
+            elapsed_ms,
+            seconds_left: Some(seconds_left),
+            operations_per_s: Some(67_204.0),
+            bytes_per_s: Some(275_267_584.0),
+            latency_ns_p99: Some(3_402_000),
+            ..LiveFigures::default()
+        }
+    }
+
+    #[test]
+    fn the_line_fits_the_terminal_with_whole_words() {
+        let mut estimate = Estimate::default();
+        estimate.end(7_000);
+        estimate.end(7_000);
+        let mut line = |columns| estimate.line(&step(3, 9, 42), &figures(2_000, 5), false, columns);
+        let wide = "3/9 4k random read, depth 32  67,204 IOPS  275 MB/s  p99 3.40 ms  ▕██░░░░░░░░▏  47 s left";
+        assert_eq!(line(120), wide);
+        assert_eq!(line(80), "3/9 4k random read, depth 32  67,204 IOPS  p99 3.40 ms  ▕██░░░░░░░░▏  47 s left");
+        assert_eq!(line(60), "3/9 4k random read, depth 32  67,204 IOPS  47 s left");
+        assert_eq!(line(30), "3/9 4k random…  47 s left");
+        let mut named = Estimate::default();
+        assert_eq!(
+            named.line(&step(1, 1, 0), &figures(0, 3), true, 60),
+            "1/1 /mnt/nfs: 4k random read, depth 32  3 s left"
+        );
+        let layout = LiveFigures { phase: LivePhase::Layout, ..LiveFigures::default() };
+        assert_eq!(named.line(&step(1, 1, 0), &layout, false, 60), "1/1 4k random read, depth 32  layout");
+    }
+
+    #[test]
+    fn the_estimate_is_of_the_whole_question_and_only_falls() {
+        let mut estimate = Estimate::default();
+        assert_eq!(estimate.begin(&step(1, 9, 56)), 0);
+        let mut look = |step: &Step, figures| estimate.look(step, &figures).map(|(seconds, _)| seconds);
+        assert_eq!(look(&step(1, 9, 56), figures(0, 8)), Some(64));
+        assert_eq!(look(&step(1, 9, 56), figures(3_000, 20)), Some(64), "it does not rise");
+        assert_eq!(look(&step(2, 9, 49), figures(0, 7)), Some(56));
+        assert_eq!(estimate.begin(&step(10, 11, 7)), 2, "steps came on top: that is said, and it begins anew");
+        assert_eq!(estimate.look(&step(10, 11, 7), &figures(0, 60)).map(|(seconds, _)| seconds), Some(67));
+        let nothing_planned = Step { following_s: None, ..step(1, 3, 0) };
+        assert_eq!(Estimate::default().look(&nothing_planned, &figures(0, 8)), None, "nobody can tell");
+    }
+}

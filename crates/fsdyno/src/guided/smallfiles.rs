@@ -1,0 +1,72 @@
+//! `fsdyno smallfiles`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, value_parser};
+use guide::smallfiles::{DEPTH_MAX, FILES_MAX, Options, SIZE_BYTES_MAX, THREADS_MAX, smallfiles};
+use guide::study::Place;
+
+use super::answer::{Shared, answer, size};
+
+/// How fast are metadata and small files: the 10 s rule, create, stat, rename, fsync.
+///
+/// First 1,001 files are written and read, and compared with the published 10 s rule. Then come the operations that decide
+/// how a git server, a mail store or a build feels: create, stat, open and read, readdir, rename, fsync of files and
+/// directories, mkdir, rmdir, symlink, readlink and unlink, each with its rate and latency.
+#[derive(Debug, Args)]
+pub(crate) struct SmallFiles {
+    /// A directory on the storage to be measured.
+    #[arg(default_value = ".")]
+    path: PathBuf,
+    /// Number of files.
+    #[arg(long, default_value_t = 1001, value_parser = value_parser!(u32).range(1..=i64::from(FILES_MAX)))]
+    files: u32,
+    /// Size of each file, such as 5 or 64k.
+    #[arg(long, default_value = "5", value_parser = file_size)]
+    size: u64,
+    /// Levels of directories for the files, with two directories in each level.
+    #[arg(long, default_value_t = 0, value_parser = value_parser!(u32).range(0..=i64::from(DEPTH_MAX)))]
+    depth: u32,
+    /// Number of threads, all in the same directories.
+    #[arg(long, default_value_t = 1, value_parser = value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
+    threads: u32,
+    /// Time limit of each phase; the first write and read have none.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = value_parser!(u32).range(1..=3600))]
+    limit: u32,
+    /// Also run the published shell loops, and show both times.
+    #[arg(long)]
+    literal: bool,
+    /// Drop the caches of the whole machine before phases with cold caches (root only; slows other programs for a while).
+    #[arg(long)]
+    drop_caches: bool,
+    /// Refuse any other type of filesystem, such as nfs.
+    #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    expect: Option<String>,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// A size that is still one of a small file.
+fn file_size(text: &str) -> Result<u64, String> {
+    let bytes = size(text)?;
+    let too_large = || format!("the maximum size of a small file is {} MiB", SIZE_BYTES_MAX >> 20);
+    if bytes <= SIZE_BYTES_MAX { Ok(bytes) } else { Err(too_large()) }
+}
+
+impl SmallFiles {
+    pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
+        let options = Options {
+            files: self.files,
+            size_bytes: self.size,
+            depth: self.depth,
+            threads: self.threads,
+            limit_s: self.limit,
+            literal: self.literal,
+            drop_caches: self.drop_caches,
+            expected: self.expect,
+        };
+        let place = Place::at(&self.path);
+        answer(&self.shared, command, |caller| smallfiles(&place, &options, caller))
+    }
+}

@@ -1,0 +1,192 @@
+//! Saved studies, and work directories of killed runs: `runs`, `show`, `clean`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use guide::Problem;
+use guide::store::Store;
+use guide::work_directory::{CleanOptions, Cleaned, Outcome, clean};
+use results::escape;
+use run::SignalWatch;
+use serde_json::{Value, json};
+
+use super::answer::shown_as;
+use crate::process::first_look::Looks;
+use crate::process::patience;
+use crate::process::status::UNUSABLE;
+use crate::process::streams::{columns, print, print_page, print_stderr, report_problem};
+use crate::process::supervisor::supervised;
+
+/// List saved runs.
+#[derive(Debug, Args)]
+pub(crate) struct Runs {
+    /// One JSON document.
+    #[arg(long)]
+    json: bool,
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+/// Print a saved run again.
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// A run's name or the beginning of it, a baseline's name, a file, or `last`.
+    run: String,
+    /// Print one JSON document: the summary, then the whole record.
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Print Markdown, for a ticket.
+    #[arg(long)]
+    markdown: bool,
+    /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+/// Remove the files that killed runs left in a directory, and only those.
+#[derive(Debug, Args)]
+pub(crate) struct Clean {
+    /// The directory that was measured.
+    path: PathBuf,
+    /// Only list what would be removed.
+    #[arg(long)]
+    dry_run: bool,
+    /// Also remove what another machine made, which may still use it.
+    #[arg(long)]
+    others: bool,
+    /// Also remove what belongs to other users.
+    #[arg(long)]
+    any_owner: bool,
+    /// One JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reports the problem, if there is one, and ends.
+pub(super) fn ended(result: Result<ExitCode, Problem>) -> ExitCode {
+    result.unwrap_or_else(|problem| {
+        report_problem(&problem);
+        ExitCode::from(UNUSABLE)
+    })
+}
+
+/// For people.
+pub(super) fn printed_page(page: &str) -> ExitCode {
+    if print_page(page) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+}
+
+/// For programs, and what has no verdicts.
+pub(super) fn printed(text: &str) -> ExitCode {
+    if print(&escape::terminal(text)) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+}
+
+impl Runs {
+    pub(crate) fn run(self) -> ExitCode {
+        ended(self.list())
+    }
+
+    fn list(self) -> Result<ExitCode, Problem> {
+        let store = Store::at(self.store.as_deref())?;
+        let (studies, problems) = store.studies()?;
+        problems.iter().for_each(report_problem);
+        let baselines = store.baselines()?;
+        if self.json {
+            return Ok(printed(&present::tables::runs_json(&studies, &baselines)));
+        }
+        if studies.is_empty() {
+            print_stderr(&format!("no runs are saved in {} yet", store.directory().display()));
+        }
+        Ok(printed_page(&present::tables::runs(&studies, &baselines, columns())))
+    }
+}
+
+impl Show {
+    pub(crate) fn run(self) -> ExitCode {
+        let found = Store::at(self.store.as_deref()).and_then(|store| store.find(&self.run));
+        ended(found.map(|study| {
+            let shown = shown_as(self.json, self.markdown, &study);
+            if self.json || self.markdown { printed(&shown) } else { printed_page(&shown) }
+        }))
+    }
+}
+
+impl Clean {
+    pub(crate) fn run(self) -> ExitCode {
+        ExitCode::from(supervised(|| {
+            self.clean().unwrap_or_else(|problem| {
+                report_problem(&problem);
+                UNUSABLE
+            })
+        }))
+    }
+
+    fn clean(self) -> Result<u8, Problem> {
+        let control = Arc::new(patience::control());
+        let signals = SignalWatch::begin(Arc::clone(&control))
+            .map_err(|error| Problem::new(format!("cannot handle signals: {error}")))?;
+        let bounds = control.bounds();
+        let mut looks = Looks::new(control);
+        let options = CleanOptions { only_look: self.dry_run, others: self.others, any_owner: self.any_owner, bounds };
+        let found = clean(&self.path, options, &mut looks)?;
+        drop((looks, signals));
+        let failed = found.left.iter().any(|left| matches!(left.outcome, Outcome::Failed(_)));
+        let text = if self.json { cleaned_json(&found, self.dry_run) } else { self.cleaned(&found) };
+        let written = print(&escape::terminal(&text));
+        Ok(if failed || !written { UNUSABLE } else { 0 })
+    }
+
+    fn cleaned(&self, found: &Cleaned) -> String {
+        let mut text = String::new();
+        for left in &found.left {
+            let weight = left
+                .weight
+                .map(|(entries, bytes)| format!(" ({entries} entries, {})", results::quantity::bytes(bytes as f64)));
+            let what = outcome(&left.outcome);
+            text.push_str(&format!("{}{}: {what}\n", left.directory.display(), weight.unwrap_or_default()));
+        }
+        if found.drafts > 0 {
+            let drafts = if found.drafts == 1 { "draft" } else { "drafts" };
+            let what = if self.dry_run { "would be removed" } else { "removed" };
+            let (path, count) = (self.path.display(), found.drafts);
+            text.push_str(&format!("{path}: {count} {drafts} of records or reports from killed runs: {what}\n"));
+        }
+        if text.is_empty() {
+            text = format!("no fsdyno files are left in {}\n", self.path.display());
+        }
+        text
+    }
+}
+
+/// What became of a directory, in words.
+fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Removed => "removed".to_string(),
+        Outcome::Found => "would be removed".to_string(),
+        Outcome::InUse(pid) => {
+            format!("not removed: process {pid} still uses it, or cannot be checked from here")
+        }
+        Outcome::OtherHost(host) => {
+            format!("not removed: made by another machine, {host}, which may still use it (--others removes it)")
+        }
+        Outcome::OtherOwner(user) => format!("not removed: belongs to user {user} (--any-owner removes it)"),
+        Outcome::NotOurs => "not removed: it has no fsdyno marker".to_string(),
+        Outcome::Failed(reason) => format!("FAILED: {reason}"),
+    }
+}
+
+fn cleaned_json(found: &Cleaned, dry_run: bool) -> String {
+    let directories = found.left.iter().map(|left| {
+        json!({
+            "path": left.directory.display().to_string(),
+            "removed": left.outcome == Outcome::Removed,
+            "outcome": outcome(&left.outcome),
+            "entries": left.weight.map(|(entries, _)| entries),
+            "bytes": left.weight.map(|(_, bytes)| bytes),
+        })
+    });
+    let directories: Vec<Value> = directories.collect();
+    format!("{}\n", json!({"dry_run": dry_run, "directories": directories, "drafts": found.drafts}))
+}

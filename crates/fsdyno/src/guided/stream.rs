@@ -1,0 +1,241 @@
+//! `--live`: what happens, for programs: one JSON object per line (docs/live-stream.md). What was done is told as the
+//! difference to the line before, so that a reader needs no memory, and the differences of a step add up to its row.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use engine::files::create_growing;
+use guide::watch::{Amount, LiveFigures, LivePhase, Step, StepTotals};
+use guide::{Problem, Watcher};
+use results::{Row, RunRecord, Study, escape};
+use serde_json::{Map, Value, json};
+
+use crate::process::VERSION;
+use crate::process::streams::print_stderr;
+
+/// Version of the lines; grows whenever a key is removed or changes meaning.
+const SCHEMA: u32 = 1;
+
+/// A line of progress at most so often, ms. Somewhat less than the second at which counts are renewed, as that second
+/// is not kept to the millisecond.
+const LEAST_MS: u64 = 900;
+
+/// The stream.
+pub(crate) struct Stream {
+    /// `None`: the reader has closed it.
+    sink: Option<Box<dyn Write>>,
+    /// Of the step: when its last line was written, ms since it began, and the totals that were written so far.
+    reported_ms: u64,
+    reported: StepTotals,
+    reported_layout_bytes: u64,
+}
+
+impl Stream {
+    /// To a file, or to stdout for `-`.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub(crate) fn to(path: &Path) -> Result<Stream, Problem> {
+        if is_stdout(path) {
+            return Ok(Stream::into(Box::new(io::stdout())));
+        }
+        let file = create_growing(path).map_err(|error| {
+            Problem::new(format!("cannot write the live stream to {}: {error}", path.display()))
+                .with_next("use a new file in a writable directory, or - for standard output")
+        })?;
+        Ok(Stream::into(Box::new(file)))
+    }
+
+    fn into(sink: Box<dyn Write>) -> Stream {
+        Stream { sink: Some(sink), reported_ms: 0, reported: StepTotals::default(), reported_layout_bytes: 0 }
+    }
+
+    /// The first line.
+    pub(crate) fn open(&mut self, command: &[String]) {
+        self.line("open", json!({ "version": VERSION, "command": command }));
+    }
+
+    /// The last line: what came of it.
+    pub(crate) fn close(&mut self, study: &Result<Study, Problem>) {
+        self.line(
+            "close",
+            match study {
+                Ok(study) => json!({ "study": study.id, "complete": study.complete, "rows": study.rows.len() }),
+                Err(problem) => json!({ "problem": problem.what, "next": problem.next }),
+            },
+        );
+    }
+
+    fn line(&mut self, event: &str, keys: Value) {
+        let Some(sink) = &mut self.sink else { return };
+        let mut object = Map::new();
+        object.insert("schema".to_string(), json!(SCHEMA));
+        object.insert("event".to_string(), json!(event));
+        object.insert("at_ms".to_string(), json!(run::now_ms()));
+        if let Value::Object(keys) = keys {
+            object.extend(keys);
+        }
+        let written =
+            writeln!(sink, "{}", escape::json(&Value::Object(object).to_string())).and_then(|()| sink.flush());
+        if let Err(error) = written {
+            self.sink = None;
+            print_stderr(&format!("fsdyno: the live stream stops here: {error}"));
+        }
+    }
+
+    /// The difference to the totals that were written before, as keys.
+    fn difference(&mut self, now: StepTotals) -> Map<String, Value> {
+        let reported = self.reported;
+        let mut keys = Map::new();
+        keys.insert("interval_ms".to_string(), json!(now.at_ms.saturating_sub(reported.at_ms)));
+        let mut amount = |prefix: &str, now: Option<Amount>, reported: Option<Amount>| {
+            let new = now.map(|now| now.since(reported.unwrap_or_default()));
+            keys.insert(format!("{prefix}operations"), json!(new.map(|new| new.operations)));
+            keys.insert(format!("{prefix}bytes"), json!(new.map(|new| new.bytes)));
+        };
+        amount("", Some(now.all), Some(reported.all));
+        amount("read_", now.read, reported.read);
+        amount("write_", now.write, reported.write);
+        // A look that a stuck worker did not answer in time falls behind: what has been told stays told.
+        self.reported = StepTotals {
+            at_ms: reported.at_ms.max(now.at_ms),
+            all: larger(reported.all, now.all),
+            read: now.read.map(|read| larger(reported.read.unwrap_or_default(), read)),
+            write: now.write.map(|write| larger(reported.write.unwrap_or_default(), write)),
+            latency: None,
+        };
+        keys
+    }
+}
+
+/// Whether the path means standard output.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn larger(one: Amount, other: Amount) -> Amount {
+    Amount { operations: one.operations.max(other.operations), bytes: one.bytes.max(other.bytes) }
+}
+
+impl Watcher for Stream {
+    fn outline(&mut self, text: &str) {
+        self.line("outline", json!({ "text": text }));
+    }
+
+    fn begin(&mut self, step: &Step) {
+        (self.reported_ms, self.reported, self.reported_layout_bytes) = (0, StepTotals::default(), 0);
+        let Step { target, title, number, of, following_s: _ } = step;
+        self.line("step_begin", json!({ "step": number, "steps": of, "target": target, "title": title }));
+    }
+
+    fn progress(&mut self, step: &Step, figures: &LiveFigures) {
+        let waited_ms = |now: u64, then: u64| now.saturating_sub(then) >= LEAST_MS;
+        let due = match figures.totals {
+            Some(totals) => waited_ms(totals.at_ms, self.reported.at_ms),
+            // Counts come with the first full second.
+            None => figures.phase != LivePhase::Running && waited_ms(figures.elapsed_ms, self.reported_ms),
+        };
+        if !due {
+            return;
+        }
+        self.reported_ms = figures.elapsed_ms;
+        let mut keys = Map::new();
+        keys.insert("step".to_string(), json!(step.number));
+        keys.insert("phase".to_string(), json!(figures.phase.word()));
+        keys.insert("elapsed_ms".to_string(), json!(figures.elapsed_ms));
+        keys.insert("seconds_left".to_string(), json!(figures.seconds_left));
+        if let Some(bytes) = figures.layout_bytes {
+            keys.insert("layout_bytes".to_string(), json!(bytes.saturating_sub(self.reported_layout_bytes)));
+            self.reported_layout_bytes = bytes.max(self.reported_layout_bytes);
+        }
+        if let Some(totals) = figures.totals {
+            keys.extend(self.difference(totals));
+            keys.insert("latency_ns_p50".to_string(), json!(totals.latency.map(|latency| latency.p50_ns)));
+            keys.insert("latency_ns_p99".to_string(), json!(totals.latency.map(|latency| latency.p99_ns)));
+        }
+        self.line("progress", Value::Object(keys));
+    }
+
+    fn message(&mut self, text: &str) {
+        self.line("message", json!({ "text": text }));
+    }
+
+    fn end(&mut self, step: &Step, row: &Row) {
+        let mut keys = Map::new();
+        keys.insert("step".to_string(), json!(step.number));
+        keys.insert("target".to_string(), json!(step.target));
+        keys.insert("pattern".to_string(), json!(row.pattern));
+        keys.insert("round".to_string(), json!(row.round));
+        keys.insert("trust".to_string(), json!(row.trust()));
+        let findings: Vec<&str> = row.findings.iter().map(|finding| finding.id.as_str()).collect();
+        keys.insert("findings".to_string(), json!(findings));
+        if let Some(whole) = StepTotals::of_row(row) {
+            keys.extend(self.difference(whole));
+            keys.insert("total_ms".to_string(), json!(whole.at_ms));
+            keys.insert("total_operations".to_string(), json!(whole.all.operations));
+            keys.insert("total_bytes".to_string(), json!(whole.all.bytes));
+        }
+        self.line("step_end", Value::Object(keys));
+    }
+}
+
+/// Two watchers who see the same.
+pub(crate) struct Both<'a> {
+    pub(crate) one: &'a mut dyn Watcher,
+    pub(crate) other: &'a mut dyn Watcher,
+}
+
+impl Watcher for Both<'_> {
+    fn outline(&mut self, text: &str) {
+        self.one.outline(text);
+        self.other.outline(text);
+    }
+
+    fn looks(&mut self, path: &Path) {
+        self.one.looks(path);
+        self.other.looks(path);
+    }
+
+    fn looked(&mut self) {
+        self.one.looked();
+        self.other.looked();
+    }
+
+    fn begin(&mut self, step: &Step) {
+        self.one.begin(step);
+        self.other.begin(step);
+    }
+
+    fn progress(&mut self, step: &Step, figures: &LiveFigures) {
+        self.one.progress(step, figures);
+        self.other.progress(step, figures);
+    }
+
+    fn message(&mut self, text: &str) {
+        self.one.message(text);
+        self.other.message(text);
+    }
+
+    fn end(&mut self, step: &Step, row: &Row) {
+        self.one.end(step, row);
+        self.other.end(step, row);
+    }
+
+    fn planned(&mut self, study: &Study, row: &Row) {
+        self.one.planned(study, row);
+        self.other.planned(study, row);
+    }
+
+    fn partial(&mut self, record: &RunRecord) {
+        self.one.partial(record);
+        self.other.partial(record);
+    }
+
+    fn grown(&mut self, study: &Study) {
+        self.one.grown(study);
+        self.other.grown(study);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,278 @@
+//! The work directory of a question, below the path that was given. Everything that the question writes is in it; it is
+//! removed when the question ends, also by an error or a signal, and [`clean`] finds those of killed runs.
+//!
+//! It is accessed through its descriptor from the moment it is made: whatever is put at its path later is not touched.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use engine::errno;
+use engine::files::{Directory, Reach, unguessable};
+use probe::{FileKind, PathFacts};
+use run::{Bounds, Control};
+
+use crate::Problem;
+
+mod leftovers;
+mod marker;
+mod removal;
+mod space;
+
+pub use leftovers::{CleanOptions, Cleaned, Leftover, Outcome, clean};
+pub use space::{SpaceNeeds, usable_bytes};
+
+use marker::{LockedMarker, Marker};
+use space::Guard;
+
+/// What the directories' names begin with.
+const PREFIX: &str = "fsdyno-work-";
+
+/// A work directory.
+#[derive(Debug)]
+pub struct WorkDirectory {
+    parent: Arc<Directory>,
+    name: String,
+    directory: Arc<Directory>,
+    /// Its marker, locked; `None` once it is abandoned.
+    held: Option<LockedMarker>,
+    marker: Mutex<Marker>,
+    guard: Guard,
+    bounds: Bounds,
+}
+
+impl WorkDirectory {
+    /// Makes the directory under `path`, which must be a directory that can be written, on the filesystem type that the
+    /// user expects (if any), with space for what is needed without filling it beyond 90 %. If the filesystem fills up
+    /// during the run, `control` stops the study.
+    ///
+    /// # Errors
+    /// Each of these, before anything has been written.
+    pub fn open(
+        path: &Path,
+        expected: Option<&str>,
+        need: SpaceNeeds,
+        control: &Arc<Control>,
+    ) -> Result<WorkDirectory, Problem> {
+        let facts = probe::path_facts(path);
+        check_place(path, &facts)?;
+        if let Some(expected) = expected {
+            check_type(path, &facts, expected)?;
+        }
+        let parent = Directory::open(path).map_err(|error| cannot_write(path, error.code))?;
+        space::check(&parent, path, need, None)?;
+        WorkDirectory::make(Arc::new(parent), need, control)
+    }
+
+    fn make(parent: Arc<Directory>, need: SpaceNeeds, control: &Arc<Control>) -> Result<WorkDirectory, Problem> {
+        let path = parent.path().to_owned();
+        let marker = Marker::of_this_process(need);
+        let name = format!("{PREFIX}{}-{:x}-{:08x}", marker.pid, marker.made_ms, unguessable() as u32);
+        let directory = Arc::new(parent.make(&name).map_err(|error| cannot_write(&path, error.code))?);
+        let held = LockedMarker::make(&directory, &marker).map_err(|error| {
+            // It is empty, or holds an empty marker: nothing of anybody's.
+            let _ = directory.remove(marker::NAME.as_ref());
+            let _ = parent.remove_directory(name.as_ref());
+            cannot_write(&path, error.raw_os_error().unwrap_or(0))
+        })?;
+        check_owner(&directory, &held)?;
+        let guard = Guard::begin(&directory, &path, control);
+        // From here on dropping it removes it.
+        let work_directory = WorkDirectory {
+            parent,
+            name,
+            directory,
+            held: Some(held),
+            marker: Mutex::new(marker),
+            guard,
+            bounds: control.bounds(),
+        };
+        // Another run may have begun at the same time: whoever came first has the room.
+        space::check(&work_directory.parent, &path, need, Some(&work_directory.marker()))?;
+        Ok(work_directory)
+    }
+
+    fn marker(&self) -> Marker {
+        self.marker.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+    }
+
+    /// The directory, for the words of a command line; files in it are opened through [`reach`](WorkDirectory::reach).
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The directory that is held.
+    pub fn held(&self) -> &Arc<Directory> {
+        &self.directory
+    }
+
+    /// How files in it are opened.
+    pub fn reach(&self) -> Reach {
+        Reach::Beneath(Arc::clone(&self.directory))
+    }
+
+    /// The path of a file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.directory().join(name)
+    }
+
+    /// Reserves another amount of space than when it was opened: before a larger fill, and before removed data is
+    /// written again. What is in it does not count.
+    ///
+    /// # Errors
+    /// When there is too little space.
+    pub fn reserve_space(&self, need: SpaceNeeds) -> Result<(), Problem> {
+        let marker = Marker { need, ..self.marker() };
+        space::check_patiently(&self.parent, self.parent.path(), need, &marker)?;
+        if let Some(held) = &self.held {
+            // The claim is for other runs; ours is checked.
+            let _ = held.write(&marker);
+        }
+        *self.marker.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = marker;
+        Ok(())
+    }
+
+    /// What has happened to the directory since it was made, as a sentence.
+    ///
+    /// # Errors
+    /// When somebody removed it, or its marker.
+    pub fn check_there(&self) -> Result<(), Problem> {
+        let there = self.directory.state().is_ok_and(|state| state.names > 0);
+        if there && self.held.as_ref().is_some_and(|held| held.is_in(&self.directory)) {
+            return Ok(());
+        }
+        let text = format!("{} was removed during the run", self.directory().display());
+        Err(Problem::new(text).with_next("find what removes files there (a clean-up job?), and run the command again"))
+    }
+
+    /// Between tests: the directory is still there, and the filesystem not filled by others.
+    ///
+    /// # Errors
+    /// When that is not so: then the question ends.
+    pub fn check(&self) -> Result<(), Problem> {
+        self.check_there()?;
+        self.guard.check(&self.directory, self.parent.path())
+    }
+
+    /// Removes everything in it but the marker: a fresh start for the next round.
+    ///
+    /// # Errors
+    /// When something cannot be removed.
+    pub fn empty(&self) -> Result<(), Problem> {
+        removal::empty(&self.directory, self.bounds)
+    }
+
+    /// Leaves it where it is, for [`clean`]: its storage does not respond.
+    pub fn abandon(self) {
+        // Not even closed: that may wait for the storage, too.
+        std::mem::forget(self);
+    }
+
+    /// Removes it and says so if that fails; dropping it does the same silently.
+    ///
+    /// # Errors
+    /// When something cannot be removed.
+    pub fn close(mut self) -> Result<(), Problem> {
+        let held = self.held.take();
+        removal::remove(&self.parent, &self.name, &self.directory, held, self.bounds)
+    }
+}
+
+impl Drop for WorkDirectory {
+    fn drop(&mut self) {
+        if let Some(held) = self.held.take() {
+            // A failure was told by whoever noticed it first; `clean` finds what is left.
+            let _ = removal::remove(&self.parent, &self.name, &self.directory, held, self.bounds);
+        }
+    }
+}
+
+/// Checks that the directory is the one that was made. Another one in its place is not emptied; only the marker is
+/// removed.
+fn check_owner(directory: &Directory, held: &LockedMarker) -> Result<(), Problem> {
+    let owner = directory.state().ok().map(|state| state.owner);
+    let ours = held.owner(directory);
+    if ours.is_some() && owner == ours {
+        return Ok(());
+    }
+    // Whether it goes or not, the directory is somebody else's.
+    let _ = directory.remove(marker::NAME.as_ref());
+    Err(Problem::new(format!("{} was replaced while it was made", directory.path().display()))
+        .with_next("another program writes in this directory: choose another one"))
+}
+
+fn cannot_write(path: &Path, code: i32) -> Problem {
+    let reason = reason(&std::io::Error::from_raw_os_error(code));
+    let problem = Problem::new(format!("cannot write in {}: {reason}", path.display()));
+    match code {
+        errno::EACCES => problem.with_next("choose a directory that you may write to, or run as its owner"),
+        errno::EMFILE => problem.with_next("raise the limit of open files: `ulimit -n 1024`"),
+        _ => problem,
+    }
+}
+
+/// The system's error text without the number that Rust adds.
+pub fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error").map_or(text.clone(), |(before, _)| before.to_owned())
+}
+
+fn check_place(path: &Path, facts: &PathFacts) -> Result<(), Problem> {
+    let shown = path.display();
+    match facts.kind {
+        FileKind::Directory => {}
+        FileKind::Missing => {
+            return Err(Problem::new(format!("{shown} does not exist"))
+                .with_next("use an existing directory on the storage to be measured"));
+        }
+        FileKind::BlockDevice => {
+            return Err(Problem::new(format!("{shown} is a block device, and this would destroy its data"))
+                .with_next("use a directory on a filesystem; for a raw device write a fio job"));
+        }
+        FileKind::Unreachable(code) => {
+            let error = std::io::Error::from_raw_os_error(code);
+            return Err(Problem::new(format!("{shown} cannot be reached: {}", reason(&error))));
+        }
+        _ => return Err(Problem::new(format!("{shown} is not a directory")).with_next("use a directory")),
+    }
+    let made_up = ["proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "devpts"];
+    if facts.mount.as_ref().is_ok_and(|mount| made_up.contains(&mount.fstype.as_str())) {
+        return Err(Problem::new(format!("{shown} is on a kernel filesystem without storage"))
+            .with_next("use a directory on the storage to be measured"));
+    }
+    if facts.mount_writable() == Some(false) {
+        return Err(Problem::new(format!("{shown} is mounted read-only"))
+            .with_next(format!("remount it for writing, or inspect it with `fsdyno inspect {shown}`")));
+    }
+    Ok(())
+}
+
+/// `nfs` stands for nfs and nfs4, `s3fs` and `fuse` for fuse.s3fs.
+pub fn type_matches(fstype: &str, expected: &str) -> bool {
+    let family = fstype.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    fstype == expected || family == expected || fstype.split('.').any(|part| part == expected)
+}
+
+/// Checks that a path is on the filesystem type that the user expects.
+///
+/// # Errors
+/// When it is on another, such as an empty mount point on its parent's.
+pub fn expect_type(path: &Path, expected: &str) -> Result<(), Problem> {
+    check_type(path, &probe::path_facts(path), expected)
+}
+
+fn check_type(path: &Path, facts: &PathFacts, expected: &str) -> Result<(), Problem> {
+    let shown = path.display();
+    let mount = facts
+        .mount
+        .as_ref()
+        .map_err(|unseen| Problem::new(format!("{shown} should be {expected}, but its mount is {unseen}")))?;
+    if type_matches(&mount.fstype, expected) {
+        return Ok(());
+    }
+    let place = mount.mount_point.display();
+    Err(Problem::new(format!("{shown} should be {expected}, but it is {} mounted at {place}", mount.fstype))
+        .with_next(format!("mount the {expected} filesystem first: otherwise {place} is measured")))
+}
+
+#[cfg(test)]
+mod tests;

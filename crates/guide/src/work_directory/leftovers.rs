@@ -1,0 +1,173 @@
+//! Finds work directories of killed runs, and removes those that are certainly fsdyno's.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::files::{Directory, EntryKind, FileCause, Lock, remove_old_drafts, tree, try_lock};
+use run::Bounds;
+
+use super::marker::{self, Marker};
+use super::{PREFIX, removal};
+use crate::{Problem, Watcher};
+
+/// What may be removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CleanOptions {
+    /// Nothing: only look.
+    pub only_look: bool,
+    /// Also what other machines made, which they might still be using.
+    pub others: bool,
+    /// Also what belongs to other users.
+    pub any_owner: bool,
+    /// How long a removal waits for storage that does not answer.
+    pub bounds: Bounds,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// Directories.
+    pub left: Vec<Leftover>,
+    /// Drafts of files that were to be written whole.
+    pub drafts: u64,
+}
+
+/// A directory that a run left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leftover {
+    /// Where.
+    pub directory: PathBuf,
+    /// Files and directories in it, and the bytes that they take; `None`: it is not ours to look into.
+    pub weight: Option<(u64, u64)>,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What became of a directory that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Removed.
+    Removed,
+    /// It was only looked for.
+    Found,
+    /// Its run goes on, or that is not known: left alone.
+    InUse(u32),
+    /// Another machine made it, and might still be using it: left alone.
+    OtherHost(String),
+    /// It belongs to this user: left alone.
+    OtherOwner(u32),
+    /// Has our name but not our marker: left alone.
+    NotOurs,
+    /// Could not be removed.
+    Failed(String),
+}
+
+/// Finds what killed runs left directly below `path`, and removes it unless only listing was asked for. The watcher is
+/// called with each path before a call that may block.
+///
+/// # Errors
+/// When `path` cannot be read.
+pub fn clean(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Cleaned, Problem> {
+    watcher.looks(path);
+    let found = clean_below(path, options, watcher);
+    watcher.looked();
+    found
+}
+
+fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Cleaned, Problem> {
+    let unreadable = |error: engine::files::FileError| Problem::new(error.to_string());
+    let parent = Arc::new(Directory::open(path).map_err(unreadable)?);
+    let mut names = parent.names().map_err(unreadable)?;
+    names.sort();
+    let mut left = Vec::new();
+    for name in names.iter().filter_map(|name| name.to_str()).filter(|name| name.starts_with(PREFIX)) {
+        if parent.look(name.as_ref()).is_ok_and(|entry| entry.kind == EntryKind::Directory) {
+            watcher.looks(&path.join(name));
+            let (weight, outcome) = clean_one(&parent, name, options, watcher);
+            watcher.looks(path);
+            left.push(Leftover { directory: path.join(name), weight, outcome });
+        }
+    }
+    // Nobody misses what never had its name.
+    let drafts = remove_old_drafts(&parent, options.only_look);
+    Ok(Cleaned { left, drafts })
+}
+
+fn clean_one(
+    parent: &Arc<Directory>,
+    name: &str,
+    options: CleanOptions,
+    watcher: &mut dyn Watcher,
+) -> (Option<(u64, u64)>, Outcome) {
+    let directory = match parent.enter(name.as_ref()) {
+        Ok(directory) => Arc::new(directory),
+        Err(error) => return (None, Outcome::Failed(error.to_string())),
+    };
+    let abandoned = match judge(&directory, options) {
+        Ok(abandoned) => abandoned,
+        Err(outcome) => return (None, outcome),
+    };
+    let weight = tree::tree_size(&directory).ok();
+    if options.only_look {
+        return (weight, Outcome::Found);
+    }
+    // It has a patience of its own.
+    watcher.looked();
+    match removal::remove(parent, name, &directory, abandoned, options.bounds) {
+        Ok(()) => (weight, Outcome::Removed),
+        Err(problem) => (weight, Outcome::Failed(problem.what)),
+    }
+}
+
+/// A directory that may be removed; its marker, if it has one, is locked until this is dropped.
+#[derive(Debug)]
+struct Abandoned(#[expect(dead_code, reason = "it holds the lock")] Option<File>);
+
+/// Whether a directory is ours and its run gone.
+fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outcome> {
+    let state = directory.state().map_err(|error| Outcome::Failed(error.to_string()))?;
+    if state.owner != probe::user() && !options.any_owner {
+        return Err(Outcome::OtherOwner(state.owner));
+    }
+    let (file, entry) = match directory.open_regular(marker::NAME) {
+        Ok(found) => found,
+        // A run that was killed before it had marked its directory: nothing can be lost with an empty one.
+        Err(error) if error.cause == FileCause::Missing && is_empty(directory, &[]) => return Ok(Abandoned(None)),
+        Err(_) => return Err(Outcome::NotOurs),
+    };
+    if entry.owner != state.owner || entry.names != 1 || entry.size_bytes > marker::BYTES_MAX {
+        return Err(Outcome::NotOurs);
+    }
+    let lock = try_lock(&file);
+    if lock != Lock::Held && entry.size_bytes == 0 && is_empty(directory, &[marker::NAME]) {
+        return Ok(Abandoned(Some(file)));
+    }
+    let marker = Marker::read(&file).ok_or(Outcome::NotOurs)?;
+    let here = probe::kernel();
+    match lock {
+        Lock::Held => Err(Outcome::InUse(marker.pid)),
+        _ if same(&marker.boot, &here.boot) => match lock {
+            Lock::Taken => Ok(Abandoned(Some(file))),
+            _ if same(&marker.pid_namespace, &here.pid_namespace) && probe::runs(marker.pid) == Some(false) => {
+                Ok(Abandoned(Some(file)))
+            }
+            _ => Err(Outcome::InUse(marker.pid)),
+        },
+        _ if options.others => Ok(Abandoned(Some(file))),
+        // This machine, before it was started again.
+        Lock::Taken if same(&marker.machine, &here.machine) && marker.boot.is_some() && here.boot.is_some() => {
+            Ok(Abandoned(Some(file)))
+        }
+        _ => Err(Outcome::OtherHost(marker.host)),
+    }
+}
+
+/// Both are known, and the same.
+fn same<T: PartialEq>(one: &Option<T>, other: &Option<T>) -> bool {
+    one.is_some() && one == other
+}
+
+fn is_empty(directory: &Directory, but: &[&str]) -> bool {
+    directory.names().is_ok_and(|names| names.iter().all(|name| but.iter().any(|but| name == *but)))
+}

@@ -1,0 +1,245 @@
+//! Keeps filesystems below 90 % of their bytes and inodes, over all runs that share one.
+//!
+//! A run reserves space before it writes anything: the reservation stands in the marker of its work directory, which
+//! every other run on this machine finds as an open, locked file. Free space is checked again between tests and several
+//! times a second while one writes, as other programs use it too.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engine::clock::{Clock, RealClock};
+use engine::files::{Directory, SpaceLeft, tree};
+use run::Control;
+use serde::{Deserialize, Serialize};
+
+use super::marker::{self, Marker};
+use crate::Problem;
+
+/// No filesystem is filled beyond this share.
+const FULLEST: f64 = 0.9;
+
+/// A running question is ended only beyond this share: a filesystem's own tables grow with the files, and removed
+/// blocks are freed late.
+const ENDS_AT: f64 = 0.92;
+
+/// Interval at which free space is checked during a run.
+const LOOK_NS: u64 = 100_000_000;
+
+/// Time within which removed blocks are freed, in steps.
+const PATIENCE: (u32, Duration) = (20, Duration::from_millis(250));
+
+/// Most space that a run takes on a filesystem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpaceNeeds {
+    /// Bytes.
+    pub bytes: u64,
+    /// Files and directories.
+    pub inodes: u64,
+}
+
+impl SpaceNeeds {
+    /// A few files of so many bytes together.
+    pub fn bytes(bytes: u64) -> SpaceNeeds {
+        SpaceNeeds { bytes, inodes: 0 }
+    }
+
+    fn plus(self, other: SpaceNeeds) -> SpaceNeeds {
+        SpaceNeeds { bytes: self.bytes.saturating_add(other.bytes), inodes: self.inodes.saturating_add(other.inodes) }
+    }
+}
+
+/// What may still be used of a total without filling it beyond a share.
+fn usable(total: u64, available: u64, share: f64) -> u64 {
+    let used = total.saturating_sub(available);
+    ((total as f64 * share) as u64).saturating_sub(used)
+}
+
+/// Bytes that may be written in a directory without filling its filesystem beyond 90 %, less what other runs have
+/// reserved; `None`: not known.
+pub fn usable_bytes(path: &Path) -> Option<u64> {
+    let directory = Directory::open(path).ok()?;
+    let space = directory.space()?;
+    let claimed = claims_of_others(&directory, None);
+    Some(usable(space.total_bytes, space.available_bytes, FULLEST).saturating_sub(claimed.bytes))
+}
+
+/// Checks that there is space for this besides the reservations of other runs: of all, or of those that began before
+/// `own`.
+///
+/// # Errors
+/// When there is not.
+pub(super) fn check(
+    directory: &Directory,
+    shown: &Path,
+    need: SpaceNeeds,
+    own: Option<&Marker>,
+) -> Result<(), Problem> {
+    // A filesystem that does not tell its space (some FUSE daemons) finds out by ENOSPC.
+    let Some(space) = directory.space() else { return Ok(()) };
+    let claimed = claims_of_others(directory, own);
+    judge(space, need, claimed, shown)
+}
+
+/// The same for data that is written again after a removal: a filesystem may free blocks late.
+pub(super) fn check_patiently(
+    directory: &Directory,
+    shown: &Path,
+    need: SpaceNeeds,
+    own: &Marker,
+) -> Result<(), Problem> {
+    let mut outcome = check(directory, shown, need, Some(own));
+    let clock = RealClock::shared();
+    for _ in 0..PATIENCE.0 {
+        if outcome.is_ok() {
+            break;
+        }
+        clock.sleep_until_ns(clock.now_ns() + PATIENCE.1.as_nanos() as u64);
+        outcome = check(directory, shown, need, Some(own));
+    }
+    outcome
+}
+
+fn judge(space: SpaceLeft, need: SpaceNeeds, claimed: SpaceNeeds, shown: &Path) -> Result<(), Problem> {
+    let mib = |bytes: u64| bytes >> 20;
+    let beside = |others: String| if claimed == SpaceNeeds::default() { String::new() } else { others };
+    let bytes = usable(space.total_bytes, space.available_bytes, FULLEST).saturating_sub(claimed.bytes);
+    if need.bytes > bytes {
+        return Err(Problem::new(format!(
+            "{} needs {} MiB, but only {} MiB are usable below the limit of 90 % full{}",
+            shown.display(),
+            mib(need.bytes),
+            mib(bytes),
+            beside(format!("; other runs there have reserved {} MiB", mib(claimed.bytes)))
+        ))
+        .too_large()
+        .with_next("free some space, or use a smaller --size"));
+    }
+    let inodes = usable(space.total_inodes, space.available_inodes, FULLEST).saturating_sub(claimed.inodes);
+    if space.total_inodes > 0 && need.inodes > inodes {
+        return Err(Problem::new(format!(
+            "{} needs {} inodes, but only {inodes} are usable below the limit of 90 %{}",
+            shown.display(),
+            need.inodes,
+            beside(format!("; other runs there have reserved {}", claimed.inodes))
+        ))
+        .with_next("remove files there (df -i shows the inodes), or use fewer --files"));
+    }
+    Ok(())
+}
+
+/// What other runs on this filesystem have reserved and not used yet: those of this machine that this user can see.
+fn claims_of_others(directory: &Directory, own: Option<&Marker>) -> SpaceNeeds {
+    let Ok(home) = directory.state() else { return SpaceNeeds::default() };
+    let mut sum = SpaceNeeds::default();
+    for (_, path) in probe::open_and_locked(marker::NAME) {
+        let Some(place) = path.parent().and_then(|place| Directory::open(place).ok()) else { continue };
+        let here = place.state().is_ok_and(|state| state.identity.device == home.identity.device);
+        let Some((file, _)) = place.open_regular(marker::NAME).ok().filter(|_| here) else { continue };
+        let Some(marker) = Marker::read(&file) else { continue };
+        if own.is_some_and(|own| !marker.is_before(own)) {
+            continue;
+        }
+        let (entries, bytes) = tree::tree_size(&place).unwrap_or_default();
+        sum = sum.plus(SpaceNeeds {
+            bytes: marker.need.bytes.saturating_sub(bytes),
+            inodes: marker.need.inodes.saturating_sub(entries),
+        });
+    }
+    sum
+}
+
+/// Checks free space during a run, and ends the run when the filesystem fills up.
+#[derive(Debug)]
+pub(super) struct Guard {
+    end: Arc<AtomicBool>,
+    overfull: Arc<Mutex<Option<Problem>>>,
+}
+
+impl Guard {
+    /// Begins the checks on a thread of their own, as a server may block them.
+    pub(super) fn begin(directory: &Arc<Directory>, shown: &Path, control: &Arc<Control>) -> Guard {
+        let guard = Guard { end: Arc::default(), overfull: Arc::default() };
+        let (directory, control, shown) = (Arc::clone(directory), Arc::clone(control), shown.to_owned());
+        let (end, overfull) = (Arc::clone(&guard.end), Arc::clone(&guard.overfull));
+        let looking = move || {
+            let clock = RealClock::shared();
+            while !end.load(Ordering::Relaxed) {
+                if let Err(problem) = look(&directory, &shown) {
+                    *overfull.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(problem);
+                    control.stop();
+                    break;
+                }
+                clock.sleep_until_ns(clock.now_ns() + LOOK_NS);
+            }
+        };
+        // Without a thread the looks between the tests remain.
+        let _ = std::thread::Builder::new().name("space".to_owned()).spawn(looking);
+        guard
+    }
+
+    /// Whether there is still space.
+    ///
+    /// # Errors
+    /// When the filesystem has been filled meanwhile.
+    pub(super) fn check(&self, directory: &Directory, shown: &Path) -> Result<(), Problem> {
+        let seen = self.overfull.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+        seen.map_or_else(|| look(directory, shown), Err)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.end.store(true, Ordering::Relaxed);
+    }
+}
+
+fn look(directory: &Directory, shown: &Path) -> Result<(), Problem> {
+    let Some(space) = directory.space() else { return Ok(()) };
+    let full = |total: u64, available: u64| total > 0 && usable(total, available, ENDS_AT) == 0;
+    let what = match () {
+        () if full(space.total_bytes, space.available_bytes) => "space",
+        () if full(space.total_inodes, space.available_inodes) => "inodes",
+        () => return Ok(()),
+    };
+    Err(Problem::new(format!(
+        "run stopped: another program fills the filesystem of {} beyond 90 % ({what})",
+        shown.display()
+    ))
+    .with_next("find what fills it (`du -xh`, `lsof +L1`), free some space and run again"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(total_bytes: u64, available_bytes: u64, total_inodes: u64, available_inodes: u64) -> SpaceLeft {
+        SpaceLeft { total_bytes, available_bytes, total_inodes, available_inodes }
+    }
+
+    #[test]
+    fn ninety_percent_of_bytes_and_of_inodes() {
+        let disk = space(1000 << 20, 500 << 20, 1000, 300);
+        let judge = |need, claimed| judge(disk, need, claimed, Path::new("/data")).map_err(|problem| problem.what);
+        let space_needs = |mib: u64, inodes| SpaceNeeds { bytes: mib << 20, inodes };
+        assert_eq!(judge(space_needs(400, 200), SpaceNeeds::default()), Ok(()));
+        let bytes = judge(space_needs(401, 0), SpaceNeeds::default()).unwrap_err();
+        assert!(bytes.contains("needs 401 MiB, but only 400 MiB"), "{bytes}");
+        let inodes = judge(space_needs(0, 201), SpaceNeeds::default()).unwrap_err();
+        assert!(inodes.contains("needs 201 inodes, but only 200"), "{inodes}");
+        let beside = judge(space_needs(400, 0), space_needs(1, 0)).unwrap_err();
+        assert!(beside.contains("only 399 MiB") && beside.contains("other runs there have reserved 1 MiB"), "{beside}");
+        assert!(
+            super::judge(space(1 << 40, 1 << 39, 0, 0), space_needs(1, 1 << 40), SpaceNeeds::default(), Path::new("/"))
+                .is_ok()
+        );
+    }
+
+    #[test]
+    fn a_full_filesystem_leaves_nothing() {
+        assert_eq!(usable(100, 5, FULLEST), 0);
+        assert_eq!(usable(100, 50, FULLEST), 40);
+        assert_eq!(usable(0, 0, FULLEST), 0);
+    }
+}

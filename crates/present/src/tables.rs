@@ -1,0 +1,116 @@
+//! Studies for people: tables and sentences at the width of a terminal, and the same in Markdown.
+
+mod changes;
+mod check;
+mod compare;
+mod curve;
+mod measure;
+mod plot;
+mod runs;
+mod sentence;
+mod smallfiles;
+mod sweep;
+mod table;
+
+pub(crate) use compare::verdict;
+
+pub use changes::{changes, changes_json, history, history_json};
+pub use check::{ListedProfile, profiles, profiles_json};
+pub use runs::{runs, runs_json};
+pub use sentence::summary;
+
+use results::{Question, Severity, Study, escape};
+
+use crate::headline::Headline;
+use table::Form;
+
+/// The study for a terminal of so many columns.
+pub fn text(study: &Study, columns: usize) -> String {
+    escape::terminal(&shown(study, Form::Text { columns })).into_owned()
+}
+
+/// The study in Markdown.
+pub fn markdown(study: &Study) -> String {
+    escape::terminal(&shown(study, Form::Markdown)).into_owned()
+}
+
+fn shown(study: &Study, form: Form) -> String {
+    let headline = Headline::of(study);
+    let mut parts = vec![heading(study, form)];
+    if study.question == Question::Measure {
+        parts.push(answer(&headline, study, form));
+    }
+    parts.push(match study.question {
+        Question::Compare => compare::table(study, form),
+        Question::Sweep => sweep::tables(study, form),
+        Question::Curve => curve::tables(study, form),
+        Question::Check => check::answers(study, form),
+        Question::SmallFiles => smallfiles::tables(study, form),
+        // A line for each row, as any runs can be shown.
+        _ => measure::table(&headline, form),
+    });
+    parts.extend(sentences(study, form));
+    parts.extend(findings(&headline, form));
+    parts.extend(notes(study, form));
+    if !study.complete {
+        parts.push("Stopped early: these are the results until then.\n".to_string());
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// The answer in Markdown, before any table.
+pub(crate) fn short_answer(headline: &Headline, study: &Study) -> String {
+    format!("{}\n", answer(headline, study, Form::Markdown))
+}
+
+/// The answer in a sentence and its figures, then whether to trust them, what limits them, what to do next.
+fn answer(headline: &Headline, study: &Study, form: Form) -> String {
+    let mut parts = vec![measure::answer(headline, form), form.labelled(&headline.lines(study))];
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// What was asked, of what.
+fn heading(study: &Study, form: Form) -> String {
+    let mut text = String::new();
+    // A fio run that was saved by itself has no name and no place.
+    for target in study.targets.iter().filter(|target| !target.path.is_empty()) {
+        let mount = target.storage.mount.value();
+        let on = mount.map(|mount| format!(": {} on {}", mount.fstype, mount.source)).unwrap_or_default();
+        let named = if target.name == target.path { String::new() } else { format!("{} = ", target.name) };
+        let line = match form {
+            Form::Text { .. } => format!("{}\n", escape::line(&format!("{named}{}{on}", target.path))),
+            Form::Markdown => {
+                let place = escape::markdown(&format!("{named}{}", target.path));
+                format!("**{place}**{}\n", escape::markdown(&on))
+            }
+        };
+        text.push_str(&line);
+    }
+    text
+}
+
+fn sentences(study: &Study, form: Form) -> Option<String> {
+    let lines: Vec<String> = study.sentences.iter().map(|sentence| form.paragraph(sentence)).collect();
+    (!lines.is_empty()).then(|| lines.concat())
+}
+
+/// What was found against the figures, each kind once for each target; the table marks each row.
+fn findings(headline: &Headline, form: Form) -> Option<String> {
+    let mut text = String::new();
+    for found in headline.findings.iter().filter(|found| found.is_against()) {
+        let of = if headline.has_several_targets() { format!("{}, ", found.target) } else { String::new() };
+        let sentences = found.sentences().join("; ");
+        text.push_str(&form.item(&format!("{}: {of}{sentences}", found.word()), Some(&found.next), &found.id));
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+fn notes(study: &Study, form: Form) -> Option<String> {
+    // Of a comparison, how it was done decides what it is worth.
+    let is_shown = |note: &&results::Note| note.severity > Severity::Info || study.question == Question::Compare;
+    let shown = study.notes.iter().filter(is_shown);
+    let lines: Vec<String> = shown.map(|note| form.paragraph(&format!("note: {}", note.text))).collect();
+    (!lines.is_empty()).then(|| lines.concat())
+}

@@ -1,0 +1,259 @@
+//! From one study to a later one, as a table; and the history of one figure.
+
+use results::quantity::{latency, number, rate_number, rate_unit};
+use results::statistics::{HISTORY_MIN, Scatter};
+use results::{Change, Measure, Significance, Study, escape};
+
+use super::table::{Form, Table};
+
+/// The changes between two studies: `base` and `new` are what they are called.
+pub fn changes(found: &[Change], base: &str, new: &str, columns: usize) -> String {
+    let form = Form::Text { columns };
+    let mut table = Table::new(&["pattern", "<figure", "base", "new", "change", "interval", "±runs", "<"]);
+    let mut last = String::new();
+    for change in found {
+        let name = match &change.target {
+            Some(target) => format!("{target} {}", change.pattern),
+            None => change.pattern.clone(),
+        };
+        let shown_name = if name == last { String::new() } else { name.clone() };
+        last = name;
+        table.row(vec![
+            shown_name,
+            title(change.measure).to_string(),
+            figure(change.measure, change.base),
+            figure(change.measure, change.new),
+            format!("{} %", signed(change.percent())),
+            change.interval.map_or("-".to_string(), |interval| {
+                format!("{}..{} %", signed((interval.low - 1.0) * 100.0), signed((interval.high - 1.0) * 100.0))
+            }),
+            change.interval.map_or("-".to_string(), |_| scatter(change.scatter)),
+            meaning(change).to_string(),
+        ]);
+    }
+    let mut text = format!("base: {base}\nnew:  {new}\n\n{}\n", table.shown(form));
+    text.push_str(&form.paragraph(&summary(found)));
+    escape::terminal(&text).into_owned()
+}
+
+/// `+3.4`, `-91.3`, `+1670`: three digits say enough.
+fn signed(percent: f64) -> String {
+    if percent.abs() < 99.95 { format!("{percent:+.1}") } else { format!("{percent:+.0}") }
+}
+
+/// How far runs lie from each other, as a deviation in percent; in brackets what is assumed.
+fn scatter(found: Scatter) -> String {
+    let percent = percent(found.deviation());
+    match found {
+        Scatter::Assumed => format!("({percent:.0} %)"),
+        Scatter::Seen { .. } => format!("{percent:.1} %"),
+    }
+}
+
+/// A distance of logarithms in percent.
+fn percent(logarithm: f64) -> f64 {
+    logarithm.exp_m1() * 100.0
+}
+
+/// The changes as one JSON document.
+pub fn changes_json(found: &[Change], base: &str, new: &str, obstacles: &[String]) -> String {
+    let rows: Vec<_> = found
+        .iter()
+        .map(|change| {
+            serde_json::json!({
+                "target": change.target,
+                "pattern": change.pattern,
+                "figure": change.measure.word(),
+                "base": change.base,
+                "new": change.new,
+                "change_percent": change.percent(),
+                "interval_ratio": change.interval,
+                "scatter_percent": percent(change.scatter.deviation()),
+                "scatter_runs": match change.scatter {
+                    Scatter::Assumed => None,
+                    Scatter::Seen { studies, .. } => Some(studies),
+                },
+                "p_value": change.p_value,
+                "rounds": [change.rounds.0, change.rounds.1],
+                "shown": meaning(change),
+                "trust": change.trust.word(),
+            })
+        })
+        .collect();
+    let document = serde_json::json!({ "base": base, "new": new, "obstacles": obstacles, "changes": rows });
+    format!("{}\n", escape::json(&document.to_string()))
+}
+
+fn title(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Rate => rate_unit(),
+        Measure::Iops => "IOPS",
+        Measure::P50 => "p50",
+        Measure::P99 => "p99",
+        Measure::Cpu => "CPU %",
+    }
+}
+
+/// A figure in the unit of its title.
+fn figure(measure: Measure, value: f64) -> String {
+    match measure {
+        Measure::Rate => rate_number(value),
+        Measure::P50 | Measure::P99 => latency(value),
+        Measure::Iops | Measure::Cpu => number(value),
+    }
+}
+
+fn meaning(change: &Change) -> &'static str {
+    if change.trust == results::Trust::Invalid {
+        return "invalid";
+    }
+    match change.shown {
+        Significance::Better => "better",
+        Significance::Worse => "WORSE",
+        Significance::NotShown => "not shown",
+        Significance::Unknown if change.rounds == (1, 1) => "one run each",
+        Significance::Unknown => "too few rounds",
+    }
+}
+
+fn summary(found: &[Change]) -> String {
+    let count = |shown: Significance| found.iter().filter(|change| change.shown == shown).count();
+    let (worse, better) = (count(Significance::Worse), count(Significance::Better));
+    let judged = found.len() - count(Significance::Unknown);
+    let mut text = match (worse, better) {
+        _ if judged == 0 => String::new(),
+        (0, 0) => "No figure changed clearly.".to_string(),
+        _ => format!(
+            "{worse} figures are worse and {better} better, each outside its 95 % interval and by more than 2 %; of \
+             {judged} figures up to {:.0} may differ by chance.",
+            (judged as f64 * 0.05).ceil()
+        ),
+    };
+    if judged > 0 {
+        text.push_str(" base and new are medians of the rounds; change is the median ratio over all pairs of rounds.");
+        text.push_str(&widened(found));
+    }
+    if found.iter().any(|change| change.rounds == (1, 1)) {
+        text.push_str(" One run each: no change is shown, because the noise between runs is unknown.");
+    } else if count(Significance::Unknown) > 0 {
+        text.push_str(" Fewer than four rounds on a side cannot separate a change from noise: run more rounds.");
+    }
+    text.trim_start().to_string()
+}
+
+/// What stands in the intervals beside the scatter of the rounds.
+fn widened(found: &[Change]) -> String {
+    let judged = || found.iter().filter(|change| change.shown != Significance::Unknown);
+    let seen = |change: &Change| match change.scatter {
+        Scatter::Assumed => None,
+        Scatter::Seen { studies, .. } => Some(studies - 1),
+    };
+    let (fewest, most) = (judged().filter_map(seen).min(), judged().filter_map(seen).max());
+    let mut text = String::new();
+    if let (Some(fewest), Some(most)) = (fewest, most) {
+        let runs = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
+        text.push_str(&format!(
+            " The interval includes the variation between runs (±runs, a standard deviation) of base and {runs} \
+             earlier runs of the same plan."
+        ));
+    }
+    if judged().any(|change| change.scatter == Scatter::Assumed) {
+        text.push_str(&format!(
+            " No history where ±runs is in brackets: fewer than {HISTORY_MIN} earlier runs of the same plan. The \
+             interval assumes ±{:.0} %, and changes below {:.0} % are not shown. A larger difference between days may \
+             look like a change.",
+            percent(Scatter::Assumed.deviation()),
+            -percent(-Scatter::Assumed.reach())
+        ));
+    }
+    text
+}
+
+/// One line per study: the course of the main figures of the patterns; a table per target.
+pub fn history(studies: &[Study], columns: usize) -> String {
+    let Some(first) = studies.first() else { return String::new() };
+    let form = Form::Text { columns };
+    let mut text = "IOPS, medians of the rounds\n".to_string();
+    for target in 0..first.targets.len().max(1) {
+        if first.targets.len() > 1 {
+            text.push_str(&format!("\n{} = {}\n", first.targets[target].name, first.targets[target].path));
+        }
+        text.push_str(&course(studies, target).shown(form));
+    }
+    escape::terminal(&text).into_owned()
+}
+
+/// The same as one JSON document, with all figures: bytes per second, ns, percent of a CPU.
+pub fn history_json(studies: &[Study]) -> String {
+    let tests = |study: &Study| -> Vec<serde_json::Value> {
+        let each_target = study.targets.iter().enumerate();
+        let tests = each_target.flat_map(|(target, place)| {
+            study.patterns().into_iter().map(move |pattern| {
+                let median = |measure: Measure| {
+                    let values = study.repeats(target, pattern).filter_map(|row| measure.of(&row.figures()?));
+                    results::statistics::median(&values.collect::<Vec<f64>>())
+                };
+                let figures = Measure::ALL.into_iter().map(|measure| (measure.word().to_string(), median(measure)));
+                serde_json::json!({
+                    "target": place.path,
+                    "pattern": pattern,
+                    "figures": figures.map(|(word, value)| (word, value.into())).collect::<serde_json::Map<_, _>>(),
+                    "rounds": study.repeats(target, pattern).count(),
+                    "trust": study.repeats(target, pattern).map(results::Row::trust).max().unwrap_or_default().word(),
+                })
+            })
+        });
+        tests.collect()
+    };
+    let runs = studies.iter().map(|study| {
+        serde_json::json!({
+            "id": study.id,
+            "started_ms": study.started_ms,
+            "complete": study.complete,
+            "tests": tests(study),
+        })
+    });
+    let document = serde_json::json!({ "runs": runs.collect::<Vec<_>>() });
+    format!("{}\n", escape::json(&document.to_string()))
+}
+
+/// The course of one target.
+fn course(studies: &[Study], target: usize) -> Table {
+    let patterns = studies[0].patterns();
+    let headers: Vec<&str> = ["run"].into_iter().chain(patterns.iter().copied()).chain(["<trust"]).collect();
+    let mut table = Table::new(&headers);
+    for study in studies {
+        let mut cells = vec![study.id.clone()];
+        for pattern in &patterns {
+            let values: Vec<f64> =
+                study.repeats(target, pattern).filter_map(|row| Measure::Iops.of(&row.figures()?)).collect();
+            cells.push(results::statistics::median(&values).map_or("-".to_string(), number));
+        }
+        let rows = study.rows.iter().filter(|row| row.target == target);
+        cells.push(rows.map(results::Row::trust).max().unwrap_or_default().word().to_string());
+        table.row(cells);
+    }
+    if let Some(cells) = scatter_row(studies, target, &patterns) {
+        table.row(cells);
+    }
+    table
+}
+
+/// How far runs lie from each other: what `diff` widens its intervals by when the last of them is its base. `None`: too
+/// few runs.
+fn scatter_row(studies: &[Study], target: usize, patterns: &[&str]) -> Option<Vec<String>> {
+    let whole: Vec<&Study> = studies.iter().filter(|study| study.complete).collect();
+    let last = whole.last()?;
+    let of = |pattern: &&str| {
+        results::scatter(&whole, target, pattern, Measure::Iops, last.repeats(target, pattern).count())
+    };
+    let found: Vec<Scatter> = patterns.iter().map(of).collect();
+    if found.iter().all(|found| *found == Scatter::Assumed) {
+        return None;
+    }
+    let cell = |found: &Scatter| match found {
+        Scatter::Assumed => "-".to_string(),
+        seen => format!("±{}", scatter(*seen)),
+    };
+    Some(["run to run".to_string()].into_iter().chain(found.iter().map(cell)).chain([String::new()]).collect())
+}

@@ -1,0 +1,283 @@
+//! `check`: the answers, profile by profile; and the list of profiles.
+
+use results::quantity::{number, published};
+use results::{Bound, Confidence, RequirementKind, Study, TestOrigin, Verdict, VerdictRow, escape};
+use serde_json::json;
+
+use super::table::{Form, Table, wrapped};
+
+/// All answers.
+pub(super) fn answers(study: &Study, form: Form) -> String {
+    let mut profiles: Vec<&str> = Vec::new();
+    for row in &study.verdicts {
+        if !profiles.contains(&row.requirement.profile.as_str()) {
+            profiles.push(&row.requirement.profile);
+        }
+    }
+    let blocks = profiles.iter().map(|profile| {
+        let rows: Vec<&VerdictRow> = study.verdicts.iter().filter(|row| row.requirement.profile == **profile).collect();
+        match form {
+            Form::Text { columns } => block(&rows, columns),
+            Form::Markdown => markdown(&rows),
+        }
+    });
+    blocks.collect::<Vec<_>>().join("\n")
+}
+
+/// The answer of a profile as a whole: the worst of its rows.
+fn overall(rows: &[&VerdictRow]) -> Verdict {
+    let order = [Verdict::Fail, Verdict::Inconclusive, Verdict::Pass, Verdict::Reference, Verdict::NotApplicable];
+    let given = |verdict: &Verdict| rows.iter().any(|row| row.verdict == *verdict);
+    order.into_iter().find(given).unwrap_or(Verdict::NotApplicable)
+}
+
+fn heading(rows: &[&VerdictRow]) -> (Verdict, String) {
+    let first = &rows[0].requirement;
+    let title = if first.profile_title.is_empty() { &first.profile } else { &first.profile_title };
+    (overall(rows), format!("{title} [{}]", first.profile))
+}
+
+/// Space before what belongs to a row.
+const INDENT: usize = 4;
+
+fn block(rows: &[&VerdictRow], columns: usize) -> String {
+    let (verdict, title) = heading(rows);
+    let mut text = wrapped(&format!("{}: {title}", verdict.word()), columns, INDENT);
+    let mut line = |indent: usize, sentence: &str| {
+        text.push_str(&wrapped(&format!("{:indent$}{sentence}", ""), columns, indent + 2));
+    };
+    let sources = distinct(rows.iter().map(|row| source(row)));
+    let shared = shared_caveats(rows);
+    let mut left_out: Vec<&str> = Vec::new();
+    for row in rows {
+        if row.verdict == Verdict::NotApplicable {
+            // Rows that say nothing about this storage share their reason: it is told once, with their number.
+            if !left_out.contains(&row.reason.as_str()) {
+                left_out.push(&row.reason);
+                let same =
+                    rows.iter().filter(|other| other.verdict == row.verdict && other.reason == row.reason).count();
+                let what = if same == 1 { row.requirement.title.clone() } else { format!("{same} requirements") };
+                line(2, &format!("{}: {what}: {}", row.verdict.word(), row.reason));
+            }
+            continue;
+        }
+        let mark = if sources.len() > 1 { format!(" [{}]", place(&sources, &source(row))) } else { String::new() };
+        line(2, &format!("{}{mark}", sentence(row)));
+        line(INDENT, &why(row));
+        let own = row.caveats.iter().filter(|caveat| !shared.contains(caveat));
+        own.for_each(|caveat| line(INDENT, &format!("note: {caveat}")));
+    }
+    shared.iter().for_each(|caveat| line(2, &format!("note: {caveat}")));
+    match &sources[..] {
+        [source] => line(2, &format!("source: {source}")),
+        several => {
+            let numbered = several.iter().enumerate();
+            numbered.for_each(|(index, source)| line(2, &format!("source [{}]: {source}", index + 1)));
+        }
+    }
+    text
+}
+
+/// Each text once, in the order of their first coming.
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    texts.for_each(|text| {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    });
+    all
+}
+
+/// Counted from 1.
+fn place(all: &[String], one: &str) -> usize {
+    1 + all.iter().position(|text| text == one).unwrap_or(0)
+}
+
+/// Remarks about every figure of a block are printed once.
+fn shared_caveats<'a>(rows: &[&'a VerdictRow]) -> Vec<&'a String> {
+    let measured: Vec<&&VerdictRow> = rows.iter().filter(|row| row.measured.is_some()).collect();
+    match &measured[..] {
+        [] | [_] => Vec::new(),
+        [first, others @ ..] => {
+            let everywhere = |caveat: &&String| others.iter().all(|row| row.caveats.contains(caveat));
+            first.caveats.iter().filter(everywhere).collect()
+        }
+    }
+}
+
+/// Verdict, figure, limit and margin.
+fn sentence(row: &VerdictRow) -> String {
+    let requirement = &row.requirement;
+    let mut text = format!("{}: {}", row.verdict.word(), requirement.title);
+    let margin = margin(row).map(|margin| match row.verdict {
+        Verdict::Reference => margin,
+        _ => format!("margin {margin}"),
+    });
+    let figures: Vec<String> = [measured(row), limit(row), margin].into_iter().flatten().collect();
+    if !figures.is_empty() {
+        text.push_str(&format!(": {}", figures.join("; ")));
+    }
+    text
+}
+
+/// Why this answer, and whose test it rests on.
+fn why(row: &VerdictRow) -> String {
+    let test = match row.origin {
+        _ if row.requirement.bound == Bound::Gate => "",
+        TestOrigin::Vendor | TestOrigin::Sound => "",
+        TestOrigin::Equivalent => "; the vendor's procedure, done natively",
+        TestOrigin::Ours => "; the test is our choice",
+    };
+    format!("{}{test}", row.reason)
+}
+
+fn measured(row: &VerdictRow) -> Option<String> {
+    let interval = row.interval.map(|interval| {
+        format!(
+            " ({:.0} % interval {} to {})",
+            interval.confidence * 100.0,
+            figure(interval.low),
+            figure(interval.high)
+        )
+    });
+    Some(format!("{} {}{}", figure(row.measured?), row.requirement.unit, interval.unwrap_or_default()))
+}
+
+/// A figure in the vendor's unit, which may be far too large for it: two digits that say something.
+fn figure(value: f64) -> String {
+    if value == 0.0 || value.abs() >= 0.1 {
+        return number(value);
+    }
+    let digits = (1.0 - value.abs().log10().floor()) as usize;
+    format!("{value:.digits$}")
+}
+
+fn limit(row: &VerdictRow) -> Option<String> {
+    let requirement = &row.requirement;
+    let side = match requirement.bound {
+        Bound::AtMost => "at most",
+        Bound::AtLeast => "at least",
+        Bound::Gate => return None,
+    };
+    let what = if row.verdict == Verdict::Reference { "published" } else { "limit" };
+    let from = requirement.derivation.as_ref().map(|from| format!(" ({from})")).unwrap_or_default();
+    Some(format!("{what}: {side} {} {}{from}", published(requirement.threshold), requirement.unit))
+}
+
+fn margin(row: &VerdictRow) -> Option<String> {
+    let percent = row.margin_percent?;
+    let sign = if percent > 0.0 { "+" } else { "" };
+    Some(format!("{sign}{} %", number(percent)))
+}
+
+/// Where the figure was read, and what it is.
+fn source(row: &VerdictRow) -> String {
+    let requirement = &row.requirement;
+    format!(
+        "{}, read {}; {}, {}",
+        requirement.source,
+        requirement.read_on,
+        requirement.kind.word(),
+        confidence(requirement.confidence)
+    )
+}
+
+fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::A => "the vendor's own text",
+        Confidence::B => "read in part, in a copy or in an older version",
+        Confidence::C => "second-hand",
+    }
+}
+
+fn markdown(rows: &[&VerdictRow]) -> String {
+    let (verdict, title) = heading(rows);
+    let mut table = Table::new(&["<verdict", "<requirement", "<measured", "<limit", "margin", "<why", "<source"]);
+    for row in rows {
+        let why: Vec<String> = std::iter::once(why(row)).chain(row.caveats.iter().cloned()).collect();
+        table.row(vec![
+            format!("**{}**", row.verdict.word()),
+            row.requirement.title.clone(),
+            measured(row).unwrap_or_else(|| "-".to_string()),
+            limit(row).unwrap_or_else(|| "-".to_string()),
+            margin(row).unwrap_or_else(|| "-".to_string()),
+            why.join("; "),
+            source(row),
+        ]);
+    }
+    format!("### {}: {}\n\n{}", verdict.word(), escape::markdown(&title), table.shown(Form::Markdown))
+}
+
+/// A profile in the list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListedProfile {
+    /// Its name on the command line.
+    pub name: String,
+    /// What it is about, one line.
+    pub title: String,
+    /// Where most of it was read.
+    pub source: String,
+    /// When, or which version.
+    pub read_on: String,
+    /// What its figures are.
+    pub kind: RequirementKind,
+    /// Seconds that its tests take as they are written, as far as they end by time.
+    pub seconds: u64,
+    /// Some of its tests end by bytes.
+    pub ends_by_bytes: bool,
+    /// Its tiers, if it has any.
+    pub tiers: Vec<String>,
+    /// The file that it comes from; `None`: compiled in.
+    pub path: Option<String>,
+}
+
+/// All profiles, for people.
+pub fn profiles(listed: &[ListedProfile], columns: usize) -> String {
+    let mut text = String::new();
+    for profile in listed {
+        let mut about = vec![profile.kind.word().to_string()];
+        about.push(match (profile.seconds, profile.ends_by_bytes) {
+            (0, false) => "no measuring".to_string(),
+            (0, true) => "as long as the bytes take".to_string(),
+            (seconds, by_bytes) => {
+                let time = if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) };
+                if by_bytes { format!("{time} and more") } else { time }
+            }
+        });
+        if !profile.tiers.is_empty() {
+            about.push(format!("tiers {}", profile.tiers.join(", ")));
+        }
+        about.extend(profile.path.as_ref().map(|path| format!("from {path}")));
+        about.push(format!("{}, read {}", profile.source, profile.read_on));
+        text.push_str(&format!("{}\n", profile.name));
+        for detail in [&profile.title, &about.join("; ")] {
+            text.push_str(&wrapped(&format!("{:INDENT$}{detail}", ""), columns, INDENT + 2));
+        }
+    }
+    escape::terminal(&text).into_owned()
+}
+
+/// The same as one JSON document.
+pub fn profiles_json(listed: &[ListedProfile]) -> String {
+    let all: Vec<_> = listed
+        .iter()
+        .map(|profile| {
+            json!({
+                "name": profile.name,
+                "title": profile.title,
+                "source": profile.source,
+                "read_on": profile.read_on,
+                "kind": profile.kind,
+                "seconds": profile.seconds,
+                "ends_by_bytes": profile.ends_by_bytes,
+                "tiers": profile.tiers,
+                "path": profile.path,
+            })
+        })
+        .collect();
+    format!("{}\n", escape::json(&json!({ "profiles": all }).to_string()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+use results::{Latency, Question, Row, Study};
+
+use crate::tables::sweep::tests::{latencies, row, study};
+use crate::tables::text;
+
+/// Requests at a share of 40,000 per second.
+fn load(percent: u64, achieved_per_s: u64, response: Latency) -> Row {
+    let (pattern, title) =
+        (format!("randread-4k-load{percent}"), format!("4k random read, {percent} % of the capacity"));
+    let mut row = row(&pattern, &title, achieved_per_s * 5, latencies(100_000));
+    let job = &mut row.run.as_mut().unwrap().jobs[0];
+    job.options.push(("rate_iops".into(), (percent * 400).to_string()));
+    job.directions.read.response = Some(response);
+    row
+}
+
+fn curve() -> Study {
+    let mut study = study(Question::Curve);
+    let look = |depth: u32, iops: u64| {
+        row(&format!("randread-4k-qd{depth}"), &format!("4k random read, depth {depth}"), iops * 5, latencies(100_000))
+    };
+    study.rows.extend([look(1, 10_000), look(4, 39_000), look(16, 40_000)]);
+    study.rows.extend([
+        load(10, 4_010, latencies(105_000)),
+        load(50, 19_990, latencies(120_000)),
+        load(90, 35_900, latencies(400_000)),
+        load(120, 40_100, latencies(800_000_000)),
+    ]);
+    study.sentences.push("At 120 % the storage falls behind.".into());
+    study
+}
+
+#[test]
+fn the_tables_and_the_chart() {
+    let text = text(&curve(), 80);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn what_cannot_be_told_is_no_yes() {
+    let mut study = curve();
+    let alone = study.rows.len() - 1;
+    let job = &mut study.rows[alone].run.as_mut().unwrap().jobs[0];
+    job.options = vec![("rate_iops".into(), "60".into())];
+    (job.directions.read.ios, job.directions.read.runtime_ms) = (290, 5000);
+    study.rows.drain(3..alone);
+    assert!(text(&study, 100).contains(" not clear "), "{}", text(&study, 100));
+}
+
+#[test]
+fn a_study_that_was_stopped_early_shows_what_there_is() {
+    let mut study = curve();
+    study.rows.truncate(2);
+    study.complete = false;
+    let text = text(&study, 80);
+    assert!(text.contains("Closed loop") && !text.contains("Open loop") && text.contains("Stopped early"), "{text}");
+}

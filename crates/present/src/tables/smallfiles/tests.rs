@@ -1,0 +1,191 @@
+//! The texts of a study written by hand.
+
+use results::{
+    Bound, Confidence, Finding, Histogram, JobError, Latency, Moments, Note, PhaseRecord, Question, Requirement,
+    RequirementKind, Row, Severity, Study, Target, TestOrigin, Verdict, VerdictRow,
+};
+
+use crate::tables::{markdown, summary, text};
+
+/// Each value so often that a 99th percentile may be shown.
+fn latency(values_us: &[u64]) -> Latency {
+    let (mut moments, mut histogram) = (Moments::default(), Histogram::new());
+    for value in values_us.iter().flat_map(|value| [value; 1000]) {
+        moments.record(value * 1000);
+        histogram.record(value * 1000);
+    }
+    Latency { moments, histogram: Some(histogram) }
+}
+
+fn row(pattern: &str, title: &str, phase: Option<PhaseRecord>) -> Row {
+    let phase = phase.map(|phase| PhaseRecord { name: pattern.into(), threads: 1, ..phase });
+    Row { pattern: pattern.into(), title: title.into(), phase, ..Row::default() }
+}
+
+fn done(operations: u64, elapsed_ms: u64, values_us: &[u64], cache: Option<&str>) -> PhaseRecord {
+    PhaseRecord {
+        operations,
+        elapsed_ns: elapsed_ms * 1_000_000,
+        latency: latency(values_us),
+        cache: cache.map(str::to_string),
+        ..PhaseRecord::default()
+    }
+}
+
+fn verdict(index: usize, verdict: Verdict, measured: f64, margin_percent: Option<f64>, reason: &str) -> VerdictRow {
+    VerdictRow {
+        requirement: Requirement {
+            id: "write-elapsed".into(),
+            profile: "gitlab-smallfiles".into(),
+            profile_title: String::new(),
+            title: String::new(),
+            metric: "phase.elapsed".into(),
+            bound: Bound::AtMost,
+            threshold: 10.0,
+            unit: "s".into(),
+            derivation: None,
+            source: "a page".into(),
+            read_on: "2026-11".into(),
+            kind: RequirementKind::VendorRequirement,
+            confidence: Confidence::A,
+            job: String::new(),
+        },
+        verdict,
+        measured: Some(measured),
+        interval: None,
+        margin_percent,
+        reason: reason.into(),
+        origin: TestOrigin::Equivalent,
+        caveats: Vec::new(),
+        rows: vec![index],
+    }
+}
+
+fn study() -> Study {
+    let mut study = Study::of_run(results::RunRecord::new("v", 0));
+    study.question = Question::SmallFiles;
+    study.targets = vec![Target { name: "/mnt/git".into(), path: "/mnt/git".into(), ..Target::default() }];
+    study.complete = true;
+    let write = PhaseRecord { bytes: Some(5005), ..done(1001, 176_000, &[170_000, 171_000, 900_000], None) };
+    let read = PhaseRecord { bytes: Some(5000), failures: 1, ..done(1000, 3118, &[3000, 3100, 9000], Some("hot")) };
+    let error = JobError { code: 5, function: "close".into(), text: "Input/output error".into() };
+    let read = PhaseRecord { error: Some(error), ..read };
+    let mut stat = row("stat-hot", "stat, hot", Some(done(1001, 2, &[1, 1, 2], Some("hot"))));
+    stat.findings.push(Finding::new(
+        "attribute-cache",
+        Severity::Caution,
+        "1,001 operations and 3 requests to the server",
+        "run it cold",
+    ));
+    let cold = PhaseRecord { cache: Some("needs --drop-caches".into()), ..PhaseRecord::default() };
+    study.rows = vec![
+        row("write", "write", Some(write.clone())),
+        row("write-close", "write: its close", Some(done(1001, 176_000, &[150_000, 151_000, 800_000], None))),
+        row("read", "read", Some(read)),
+        row("shell-read", "read, shell loop", Some(PhaseRecord { latency: Latency::default(), ..write })),
+        stat,
+        row("stat-cold", "stat, cold", Some(cold)),
+        row("fsync-directory-only", "create+fsync: its fsync", Some(done(438, 3020, &[6000, 6100, 23_500], None))),
+        row("readlink", "readlink", None),
+    ];
+    study.verdicts = vec![
+        verdict(0, Verdict::Fail, 176.0, Some(-1660.0), "176.000 s is not below 10 s"),
+        verdict(2, Verdict::Inconclusive, 3.118, None, "1 of 1,001 files failed"),
+        verdict(3, Verdict::Fail, 176.0, Some(-1660.0), "176.000 s is not below 10 s"),
+    ];
+    study.sentences = vec!["1,001 files were written in 176 s.".into()];
+    study.notes = vec![Note::new(
+        "phase-cut",
+        Severity::Caution,
+        "stopped at the time limit of 3 s each (--limit): create+fsync of dir after 438 of 1,001",
+    )];
+    study
+}
+
+#[test]
+fn the_text_of_a_slow_mount_that_fails_in_part() {
+    insta::assert_snapshot!(text(&study(), 80), @r#"
+    /mnt/git
+
+    1,001 files of 5 bytes   time limit   margin verdict
+    write                   176 s  10 s -1,660 % FAIL
+    read                   3.12 s  10 s        - INCONCLUSIVE
+    read, shell loop        176 s  10 s -1,660 % FAIL
+
+    read: 1 of 1,001 files failed.
+
+    phase                     ops/s     p50     p99 failed cache
+    write                      5.69  171 ms  902 ms      0
+    write: its close           5.69  152 ms  801 ms      0
+    read                        321 3.10 ms 8.98 ms      1 hot
+    stat, hot               500,500 1.00 µs 2.01 µs      0 attribute cache, caution
+    stat, cold                    -       -       -      - needs --drop-caches
+    create+fsync: its fsync     145 6.13 ms 23.5 ms      0
+    readlink                      -       -       -      - did not run
+
+    read: 1 failed, the first with close: Input/output error
+
+    1,001 files were written in 176 s.
+
+    caution: stat-hot: 1,001 operations and 3 requests to the server
+      next: run it cold (more: fsdyno explain attribute-cache)
+
+    note: stopped at the time limit of 3 s each (--limit): create+fsync of dir after
+    438 of 1,001
+    "#);
+}
+
+#[test]
+fn the_same_in_markdown() {
+    insta::assert_snapshot!(markdown(&study()), @r#"
+    **/mnt/git**
+
+    | 1,001 files of 5 bytes |   time | limit |   margin | verdict      |
+    |------------------------|--------|-------|----------|--------------|
+    | write                  |  176 s |  10 s | -1,660 % | FAIL         |
+    | read                   | 3.12 s |  10 s |        - | INCONCLUSIVE |
+    | read, shell loop       |  176 s |  10 s | -1,660 % | FAIL         |
+
+    read: 1 of 1,001 files failed.
+
+
+    | phase                   |   ops/s |     p50 |     p99 | failed | cache                    |
+    |-------------------------|---------|---------|---------|--------|--------------------------|
+    | write                   |    5.69 |  171 ms |  902 ms |      0 |                          |
+    | write: its close        |    5.69 |  152 ms |  801 ms |      0 |                          |
+    | read                    |     321 | 3.10 ms | 8.98 ms |      1 | hot                      |
+    | stat, hot               | 500,500 | 1.00 µs | 2.01 µs |      0 | attribute cache, caution |
+    | stat, cold              |       - |       - |       - |      - | needs --drop-caches      |
+    | create+fsync: its fsync |     145 | 6.13 ms | 23.5 ms |      0 |                          |
+    | readlink                |       - |       - |       - |      - | did not run              |
+
+    read: 1 failed, the first with close: Input/output error
+
+
+    1,001 files were written in 176 s.
+
+
+    - caution: stat-hot: 1,001 operations and 3 requests to the server Next: run it cold
+
+    note: stopped at the time limit of 3 s each (--limit): create+fsync of dir after 438 of 1,001
+    "#);
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let wide: Vec<String> =
+        text(&study(), 80).lines().filter(|line| line.chars().count() > 80).map(str::to_string).collect();
+    assert!(wide.is_empty(), "{wide:?}");
+}
+
+#[test]
+fn a_phase_in_a_few_words() {
+    let rows = study().rows;
+    let words: Vec<String> = [0, 2, 5, 7].iter().map(|index| summary(&rows[*index])).collect();
+    insta::assert_snapshot!(words.join("\n"), @r#"
+    5.69/s, p50 171 ms, p99 902 ms
+    1 of 1,001 failed: close: Input/output error, 321/s, p50 3.10 ms, p99 8.98 ms
+    did not run: needs --drop-caches
+    did not run
+    "#);
+}

@@ -1,0 +1,108 @@
+//! `sweep`: for each kind of request a table, one line per depth, and latency against throughput.
+
+use results::quantity::{latency, number, rate_number, rate_unit};
+use results::{LatencyFigures, Row, Study, SweepPoint, Trust};
+
+use super::plot::{Mark, Tick, plot};
+use super::sentence::first_error;
+use super::table::{Form, Table};
+
+pub(super) fn tables(study: &Study, form: Form) -> String {
+    let mut parts: Vec<String> = failed_filling(study, form).into_iter().collect();
+    for group in groups(study) {
+        let rows = study.depths(group);
+        parts.push(format!("{}{}", form.paragraph(title(&rows)), points(&rows, form)));
+        parts.extend(chart(&rows, form));
+    }
+    parts.join("\n")
+}
+
+/// The kinds of requests, in the order in which they ran.
+fn groups(study: &Study) -> Vec<&str> {
+    let mut groups = Vec::new();
+    for (group, _) in study.rows.iter().filter_map(|row| row.numbered("qd")) {
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+/// `4k random read` of `4k random read, depth 16`.
+fn title<'a>(points: &[(u32, Vec<&'a Row>)]) -> &'a str {
+    points
+        .first()
+        .and_then(|(_, rows)| rows.first())
+        .map_or("", |row| row.title.split(", ").next().unwrap_or(&row.title))
+}
+
+/// A file that could not be filled is why nothing follows.
+pub(super) fn failed_filling(study: &Study, form: Form) -> Option<String> {
+    let row = study.rows.iter().find(|row| row.pattern == "fill")?;
+    Some(form.paragraph(&format!("{}: failed: {}", row.title, first_error(row)?)))
+}
+
+/// One line per depth.
+pub(super) fn points(points: &[(u32, Vec<&Row>)], form: Form) -> String {
+    let mut table =
+        Table::new(&["depth", "runs", "IOPS", "95 %", rate_unit(), "mean", "p50", "p99", "in flight", "<trust"]);
+    for (depth, rows) in points {
+        let cells = match (SweepPoint::of(rows), rows.iter().find_map(|row| first_error(row))) {
+            (Some(point), _) => measured(rows, &point),
+            (None, Some(error)) => failed(&error),
+            (None, None) if rows.iter().any(|row| row.figures().is_some()) => failed("no valid number"),
+            (None, None) => failed("did not run"),
+        };
+        table.row(std::iter::once(format!("{depth:>5}")).chain(cells).collect());
+    }
+    if table.is_empty() { String::new() } else { table.shown(form) }
+}
+
+fn failed(reason: &str) -> Vec<String> {
+    let mut cells = vec!["-".to_string(); 8];
+    cells.push(format!("failed: {reason}"));
+    cells
+}
+
+fn measured(rows: &[&Row], point: &SweepPoint) -> Vec<String> {
+    let time = |pick: fn(&LatencyFigures) -> Option<f64>| {
+        point.latency.as_ref().and_then(pick).map_or("-".to_string(), latency)
+    };
+    // By Little's law: what really was under way at once.
+    let in_flight = point.latency.map_or("-".to_string(), |found| number(point.iops * found.mean_ns / 1e9));
+    let farther = |low: f64, high: f64| (high / point.iops - 1.0).max(1.0 - low / point.iops) * 100.0;
+    let interval = point.interval.map_or("-".to_string(), |found| format!("±{:.1} %", farther(found.low, found.high)));
+    let trust = rows.iter().map(|row| row.trust()).max().unwrap_or(Trust::Ok);
+    vec![
+        if point.runs.len() == rows.len() {
+            rows.len().to_string()
+        } else {
+            format!("{}/{}", point.runs.len(), rows.len())
+        },
+        number(point.iops),
+        interval,
+        rate_number(point.bytes_per_s),
+        time(|found| Some(found.mean_ns)),
+        time(|found| Some(found.p50_ns as f64)),
+        time(|found| found.p99_ns.map(|ns| ns as f64)),
+        in_flight,
+        trust.word().to_string(),
+    ]
+}
+
+/// Mean latency against throughput.
+fn chart(points: &[(u32, Vec<&Row>)], form: Form) -> Option<String> {
+    let mark = |(depth, rows): &(u32, Vec<&Row>)| {
+        let point = SweepPoint::of(rows)?;
+        Some(Mark { x: point.iops, y: point.latency?.mean_ns, label: depth.to_string() })
+    };
+    let marks: Vec<Mark> = points.iter().filter_map(mark).collect();
+    let most = marks.iter().map(|mark| mark.x).fold(0.0, f64::max);
+    let ticks = [0.0, 0.5, 1.0].map(|share| Tick { x: most * share, label: number(most * share) });
+    let chart = plot(&marks, &ticks, latency, form.columns())?;
+    let about = form.paragraph("Mean latency (log scale) against IOPS; each number is a depth:");
+    Some(format!("{about}{}", form.verbatim(&chart)))
+}
+
+#[cfg(test)]
+pub(super) mod tests;

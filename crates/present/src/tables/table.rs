@@ -1,0 +1,273 @@
+//! One table, two forms: columns on a terminal, or Markdown.
+
+use comfy_table::presets::{ASCII_MARKDOWN, NOTHING};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
+use results::escape;
+
+/// Blanks behind each column; behind the last they are cut off.
+const PADDING: usize = 1;
+
+/// The form of a text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// For a terminal.
+    Text {
+        /// Its width.
+        columns: usize,
+    },
+    /// For a ticket.
+    Markdown,
+}
+
+impl Form {
+    /// A paragraph, wrapped on a terminal.
+    pub(crate) fn paragraph(self, sentence: &str) -> String {
+        match self {
+            Form::Text { columns } => wrapped(sentence, columns, 0),
+            Form::Markdown => format!("{}\n\n", escape::markdown_sentence(sentence)),
+        }
+    }
+
+    /// Short lines behind their labels; a line without a label belongs to the one before.
+    pub(crate) fn labelled(self, lines: &[(&str, String)]) -> String {
+        let label_columns = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0) + 2;
+        let line = |(label, words): &(&str, String)| match self {
+            Form::Text { columns } => {
+                // A word of the label's width keeps its place, since blanks within a label would be lost.
+                let held = "_".repeat(label_columns);
+                let lines = wrapped(&format!("{held}{words}"), columns, label_columns);
+                lines.replacen(&held, &format!("{label:<label_columns$}"), 1)
+            }
+            Form::Markdown if label.is_empty() => format!("- {}\n", escape::markdown_sentence(words)),
+            Form::Markdown => format!("- **{label}** {}\n", escape::markdown_sentence(words)),
+        };
+        lines.iter().map(line).collect()
+    }
+
+    /// Lines that stay as they are.
+    pub(crate) fn verbatim(self, lines: &str) -> String {
+        match self {
+            Form::Text { .. } => lines.to_string(),
+            Form::Markdown => format!("```text\n{}```\n", escape::markdown_code(lines)),
+        }
+    }
+
+    /// How wide something may be that cannot be wrapped.
+    pub(crate) fn columns(self) -> usize {
+        match self {
+            Form::Text { columns } => columns,
+            Form::Markdown => 72,
+        }
+    }
+
+    /// An item with its next step and the name under which it is explained.
+    pub(crate) fn item(self, sentence: &str, next: Option<&str>, id: &str) -> String {
+        match self {
+            Form::Text { columns } => {
+                let next = next.map(|next| wrapped(&format!("  next: {next} (more: fsdyno explain {id})"), columns, 8));
+                format!("{}{}", wrapped(sentence, columns, 2), next.unwrap_or_default())
+            }
+            Form::Markdown => {
+                let next = next.map(|next| format!(" Next: {}", escape::markdown_sentence(next)));
+                format!("- {}{}\n", escape::markdown_sentence(sentence), next.unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// The sentence in lines of at most so many columns, those after the first indented.
+pub(super) fn wrapped(sentence: &str, columns: usize, indent: usize) -> String {
+    let mut lines = vec![String::new()];
+    let lead: String = sentence.chars().take_while(|letter| *letter == ' ').collect();
+    lines[0].push_str(&lead);
+    for word in sentence.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        let blank = line.trim().is_empty();
+        if !blank && line.chars().count() + 1 + word.chars().count() > columns {
+            lines.push(format!("{:indent$}{word}", ""));
+        } else {
+            if !blank {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    format!("{}\n", lines.join("\n"))
+}
+
+/// A table: the first column holds names, the others figures unless told otherwise.
+pub(crate) struct Table {
+    headers: Vec<String>,
+    left: Vec<bool>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// With these headers. One that begins with `<` is of a column of words.
+    pub(crate) fn new(headers: &[&str]) -> Table {
+        let left = headers.iter().enumerate().map(|(index, header)| index == 0 || header.starts_with('<')).collect();
+        let headers = headers.iter().map(|header| header.trim_start_matches('<').to_string()).collect();
+        Table { headers, left, rows: Vec::new() }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Columns that a column needs: figures keep their units, and no word is broken.
+    fn least_columns(&self, index: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(index)).map(String::as_str);
+        let columns = |text: &str| text.chars().count();
+        let words = |text| str::split_whitespace(text).map(columns).max();
+        let least = match index {
+            _ if self.left.get(index) == Some(&true) => cells.filter_map(words).max(),
+            _ => cells.flat_map(str::lines).map(columns).max(),
+        };
+        least.max(self.headers.get(index).and_then(|header| words(header))).unwrap_or(0)
+    }
+
+    /// Columns of the longest name.
+    fn name_columns(&self) -> usize {
+        let names = self.rows.iter().filter_map(|row| row.first()).chain(self.headers.first());
+        names.map(|name| name.chars().count()).max().unwrap_or(0)
+    }
+
+    /// For a terminal too narrow for the table: each row a block, its cells below each other.
+    fn stacked(&self, columns: usize) -> String {
+        let widest = self.headers.iter().skip(1).map(|header| header.chars().count()).max().unwrap_or(0);
+        let mut text = String::new();
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().map(|cell| escape::terminal(cell).into_owned()).collect();
+            text.push_str(&wrapped(cells.first().map_or("", String::as_str).trim_end(), columns, 4));
+            for (header, cell) in self.headers.iter().zip(&cells).skip(1).filter(|(_, cell)| !cell.trim().is_empty()) {
+                let header = escape::line(header);
+                text.push_str(&format!("  {header:<widest$}  "));
+                text.push_str(
+                    wrapped(cell.trim(), columns.saturating_sub(widest + 4), 0)
+                        .replace('\n', &format!("\n{:1$}", "", widest + 4))
+                        .trim_end(),
+                );
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    /// The table, ending with a line feed.
+    pub(crate) fn shown(&self, form: Form) -> String {
+        let mut least: Vec<usize> = (0..self.headers.len()).map(|index| self.least_columns(index)).collect();
+        if let Form::Text { columns } = form {
+            let fits = |least: &[usize]| least.iter().map(|least| least + PADDING).sum::<usize>() <= columns + PADDING;
+            if !fits(&least) {
+                return self.stacked(columns);
+            }
+            // Names stay whole where there is room: they are what people copy.
+            let wrapped_names = std::mem::replace(&mut least[0], self.name_columns());
+            if !fits(&least) {
+                least[0] = wrapped_names;
+            }
+        }
+        let mut table = comfy_table::Table::new();
+        match form {
+            Form::Text { columns } => {
+                table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+                table.set_width(u16::try_from(columns + PADDING).unwrap_or(u16::MAX));
+            }
+            Form::Markdown => {
+                table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
+            }
+        }
+        table.set_header(self.headers.iter().map(|header| match form {
+            Form::Markdown => escape::markdown(header),
+            Form::Text { .. } => escape::line(header).into_owned(),
+        }));
+        for row in &self.rows {
+            let escaped = row.iter().map(|cell| match form {
+                Form::Markdown => markdown_cell(cell),
+                Form::Text { .. } => escape::terminal(cell).into_owned(),
+            });
+            table.add_row(escaped);
+        }
+        for (index, left) in self.left.iter().enumerate() {
+            let Some(column) = table.column_mut(index) else { continue };
+            if matches!(form, Form::Text { .. }) {
+                column.set_padding((0, 1));
+            }
+            let least = u16::try_from(least[index] + PADDING).unwrap_or(u16::MAX);
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
+            if !left {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        let lines: Vec<String> = table.to_string().lines().map(|line| line.trim_end().to_string()).collect();
+        format!("{}\n", lines.join("\n"))
+    }
+}
+
+/// What stands between two pairs of asterisks is to stand out.
+fn markdown_cell(cell: &str) -> String {
+    match cell.strip_prefix("**").and_then(|rest| rest.strip_suffix("**")) {
+        Some(words) => format!("**{}**", escape::markdown(words)),
+        None => escape::markdown_sentence(cell),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Table {
+        let mut table = Table::new(&["test", "rate", "<trust"]);
+        table.row(vec!["read".into(), "1,234".into(), "ok".into()]);
+        table.row(vec!["a|b".into(), "5".into(), "invalid".into()]);
+        table
+    }
+
+    #[test]
+    fn figures_stand_under_each_other() {
+        let text = example().shown(Form::Text { columns: 80 });
+        assert_eq!(text, "test  rate trust\nread 1,234 ok\na|b      5 invalid\n");
+    }
+
+    #[test]
+    fn no_figure_and_no_word_is_broken_where_the_terminal_is_too_narrow() {
+        let mut table = Table::new(&["test", "p99", "<trust"]);
+        table.row(vec!["4k random read".into(), "16.2 ms".into(), "failed: no space left".into()]);
+        let text = table.shown(Form::Text { columns: 31 });
+        assert_eq!(
+            text,
+            "test               p99 trust\n4k random read 16.2 ms failed:\n                       no space\n                       left\n"
+        );
+    }
+
+    #[test]
+    fn a_table_that_no_terminal_of_that_width_can_hold_is_stacked() {
+        let mut table = Table::new(&["run", "when (UTC)", "<of", "<trust"]);
+        let id = "20261122-043100-measure-1a2b";
+        table.row(vec![id.into(), "2026-11-22 04:31".into(), "/srv/a/long/path".into(), "no interval yet".into()]);
+        assert!(table.shown(Form::Text { columns: 80 }).lines().all(|line| line.chars().count() <= 80));
+        assert_eq!(
+            table.shown(Form::Text { columns: 40 }),
+            format!(
+                "{id}\n  when (UTC)  2026-11-22 04:31\n  of          /srv/a/long/path\n  trust       no interval yet\n"
+            )
+        );
+    }
+
+    #[test]
+    fn markdown_keeps_its_columns() {
+        let text = example().shown(Form::Markdown);
+        assert!(text.starts_with("| test "), "{text}");
+        assert!(text.contains("a\\|b"), "{text}");
+    }
+
+    #[test]
+    fn sentences_are_wrapped_between_words() {
+        assert_eq!(wrapped("one two three", 7, 2), "one two\n  three\n");
+        assert_eq!(wrapped("  next: x", 40, 8), "  next: x\n");
+    }
+}

@@ -1,0 +1,20 @@
+//! The record of a question: its runs, the requirements that they are judged by, and the answer in sentences.
+
+mod change;
+mod figures;
+mod finding;
+mod load;
+mod phase;
+mod point;
+mod study;
+pub mod test_name;
+mod verdict;
+
+pub use change::{Change, Measure, Significance, changes, earlier, is_repeat, obstacles, scatter};
+pub use figures::{DirectionFigures, Figures, LatencyFigures};
+pub use finding::{Finding, Number, Trust};
+pub use load::Load;
+pub use phase::PhaseRecord;
+pub use point::SweepPoint;
+pub use study::{Question, Row, STUDY_SCHEMA_VERSION, Study, Target};
+pub use verdict::{Bound, Confidence, Requirement, RequirementKind, TestOrigin, Verdict, VerdictRow};

@@ -1,0 +1,240 @@
+//! Compares a study with a later one: what became faster or slower, and whether the rounds show it.
+
+use super::{Figures, LatencyFigures, Row, Study, Target, Trust};
+use crate::interval::Interval;
+use crate::statistics::{CHANGE_CONFIDENCE, Difference, Estimate, Scatter, mann_whitney, median};
+
+pub use history::{earlier, is_repeat, scatter};
+
+mod history;
+
+/// A figure that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Bytes per second, durable where something was written.
+    Rate,
+    /// Operations per second.
+    Iops,
+    /// Median latency.
+    P50,
+    /// 99th percentile of latency.
+    P99,
+    /// CPU time, percent of one processor.
+    Cpu,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Measure; 5] = [Measure::Rate, Measure::Iops, Measure::P50, Measure::P99, Measure::Cpu];
+
+    /// The word for it in conditions: `randread.iops`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Measure::Rate => "rate",
+            Measure::Iops => "iops",
+            Measure::P50 => "p50",
+            Measure::P99 => "p99",
+            Measure::Cpu => "cpu",
+        }
+    }
+
+    /// More is better.
+    pub fn more_is_better(self) -> bool {
+        matches!(self, Measure::Rate | Measure::Iops)
+    }
+
+    /// Its value in a row's figures: bytes per second, 1/s, ns or percent.
+    pub fn of(self, figures: &Figures) -> Option<f64> {
+        let latency = |pick: fn(&LatencyFigures) -> Option<u64>| {
+            figures.total.latency.as_ref().and_then(pick).map(|ns| ns as f64)
+        };
+        match self {
+            Measure::Rate => Some(figures.total.durable_bytes_per_s.unwrap_or(figures.total.bytes_per_s)),
+            Measure::Iops => Some(figures.total.iops),
+            Measure::P50 => latency(|found| Some(found.p50_ns)),
+            Measure::P99 => latency(|found| found.p99_ns),
+            Measure::Cpu => Some(figures.cpu_percent),
+        }
+        .filter(|value| *value > 0.0)
+    }
+
+    /// Its values in rounds that have it.
+    fn values(self, rows: &[&Row]) -> Vec<f64> {
+        rows.iter().filter_map(|row| self.of(&row.figures()?)).collect()
+    }
+}
+
+/// How sure a change is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Significance {
+    /// Better, and the interval says so.
+    Better,
+    /// Worse, and the interval says so.
+    Worse,
+    /// Smaller than the rounds can show, or than matters.
+    NotShown,
+    /// Too few rounds: nothing shows what is chance. Four on each side are enough. One run each is never: its windows
+    /// tell how the run went, and not how far the next one lies from it.
+    Unknown,
+}
+
+/// The change of one figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Name of the target, `None` when both studies have one each.
+    pub target: Option<String>,
+    /// The pattern.
+    pub pattern: String,
+    /// Which figure.
+    pub measure: Measure,
+    /// Medians before and after.
+    pub base: f64,
+    /// See `base`.
+    pub new: f64,
+    /// New over base: the median of the quotients of all rounds with all rounds; of fewer than three, of the medians.
+    pub ratio: f64,
+    /// Where the ratio lies, widened by the scatter; `None` with fewer than three rounds on a side.
+    pub interval: Option<Interval>,
+    /// How far studies lie from each other although nothing has changed.
+    pub scatter: Scatter,
+    /// Exact two-sided probability that rounds differ so much by chance (Mann-Whitney); `None` with fewer than three.
+    pub p_value: Option<f64>,
+    /// Rounds before and after.
+    pub rounds: (usize, usize),
+    /// What that means.
+    pub shown: Significance,
+    /// The worse of both sides' trust.
+    pub trust: Trust,
+}
+
+impl Change {
+    /// The change in percent: -5 is five percent less.
+    pub fn percent(&self) -> f64 {
+        (self.ratio - 1.0) * 100.0
+    }
+
+    /// Both ends of the interval in percent, of a change that the rounds confirm; `None` of any other.
+    pub fn confirmed_percent(&self) -> Option<(f64, f64)> {
+        let interval = self.interval.filter(|_| matches!(self.shown, Significance::Better | Significance::Worse))?;
+        Some(((interval.low - 1.0) * 100.0, (interval.high - 1.0) * 100.0))
+    }
+}
+
+/// Why two studies should not be compared: each reason a sentence. Empty: they can be.
+pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if base.question != new.question {
+        reasons.push(format!("one is from {}, the other from {}", base.question.word(), new.question.word()));
+    }
+    if base.version != new.version {
+        reasons.push(format!("they were measured by {} and {}", base.version, new.version));
+    }
+    if base.targets.len() != new.targets.len() {
+        reasons.push(format!("one has {} targets, the other {}", base.targets.len(), new.targets.len()));
+    }
+    // Other places are for the one who asks to know; the same place with another filesystem is one that was not
+    // mounted.
+    for (one, other) in base.targets.iter().zip(&new.targets).filter(|(one, other)| one.path == other.path) {
+        let fstype = |target: &Target| target.storage.mount.value().map(|mount| mount.fstype.clone());
+        if let (Some(before), Some(after)) = (fstype(one), fstype(other))
+            && before != after
+        {
+            reasons.push(format!("{} was {before}, {} is {after}", named(one), named(other)));
+        }
+    }
+    for pattern in base.patterns() {
+        let Some(plan) = plan_of(base, pattern) else { continue };
+        match plan_of(new, pattern) {
+            None => reasons.push(format!("only one of them has {pattern}")),
+            Some(other) if other != plan => {
+                reasons.push(format!("the plan of {pattern} was `{plan}` and is `{other}`"));
+            }
+            Some(_) => {}
+        }
+    }
+    for (what, one, other) in [
+        ("kernel", &base.host.kernel, &new.host.kernel),
+        ("number of CPUs", &base.host.cpus.map(|n| n.to_string()), &new.host.cpus.map(|n| n.to_string())),
+    ] {
+        if let (Some(one), Some(other)) = (one, other)
+            && one != other
+        {
+            reasons.push(format!("the {what} differs: {one} and {other}"));
+        }
+    }
+    reasons
+}
+
+fn named(target: &Target) -> &str {
+    if target.name.is_empty() { &target.path } else { &target.name }
+}
+
+/// What was asked for in a pattern: the words of its line without those that name places.
+fn plan_of(study: &Study, pattern: &str) -> Option<String> {
+    let row = study.rows.iter().find(|row| row.pattern == pattern)?;
+    let names_a_place = |word: &&String| {
+        let key = word.trim_start_matches('-').split('=').next().unwrap_or_default();
+        matches!(key, "filename" | "directory" | "name")
+    };
+    let words: Vec<&str> = row.command.iter().filter(|word| !names_a_place(word)).map(String::as_str).collect();
+    Some(words.join(" "))
+}
+
+/// The changes of every figure that both studies have, by pattern and target. The [`earlier`] studies show how far one
+/// lies from another although nothing has changed.
+pub fn changes(base: &Study, new: &Study, earlier: &[&Study]) -> Vec<Change> {
+    let history: Vec<&Study> = earlier.iter().copied().chain([base]).collect();
+    let mut found = Vec::new();
+    for pattern in base.patterns() {
+        for target in 0..base.targets.len().min(new.targets.len()) {
+            let named = (base.targets.len() > 1).then(|| new.targets[target].name.clone());
+            let before: Vec<&Row> = base.repeats(target, pattern).collect();
+            let after: Vec<&Row> = new.repeats(target, pattern).collect();
+            let rounds = before.len().min(after.len());
+            let changed = Measure::ALL.into_iter().filter_map(|measure| {
+                change(measure, pattern, [&before, &after], scatter(&history, target, pattern, measure, rounds))
+            });
+            found.extend(changed.map(|change| Change { target: named.clone(), ..change }));
+        }
+    }
+    found
+}
+
+fn change(measure: Measure, pattern: &str, [before, after]: [&[&Row]; 2], scatter: Scatter) -> Option<Change> {
+    let (base, new) = (measure.values(before), measure.values(after));
+    let (base_median, new_median) = (median(&base)?, median(&new)?);
+    let estimate = scatter.ratio(&new, &base);
+    let trust = before.iter().chain(after).map(|row| row.trust()).max().unwrap_or_default();
+    Some(Change {
+        target: None,
+        pattern: pattern.to_string(),
+        measure,
+        base: base_median,
+        new: new_median,
+        ratio: estimate.map_or(new_median / base_median, |estimate| estimate.value),
+        interval: estimate.map(|estimate| estimate.interval),
+        scatter,
+        p_value: mann_whitney(&new, &base).map(|test| test.p_value),
+        rounds: (base.len(), new.len()),
+        shown: shown(measure, estimate, trust),
+        trust,
+    })
+}
+
+fn shown(measure: Measure, estimate: Option<Estimate>, trust: Trust) -> Significance {
+    let Some(estimate) = estimate else { return Significance::Unknown };
+    match estimate.difference(CHANGE_CONFIDENCE) {
+        Difference::TooFew => Significance::Unknown,
+        Difference::Shown if trust < Trust::Invalid => {
+            if (estimate.value > 1.0) == measure.more_is_better() {
+                Significance::Better
+            } else {
+                Significance::Worse
+            }
+        }
+        Difference::NotShown | Difference::Shown => Significance::NotShown,
+    }
+}
+
+#[cfg(test)]
+mod tests;

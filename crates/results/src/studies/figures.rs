@@ -1,0 +1,183 @@
+//! The figures of a row: rates, latencies, CPU.
+
+use super::Row;
+use crate::record::{DirectionRecord, JobRecord, Latency};
+
+/// Figures of one row, all its workers together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// Reads, if there were any.
+    pub read: Option<DirectionFigures>,
+    /// Writes, likewise.
+    pub write: Option<DirectionFigures>,
+    /// Both together, or the operations of a phase.
+    pub total: DirectionFigures,
+    /// Latency of fsync and fdatasync calls, if there were any.
+    pub sync: Option<LatencyFigures>,
+    /// CPU time of the workers, ns.
+    pub cpu_ns: u64,
+    /// CPU time as a share of the wall time of one processor, percent: 200 is two processors.
+    pub cpu_percent: f64,
+    /// Wall time that counted, s.
+    pub elapsed_s: f64,
+    /// Time of the syncs and closes after the last I/O, s; `None`: there were none.
+    pub settle_s: Option<f64>,
+}
+
+/// Figures of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DirectionFigures {
+    /// Operations.
+    pub operations: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Operations per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Bytes per second with the syncs and closes at the end counted in; `None`: there were none.
+    pub durable_bytes_per_s: Option<f64>,
+    /// Latency from start to reap where a run kept its distribution, else from issue to reap; `None`: not measured.
+    pub latency: Option<LatencyFigures>,
+}
+
+/// Figures of one latency, ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LatencyFigures {
+    /// How many were measured.
+    pub count: u64,
+    /// Mean.
+    pub mean_ns: f64,
+    /// Median.
+    pub p50_ns: u64,
+    /// 99th percentile; `None` with fewer than ten values beyond it.
+    pub p99_ns: Option<u64>,
+    /// 99.9th percentile, likewise.
+    pub p999_ns: Option<u64>,
+    /// Largest.
+    pub max_ns: u64,
+}
+
+impl LatencyFigures {
+    /// Figures of a latency that was measured with a histogram.
+    pub fn of(latency: &Latency) -> Option<LatencyFigures> {
+        let histogram = latency.histogram.as_ref().filter(|histogram| histogram.count() > 0)?;
+        Some(LatencyFigures {
+            count: histogram.count(),
+            mean_ns: latency.moments.mean()?,
+            p50_ns: histogram.percentile(50.0)?,
+            p99_ns: latency.shown(99.0),
+            p999_ns: latency.shown(99.9),
+            max_ns: latency.moments.max()?,
+        })
+    }
+}
+
+impl Row {
+    /// The row's figures; `None`: it never ran.
+    pub fn figures(&self) -> Option<Figures> {
+        if let Some(phase) = &self.phase {
+            let elapsed_s = phase.elapsed_ns as f64 / 1e9;
+            let bytes = phase.bytes.unwrap_or(0);
+            let rate = |amount: u64| if elapsed_s > 0.0 { amount as f64 / elapsed_s } else { 0.0 };
+            let total = DirectionFigures {
+                operations: phase.operations,
+                bytes,
+                iops: rate(phase.operations),
+                bytes_per_s: rate(bytes),
+                durable_bytes_per_s: None,
+                latency: LatencyFigures::of(&phase.latency),
+            };
+            let cpu_percent =
+                if phase.elapsed_ns > 0 { phase.cpu_ns as f64 * 100.0 / phase.elapsed_ns as f64 } else { 0.0 };
+            return Some(Figures { total, cpu_ns: phase.cpu_ns, cpu_percent, elapsed_s, ..Figures::default() });
+        }
+        let run = self.run.as_ref()?;
+        let mut jobs = run.jobs.iter();
+        let mut merged = jobs.next()?.clone();
+        // The sampled latencies of gtod_reduce are judged elsewhere; here the group is what counts.
+        jobs.for_each(|job| merged.merge(job));
+        Some(Figures::of_job(&merged))
+    }
+
+    /// Response times of a paced row, from the intended start of each request: what waited behind a slow one counts
+    /// with its wait. `None`: it was not paced, or nothing came back.
+    pub fn response_times(&self) -> Option<LatencyFigures> {
+        let mut merged = Latency::default();
+        for job in &self.run.as_ref()?.jobs {
+            for direction in [&job.directions.read, &job.directions.write] {
+                // A direction without requests says nothing; one that kept no response times would falsify the sum.
+                match &direction.response {
+                    Some(response) => merged.merge(response),
+                    None if direction.ios == 0 => {}
+                    None => return None,
+                }
+            }
+        }
+        LatencyFigures::of(&merged)
+    }
+}
+
+impl Figures {
+    /// Figures of a job's or a group's record.
+    pub fn of_job(job: &JobRecord) -> Figures {
+        let settle_ns = match (job.final_sync_ns, job.close_ns) {
+            (None, None) => None,
+            (sync, close) => Some(sync.unwrap_or(0) + close.unwrap_or(0)),
+        };
+        let read = direction(&job.directions.read, None);
+        // The runtime ends after the sync: what the close takes is beyond it.
+        let beyond_ns = settle_ns.map(|_| job.close_ns.unwrap_or(0));
+        let write = direction(&job.directions.write, beyond_ns);
+        let both = job.mixed();
+        let total = direction(&both, beyond_ns.filter(|_| write.is_some())).unwrap_or_default();
+        let elapsed_ms =
+            job.directions.read.runtime_ms.max(job.directions.write.runtime_ms).max(job.directions.trim.runtime_ms);
+        let cpu_ns = job.user_ns + job.system_ns;
+        // The CPU time covers the whole life of the workers, the wall time summed over them.
+        let wall_ns = job.job_runtime_ms.max(1) * 1_000_000;
+        Figures {
+            read,
+            write,
+            total,
+            sync: LatencyFigures::of(&job.sync.lat),
+            cpu_ns,
+            cpu_percent: cpu_ns as f64 * 100.0 * f64::from(job.members.max(1)) / wall_ns as f64,
+            elapsed_s: elapsed_ms as f64 / 1e3,
+            settle_s: settle_ns.map(|ns| ns as f64 / 1e9),
+        }
+    }
+}
+
+fn direction(record: &DirectionRecord, beyond_ns: Option<u64>) -> Option<DirectionFigures> {
+    (record.ios > 0).then(|| {
+        let runtime_s = record.runtime_ms as f64 / 1e3;
+        let durable = |beyond_ns: u64| record.bytes as f64 / (runtime_s + beyond_ns as f64 / 1e9);
+        let latency = record.latency().and_then(LatencyFigures::of);
+        DirectionFigures {
+            operations: record.ios,
+            bytes: record.bytes,
+            iops: record.iops(),
+            bytes_per_s: record.bandwidth() as f64,
+            durable_bytes_per_s: beyond_ns.filter(|_| record.runtime_ms > 0).map(durable),
+            latency,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobSetup;
+
+    #[test]
+    fn the_sync_counts_once_and_the_close_too() {
+        let mut job = JobRecord::new("write", 1, JobSetup::default());
+        // A second of writing and a second of sync, which the runtime covers, then two seconds of close.
+        (job.directions.write.ios, job.directions.write.bytes, job.directions.write.runtime_ms) = (1, 4_000_000, 2000);
+        (job.final_sync_ns, job.close_ns) = (Some(1_000_000_000), Some(2_000_000_000));
+        let figures = Figures::of_job(&job);
+        assert_eq!(figures.total.durable_bytes_per_s, Some(1e6));
+        assert_eq!(figures.settle_s, Some(3.0));
+    }
+}

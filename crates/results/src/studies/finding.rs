@@ -1,0 +1,83 @@
+//! A finding: a reason not to take a number for what it looks like.
+
+use serde::{Deserialize, Serialize};
+
+use crate::severity::Severity;
+
+/// Something that was seen in a record and changes what its numbers mean.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Stable name of the kind: `page-cache`, `unwritten-data`. `fsdyno explain ID` explains it.
+    pub id: String,
+    /// Invalid: the number answers another question. Caution: it needs care. Info: worth knowing.
+    pub severity: Severity,
+    /// The node it concerns, by name; `None`: the run's only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// The job (row) it concerns; `None`: the whole run.
+    pub job: Option<String>,
+    /// The figures it rests on.
+    pub numbers: Vec<Number>,
+    /// One sentence: what happened, with the numbers.
+    pub cause: String,
+    /// One next command or step.
+    pub next: String,
+}
+
+impl Finding {
+    /// Of the whole run, without a figure.
+    pub fn new(
+        id: impl Into<String>,
+        severity: Severity,
+        cause: impl Into<String>,
+        next: impl Into<String>,
+    ) -> Finding {
+        let numbers = Vec::new();
+        Finding { id: id.into(), severity, node: None, job: None, numbers, cause: cause.into(), next: next.into() }
+    }
+}
+
+/// A figure of a finding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Number {
+    /// What it is: `device bytes read`.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Its unit: `B`, `ns`, `1/s`, `ratio`.
+    pub unit: String,
+}
+
+/// How far a row can be trusted: the worst of its findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// Nothing was found against it.
+    #[default]
+    Ok,
+    /// Something needs care.
+    Caution,
+    /// The number answers another question; it cannot win a comparison or pass a check.
+    Invalid,
+}
+
+impl Trust {
+    /// The worst of these findings; those that only inform do not count.
+    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Trust {
+        let trust = |finding: &Finding| match finding.severity {
+            Severity::Info => Trust::Ok,
+            Severity::Caution => Trust::Caution,
+            Severity::Invalid => Trust::Invalid,
+        };
+        findings.into_iter().map(trust).max().unwrap_or_default()
+    }
+
+    /// `ok`, `caution`, `invalid`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Trust::Ok => "ok",
+            Trust::Caution => "caution",
+            Trust::Invalid => "invalid",
+        }
+    }
+}

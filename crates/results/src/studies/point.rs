@@ -1,0 +1,174 @@
+//! A point of a sweep: its runs merged, with confidence intervals.
+
+use super::{LatencyFigures, Row, Trust};
+use crate::interval::Interval;
+use crate::record::Latency;
+use crate::samples::added_up;
+use crate::statistics::{STUDENT_95, bootstrap_mean_interval, mean, percentile_interval};
+
+const CONFIDENCE: f64 = 0.95;
+
+/// Intervals are the same each time.
+const SEED: u64 = 1;
+
+/// The runs of one point. Rates are all operations over all of the time, percentiles those of all requests together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepPoint {
+    /// IOPS of each run that counts, with its round.
+    pub runs: Vec<(u32, f64)>,
+    /// Operations per second.
+    pub iops: f64,
+    /// Where the rate would lie in other runs, 95 %: the wider of what the runs show between and within them. `None`:
+    /// too few runs.
+    pub interval: Option<Interval>,
+    /// Bytes per second, durable where something was written.
+    pub bytes_per_s: f64,
+    /// All requests' latency.
+    pub latency: Option<LatencyFigures>,
+    /// The same for its 99th percentile, ns.
+    pub p99_interval: Option<Interval>,
+}
+
+impl SweepPoint {
+    /// The point of these runs; one that failed or answers another question does not count. `None`: none counts.
+    pub fn of(rows: &[&Row]) -> Option<SweepPoint> {
+        let counts = |row: &Row| {
+            let failed = row.run.iter().flat_map(|run| &run.jobs).any(|job| job.error.is_some());
+            !failed && row.trust() < Trust::Invalid && row.figures().is_some_and(|figures| figures.total.iops > 0.0)
+        };
+        let rows: Vec<&Row> = rows.iter().copied().filter(|row| counts(row)).collect();
+        let totals: Vec<_> = rows.iter().filter_map(|row| Some((row.round, row.figures()?.total))).collect();
+        let runs: Vec<(u32, f64)> = totals.iter().map(|(round, total)| (*round, total.iops)).collect();
+        let rate = |amount: u64, seconds: f64| if seconds > 0.0 { Some(amount as f64 / seconds) } else { None };
+        let operations = totals.iter().map(|(_, total)| total.operations).sum();
+        let bytes = totals.iter().map(|(_, total)| total.bytes).sum();
+        let seconds = totals.iter().map(|(_, total)| total.operations as f64 / total.iops).sum();
+        let durable_s =
+            totals.iter().map(|(_, total)| total.bytes as f64 / total.durable_bytes_per_s.unwrap_or(total.bytes_per_s));
+        let iops = rate(operations, seconds)?;
+        let between = STUDENT_95.of_runs(&runs.iter().map(|(_, iops)| *iops).collect::<Vec<_>>());
+        let interval = between.map(|between| within(&rows, iops).map_or(between, |within| between.joined(within)));
+        let latencies: Vec<Latency> = rows.iter().filter_map(|row| latency(row)).collect();
+        let mut all = Latency::default();
+        latencies.iter().for_each(|latency| all.merge(latency));
+        Some(SweepPoint {
+            interval: interval.map(|found| Interval { low: found.low.min(iops), high: found.high.max(iops), ..found }),
+            iops,
+            bytes_per_s: rate(bytes, durable_s.sum())?,
+            latency: LatencyFigures::of(&all),
+            p99_interval: p99_interval(&latencies, &all),
+            runs,
+        })
+    }
+}
+
+fn wider(one: Option<Interval>, other: Option<Interval>) -> Option<Interval> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.joined(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// What the windows of all runs show, about the rate of all.
+fn within(rows: &[&Row], iops: f64) -> Option<Interval> {
+    let windows: Vec<f64> = rows.iter().flat_map(|row| row.iops_windows()).collect();
+    let interval = bootstrap_mean_interval(&windows, CONFIDENCE, SEED)?;
+    let scale = iops / mean(&windows).filter(|mean| *mean > 0.0)?;
+    Some(Interval { low: interval.low * scale, high: interval.high * scale, ..interval })
+}
+
+/// Every run must have shown its own to say how far runs differ.
+fn p99_interval(latencies: &[Latency], all: &Latency) -> Option<Interval> {
+    let within = percentile_interval(all.histogram.as_ref()?, 99.0, CONFIDENCE).ok()?;
+    let own: Option<Vec<f64>> = latencies.iter().map(|run| Some(run.shown(99.0)? as f64)).collect();
+    wider(Some(within), own.and_then(|own| STUDENT_95.of_runs(&own)))
+}
+
+/// All requests of a run.
+fn latency(row: &Row) -> Option<Latency> {
+    let mut jobs = row.run.as_ref()?.jobs.iter();
+    let mut merged = jobs.next()?.clone();
+    jobs.for_each(|job| merged.merge(job));
+    merged.mixed().latency().cloned()
+}
+
+impl Row {
+    /// IOPS in equal windows, all workers and both directions together; empty: none were kept.
+    pub fn iops_windows(&self) -> Vec<f64> {
+        let jobs = self.run.iter().flat_map(|run| &run.jobs);
+        let series: Vec<&[(u64, u64)]> = jobs
+            .flat_map(|job| {
+                [&job.directions.read.iops_samples.series[..], &job.directions.write.iops_samples.series[..]]
+            })
+            .collect();
+        added_up(&series)
+    }
+}
+
+impl super::Study {
+    /// The points of a kind of requests, ascending by depth, each with its runs.
+    pub fn depths(&self, group: &str) -> Vec<(u32, Vec<&Row>)> {
+        let mut points: Vec<(u32, Vec<&Row>)> = Vec::new();
+        for row in &self.rows {
+            let Some((_, depth)) = row.numbered("qd").filter(|(of, _)| *of == group) else { continue };
+            match points.iter_mut().find(|(known, _)| *known == depth) {
+                Some((_, rows)) => rows.push(row),
+                None => points.push((depth, vec![row])),
+            }
+        }
+        points.sort_by_key(|(depth, _)| *depth);
+        points
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{DirectionRecord, JobRecord, JobSetup, RunRecord};
+    use crate::{Finding, PerDirection, Severity, Study};
+
+    /// A second of so many requests of 4k, in even tenths, each taking so long.
+    fn row(round: u32, iops: u64, latency_ns: u64) -> Row {
+        let mut lat = Latency::with_histogram();
+        (0..2000).for_each(|_| lat.record(latency_ns));
+        let mut read =
+            DirectionRecord { ios: iops, bytes: iops * 4096, runtime_ms: 1000, lat, ..DirectionRecord::default() };
+        (1..=10).for_each(|window| read.iops_samples.record(iops, window * 100));
+        let mut run = RunRecord::new("fsdyno", 0);
+        run.jobs.push(JobRecord {
+            directions: PerDirection { read, ..PerDirection::default() },
+            ..JobRecord::new("randread-4k-qd4", 1, JobSetup::default())
+        });
+        Row { round, ..Study::of_run(run).rows.remove(0) }
+    }
+
+    fn of(rows: &[Row]) -> Option<SweepPoint> {
+        SweepPoint::of(&rows.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn runs_that_differ_make_the_interval_wider() {
+        let steady = of(&[0, 1, 2, 3].map(|round| row(round, 1000, 100_000))).unwrap();
+        assert_eq!((steady.iops, steady.runs.len(), steady.bytes_per_s), (1000.0, 4, 4_096_000.0));
+        assert_eq!(steady.latency.unwrap().count, 8000);
+        let width = |found: &Option<Interval>| found.map(|found| found.high / found.low - 1.0).unwrap();
+        assert!(width(&steady.interval) < 1e-9 && width(&steady.p99_interval) < 0.02, "{steady:?}");
+        let rounds = [(0, 900), (1, 1100), (2, 950), (3, 1050)];
+        let shifted = of(&rounds.map(|(round, iops)| row(round, iops, 100_000_000 / iops))).unwrap();
+        assert_eq!(shifted.iops, 1000.0);
+        // Student for four runs that scatter by 9 %: 3.182 * 9 % / 2 to each side.
+        assert!((0.25..0.35).contains(&width(&shifted.interval)), "{shifted:?}");
+        assert!(width(&shifted.p99_interval) > 0.25, "{shifted:?}");
+    }
+
+    #[test]
+    fn a_run_that_does_not_count_is_left_out() {
+        let mut rows = [0, 1].map(|round| row(round, 1000, 100_000)).to_vec();
+        let (id, severity) = ("page-cache", Severity::Invalid);
+        rows[0].findings = vec![Finding { numbers: vec![], ..Finding::new(id, severity, "", "") }];
+        let alone = of(&rows).unwrap();
+        assert_eq!((alone.runs, alone.interval), (vec![(1, 1000.0)], None), "one run shows nothing of others");
+        assert_eq!(of(&rows[..1]), None);
+        assert_eq!(of(&[]), None);
+    }
+}

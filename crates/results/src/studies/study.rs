@@ -1,0 +1,254 @@
+//! A study: one question about one or more storages, and all runs that answer it. The store saves studies.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Finding, PhaseRecord, Trust, VerdictRow};
+use crate::evidence::Storage;
+use crate::record::{Host, Note, RunRecord};
+use crate::saved::{SavedRecordError, reread, upgrade};
+
+/// Version of the study's format; grows whenever a field is added, removed or changes meaning.
+pub const STUDY_SCHEMA_VERSION: u32 = 3;
+
+/// One question and its evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Study {
+    /// [`STUDY_SCHEMA_VERSION`] of the writer.
+    pub study_schema: u32,
+    /// Unique name, sortable by time: `20261121-171502-measure-3f2a`.
+    pub id: String,
+    /// What was asked.
+    pub question: Question,
+    /// Version line of the writer.
+    pub version: String,
+    /// The words of the command line.
+    pub command: Vec<String>,
+    /// When it began, ms since the epoch.
+    pub started_ms: u64,
+    /// When its last run ended, ms since the epoch.
+    pub ended_ms: u64,
+    /// False when it was stopped before its end.
+    pub complete: bool,
+    /// Machine and clock.
+    pub host: Host,
+    /// Name of this machine, as it calls itself.
+    pub host_name: Option<String>,
+    /// The storages asked about; the first is the baseline.
+    pub targets: Vec<Target>,
+    /// The rows, in the order they ran.
+    pub rows: Vec<Row>,
+    /// Answers to requirements (`check`).
+    pub verdicts: Vec<VerdictRow>,
+    /// The answer in sentences.
+    pub sentences: Vec<String>,
+    /// What the reader must know about how it was done: sizes adapted, rounds stopped early, a cache not dropped.
+    pub notes: Vec<Note>,
+}
+
+/// What was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Question {
+    /// How fast is it: latency, IOPS, throughput.
+    Measure,
+    /// How does it do with names and small files.
+    SmallFiles,
+    /// Does it meet a requirement.
+    Check,
+    /// Which of several is faster.
+    Compare,
+    /// Which depth and block size suit it.
+    Sweep,
+    /// Response time against offered load.
+    Curve,
+    /// A fio command line.
+    Fio,
+}
+
+impl Question {
+    /// The subcommand's name, and the question in words; `{}` stands for what it is asked of.
+    fn row(self) -> (&'static str, &'static str) {
+        match self {
+            Question::Measure => ("measure", "How fast is {}?"),
+            Question::SmallFiles => ("smallfiles", "Names and small files on {}"),
+            Question::Check => ("check", "Is {} good enough?"),
+            Question::Compare => ("compare", "{}, compared"),
+            Question::Sweep => ("sweep", "Which depth suits {}?"),
+            Question::Curve => ("curve", "Response time of {} under load"),
+            Question::Fio => ("fio", "{}"),
+        }
+    }
+
+    /// The subcommand's name.
+    pub fn word(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The question, asked of these targets.
+    pub fn title(self, targets: &str) -> String {
+        self.row().1.replace("{}", targets)
+    }
+}
+
+/// A storage that was asked about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// Its name in tables: `local`, `nfs`; the path when none was given.
+    pub name: String,
+    /// The path.
+    pub path: String,
+    /// What it is.
+    pub storage: Storage,
+}
+
+/// One run of one pattern on one target: the repeats of a pattern are rows that differ in `round` alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Index into the study's targets.
+    pub target: usize,
+    /// What was run, the same word for the same thing on every target: `randread-4k-qd32`, `create`.
+    pub pattern: String,
+    /// For people: `4k random read, depth 32`.
+    pub title: String,
+    /// Counted from 0.
+    pub round: u32,
+    /// A command line that does the same by itself; empty when there is none.
+    pub command: Vec<String>,
+    /// A fio-style run.
+    pub run: Option<RunRecord>,
+    /// A phase of operations.
+    pub phase: Option<PhaseRecord>,
+    /// What was found against it.
+    pub findings: Vec<Finding>,
+}
+
+impl Row {
+    /// How far the row can be trusted.
+    pub fn trust(&self) -> Trust {
+        Trust::of(&self.findings)
+    }
+
+    /// The pattern's last part without its word, and what stands before: `randread-4k-qd16` with the word `qd` is 16 of
+    /// `randread-4k`. `None`: it does not end like that.
+    pub fn numbered(&self, word: &str) -> Option<(&str, u32)> {
+        let (before, last) = self.pattern.rsplit_once('-')?;
+        Some((before, last.strip_prefix(word)?.parse().ok()?))
+    }
+
+    /// What was written for an option of the row's first job, by its canonical name.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        let options = &self.run.as_ref()?.jobs.first()?.options;
+        options.iter().rev().find(|(written, _)| written == name).map(|(_, text)| text.as_str())
+    }
+}
+
+impl Study {
+    /// The study as JSON on one line.
+    pub fn to_json(&self) -> String {
+        let text = serde_json::to_string(self).expect("a study has no map whose keys could fail to be text");
+        crate::escape::json(&text).into_owned()
+    }
+
+    /// Reads what [`Study::to_json`] wrote, or a single run's record as a study of one row.
+    ///
+    /// # Errors
+    /// When the text is neither, or of a newer format.
+    pub fn from_json(text: &str) -> Result<Study, SavedRecordError> {
+        #[derive(Deserialize)]
+        struct Header {
+            study_schema: Option<u32>,
+        }
+        let Header { study_schema } = serde_json::from_str(text)?;
+        match study_schema {
+            None => Ok(Study::of_run(RunRecord::from_json(text)?)),
+            Some(found) if found > STUDY_SCHEMA_VERSION => Err(SavedRecordError::Newer { found }),
+            Some(STUDY_SCHEMA_VERSION) => Ok(serde_json::from_str(text)?),
+            Some(_) => Ok(reread(&upgraded(serde_json::from_str(text)?))?),
+        }
+    }
+
+    /// A fio run as a study: one row per run, whose jobs are told apart in its record.
+    pub fn of_run(run: RunRecord) -> Study {
+        let title = run.jobs.first().map(|job| job.name.clone()).unwrap_or_default();
+        Study {
+            study_schema: STUDY_SCHEMA_VERSION,
+            id: format!("fio-{}", run.started_ms),
+            question: Question::Fio,
+            version: run.version.clone(),
+            command: run.command.clone(),
+            started_ms: run.started_ms,
+            ended_ms: run.taken_ms,
+            complete: run.complete,
+            host: run.only_node().map(|node| node.host.clone()).unwrap_or_default(),
+            host_name: None,
+            targets: vec![Target::default()],
+            verdicts: Vec::new(),
+            sentences: Vec::new(),
+            notes: Vec::new(),
+            rows: vec![Row {
+                pattern: title.clone(),
+                title,
+                command: run.command.clone(),
+                findings: run.findings.clone(),
+                run: Some(run),
+                ..Row::default()
+            }],
+        }
+    }
+
+    /// What the targets are called; no two the same.
+    pub fn target_names(&self) -> Vec<String> {
+        let named = self.rows.iter().map(|row| row.target + 1).max().unwrap_or(0).max(self.targets.len());
+        // A damaged file could name any number: what is beyond the targets by far has no name.
+        let count = named.min(self.targets.len() + 16);
+        let mut names: Vec<String> = Vec::with_capacity(count);
+        for index in 0..count {
+            let name = self.target_name(index);
+            let name = if names.contains(&name) { format!("{name} ({})", index + 1) } else { name };
+            names.push(name);
+        }
+        names
+    }
+
+    /// What a target is called; a run that nobody named is called by its place.
+    fn target_name(&self, index: usize) -> String {
+        let Some(target) = self.targets.get(index) else { return format!("target {}", index + 1) };
+        let storage_of_run = || {
+            let run = self.rows.iter().find(|row| row.target == index)?.run.as_ref()?;
+            Some(run.storages().next()?.mount.value()?.mount_point.display().to_string())
+        };
+        [&target.name, &target.path, &target.storage.asked_path]
+            .into_iter()
+            .find(|name| !name.trim().is_empty())
+            .cloned()
+            .or_else(storage_of_run)
+            .unwrap_or_else(|| "files of the run".to_owned())
+    }
+
+    /// Rows of one target and pattern, by round.
+    pub fn repeats<'a>(&'a self, target: usize, pattern: &'a str) -> impl Iterator<Item = &'a Row> {
+        self.rows.iter().filter(move |row| row.target == target && row.pattern == pattern)
+    }
+
+    /// The patterns, in the order they first ran.
+    pub fn patterns(&self) -> Vec<&str> {
+        let mut patterns: Vec<&str> = Vec::new();
+        for row in &self.rows {
+            if !patterns.contains(&row.pattern.as_str()) {
+                patterns.push(&row.pattern);
+            }
+        }
+        patterns
+    }
+}
+
+/// An older study as one of this format: its runs have one of their own.
+fn upgraded(mut study: serde_json::Value) -> serde_json::Value {
+    study["study_schema"] = STUDY_SCHEMA_VERSION.into();
+    for row in study["rows"].as_array_mut().into_iter().flatten() {
+        if let Some(run) = row.get_mut("run") {
+            upgrade(run);
+        }
+    }
+    study
+}

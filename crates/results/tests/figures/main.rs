@@ -1,0 +1,9 @@
+//! Records, what is computed from them and how they are kept, as other crates see it.
+#![forbid(unsafe_code)]
+
+mod nodes;
+mod properties;
+mod rows;
+mod saved;
+mod statistics;
+mod statistics_properties;

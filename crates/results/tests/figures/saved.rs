@@ -1,0 +1,101 @@
+//! Records saved and read again, and those of the format before.
+
+use results::{
+    Direction, JobRecord, JobSetup, Latency, Question, ReadWrite, RunRecord, SCHEMA_VERSION, STUDY_SCHEMA_VERSION,
+    SavedRecordError, Study,
+};
+use serde_json::{Value, json};
+
+/// A run of two jobs with libaio, as version 4 of the format has it: one job mixes reads and writes, the other has few of
+/// its requests timed.
+const FORMAT_4: &str = include_str!("../saved/format-4.json");
+
+#[test]
+fn a_saved_run_comes_back_the_same() {
+    let mut job = JobRecord::new("j", 1, JobSetup::default());
+    job.directions.read.clat = Latency::with_histogram();
+    (0..1000).for_each(|value| job.directions.read.clat.record(value * value));
+    job.directions.read.bandwidth_samples.record(7, 500);
+    job.directions.read.bandwidth_samples.mean = 0.1 + 0.2;
+    let mut run = RunRecord::new("fio-3.42", 1_795_262_548_000);
+    run.jobs = vec![job];
+    assert_eq!(RunRecord::from_json(&run.to_json()).unwrap(), run);
+}
+
+#[test]
+fn a_newer_or_damaged_record_is_refused_with_a_reason() {
+    // A newer record need not even have today's fields.
+    let newer = format!("{{\"schema\": {}}}", SCHEMA_VERSION + 1);
+    let error = RunRecord::from_json(&newer).unwrap_err();
+    assert!(matches!(error, SavedRecordError::Newer { found } if found == SCHEMA_VERSION + 1));
+    assert!(error.to_string().contains("newer"), "{error}");
+    let error = RunRecord::from_json("{\"jobs\": []}").unwrap_err();
+    assert!(error.to_string().contains("not a run record: missing field `schema`"), "{error}");
+}
+
+/// What stood in the fields of the format before.
+fn assert_same(run: &RunRecord, before: &Value) {
+    assert_eq!(run.schema, SCHEMA_VERSION);
+    let node = run.only_node().expect("it was of one machine");
+    assert_eq!(serde_json::to_value(&node.host).unwrap(), before["host"]);
+    assert_eq!(serde_json::to_value(&node.storages).unwrap(), before["storages"]);
+    assert_eq!(serde_json::to_value(&node.disks).unwrap(), before["disks"]);
+    assert_eq!(serde_json::to_value(&node.ledger).unwrap(), before["ledger"]);
+    assert_eq!(serde_json::to_value(&run.findings).unwrap(), before["findings"]);
+    assert_eq!(run.jobs.len(), before["jobs"].as_array().unwrap().len());
+    for (job, before) in run.jobs.iter().zip(before["jobs"].as_array().unwrap()) {
+        assert_eq!((job.node, job.name.as_str()), (0, before["name"].as_str().unwrap()));
+        for (direction, moved) in job.directions.iter() {
+            assert_eq!(serde_json::to_value(moved).unwrap(), before[direction.name()], "{direction:?}");
+            let sizes = &before["setup"]["block_sizes"][direction as usize];
+            assert_eq!(json!(job.setup.block_sizes[direction]), *sizes);
+        }
+        match &job.sampled_latency {
+            None => assert!(before["sampled_latency"].is_null()),
+            Some(sampled) => Direction::ALL.into_iter().for_each(|direction| {
+                let before = &before["sampled_latency"][direction as usize];
+                assert_eq!(serde_json::to_value(&sampled[direction]).unwrap(), *before);
+            }),
+        }
+    }
+}
+
+#[test]
+fn a_record_of_the_format_before_has_the_same_figures() {
+    let before: Value = serde_json::from_str(FORMAT_4).unwrap();
+    let run = RunRecord::from_json(FORMAT_4).unwrap();
+    assert_same(&run, &before);
+    let mix = &run.jobs[0];
+    assert_eq!((mix.directions.read.ios, mix.directions.read.bytes), (7, 28_672));
+    assert_eq!(mix.directions.read.clat.percentile(99.0), Some(37_486_592));
+    assert!(run.jobs.iter().any(|job| job.sampled_latency.is_some()));
+    let vda = &run.only_node().unwrap().disks[0];
+    assert_eq!(vda.ios, ReadWrite { read: 265, write: 496 });
+    // What is saved now is of the present format.
+    assert_eq!(RunRecord::from_json(&run.to_json()).unwrap(), run);
+}
+
+#[test]
+fn a_study_of_the_format_before_has_the_same_runs() {
+    let run: Value = serde_json::from_str(FORMAT_4).unwrap();
+    let mut study = serde_json::to_value(Study::of_run(RunRecord::from_json(FORMAT_4).unwrap())).unwrap();
+    study["study_schema"] = json!(2);
+    study["question"] = json!("measure");
+    study["rows"][0]["run"] = run.clone();
+    let read = Study::from_json(&study.to_string()).unwrap();
+    assert_eq!((read.study_schema, read.question), (STUDY_SCHEMA_VERSION, Question::Measure));
+    assert_same(read.rows[0].run.as_ref().unwrap(), &run);
+    assert_eq!(Study::from_json(&read.to_json()).unwrap(), read);
+    let alone = Study::from_json(FORMAT_4).unwrap();
+    assert_eq!(alone.rows[0].run, read.rows[0].run, "a run alone is a study of one row");
+}
+
+#[test]
+fn a_record_of_format_3_is_read() {
+    let mut before: Value = serde_json::from_str(FORMAT_4).unwrap();
+    before["schema"] = json!(3);
+    for job in before["jobs"].as_array_mut().unwrap() {
+        job["plan"]["random"] = json!(false);
+    }
+    assert_eq!(RunRecord::from_json(&before.to_string()).unwrap(), RunRecord::from_json(FORMAT_4).unwrap());
+}
