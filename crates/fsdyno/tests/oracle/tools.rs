@@ -66,7 +66,12 @@ pub(crate) fn run(tool: &Tool, case: &Case, extra: &[String]) -> Ran {
         // "$@" in the script is the tool and its words.
         command.args(["sh", "-c", script, "sh"]);
     }
-    command.arg(&tool.program).args(&case.words).args(extra);
+    command.arg(&tool.program);
+    if case.words.is_empty() && tool.name == OURS.name {
+        // With no word at all the program is no fio yet: it shows how to begin.
+        command.arg("fio");
+    }
+    command.args(&case.words).args(extra);
     command.envs(case.environment.iter().copied()).current_dir(directory.path()).stdin(Stdio::null());
     let output = command.output().expect("timeout(1) runs");
     Ran { status: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr), directory }
