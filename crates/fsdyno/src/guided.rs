@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod curve;
 mod diff;
+mod junit_file;
 mod live;
 mod measure;
 mod progress;

@@ -1,19 +1,19 @@
 //! What all questions of the guided face share: where the answer is kept, what is shown meanwhile, how it is printed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
-use engine::files::{Readers, write_whole};
 use guide::store::Store;
 use guide::study::Caller;
 use guide::watch::Unwatched;
 use guide::{Problem, Watcher};
-use present::export::junit::Case;
+use present::export::junit;
 use results::{Study, Verdict};
 use run::SignalWatch;
 
+use super::junit_file::JunitFile;
 use super::live::Live;
 use super::stream::{self, Both, Stream};
 use super::study_saver::StudySaver;
@@ -81,8 +81,13 @@ fn try_answer(
     if let Some(store) = &store {
         looks.looks(store.directory());
         store.check_writable()?;
-        looks.looked();
     }
+    let junit = shared.junit.as_deref().map(|path| {
+        looks.looks(path);
+        JunitFile::claim(path)
+    });
+    let junit = junit.transpose()?;
+    looks.looked();
     let mut stream = open_stream(shared)?;
     let mut live = Live::new(shared.quiet);
     let mut study_saver = store.clone().map(|store| StudySaver::begin(store, shared.record_interval));
@@ -114,6 +119,7 @@ fn try_answer(
     } else {
         print_page(&shown)
     };
+    let verdicts_written = junit.map_or(Ok(()), |file| file.write("fsdyno check", &junit::cases(&study)));
     match kept {
         Some(Ok(_)) if !shared.quiet && !shared.json => {
             print_stderr(&format!("saved as {} (see `fsdyno runs`)", study.id));
@@ -124,17 +130,8 @@ fn try_answer(
         }
         _ => {}
     }
-    if let Some(path) = &shared.junit {
-        write_junit(path, "fsdyno check", &present::export::junit::cases(&study))?;
-    }
+    verdicts_written?;
     Ok(if printed { status(&study, control.signal()) } else { UNUSABLE })
-}
-
-/// Writes the file whole or not at all.
-pub(super) fn write_junit(path: &Path, suite: &str, cases: &[Case]) -> Result<(), Problem> {
-    let text = present::export::junit::junit(suite, cases);
-    write_whole(path, Readers::ByUmask, text.as_bytes())
-        .map_err(|error| Problem::new(format!("cannot write {}: {error}", path.display())))
 }
 
 /// The store; without a place for it the answer is printed all the same.

@@ -9,7 +9,7 @@ use guide::store::Store;
 use present::export::junit::{Case, Outcome};
 use results::{Change, Measure, Significance, Study, changes, earlier, is_repeat, obstacles};
 
-use super::answer::write_junit;
+use super::junit_file::JunitFile;
 use super::stored::{ended, printed, printed_page};
 use crate::process::status::FAILED;
 use crate::process::streams::{columns, print_stderr};
@@ -167,6 +167,7 @@ impl Diff {
     }
 
     fn compare(self) -> Result<ExitCode, Problem> {
+        let junit = self.junit.as_deref().map(JunitFile::claim).transpose()?;
         let store = Store::at(self.store.as_deref())?;
         let (base, new) = (store.find(&self.base)?, store.find(&self.new)?);
         let reasons = obstacles(&base, &new);
@@ -193,24 +194,27 @@ impl Diff {
         };
         let mut cases = Vec::new();
         for (condition, words) in conditions.iter().zip(&self.fail_if) {
-            let mut outcome = Outcome::Passed;
+            let mut failures = Vec::new();
             for change in found.iter().filter(|change| condition.holds(change)) {
                 let (low, high) = change.confirmed_percent().unwrap_or_default();
                 let (pattern, percent) = (&change.pattern, change.percent());
                 let what = format!("{pattern} changed by {percent:+.1} % ({low:+.1} to {high:+.1} %)");
                 print_stderr(&format!("fails `{words}`: {what}"));
-                outcome = Outcome::Failed(what);
+                failures.push(what);
             }
-            if let Some(reason) = condition.unjudged(&found) {
+            let unjudged = condition.unjudged(&found);
+            if let Some(reason) = &unjudged {
                 print_stderr(&format!("cannot judge `{words}` for {reason}"));
-                if outcome == Outcome::Passed {
-                    outcome = Outcome::Skipped(reason);
-                }
             }
+            let outcome = match unjudged {
+                _ if !failures.is_empty() => Outcome::Failed(failures.join("; ")),
+                Some(reason) => Outcome::Skipped(reason),
+                None => Outcome::Passed,
+            };
             cases.push(Case { class: new_name.clone(), name: words.clone(), outcome });
         }
-        if let Some(path) = &self.junit {
-            write_junit(path, "fsdyno diff", &cases)?;
+        if let Some(file) = &junit {
+            file.write("fsdyno diff", &cases)?;
         }
         let failed = cases.iter().any(|case| matches!(case.outcome, Outcome::Failed(_)));
         Ok(if failed { ExitCode::from(FAILED) } else { status })

@@ -45,7 +45,10 @@ pub(crate) const OF_COMMANDS: [Meaning; 5] = [
         FAILED,
         "A test ended with an error, a requirement of `check` failed, or a condition of `--fail-if` is true.",
     ),
-    plain(UNUSABLE, "Nothing was answered: the command line, a path, a saved run or the configuration cannot be used."),
+    plain(
+        UNUSABLE,
+        "The command line, a path, a saved run or the configuration cannot be used, or the answer could not be written.",
+    ),
     plain(INCONCLUSIVE, "`check`: no requirement failed, but one is INCONCLUSIVE."),
     Meaning { status: BY_SIGNAL, added: "+N", text: "Signal N ended the run; the output has the results until then." },
 ];

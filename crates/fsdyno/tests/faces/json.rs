@@ -20,6 +20,20 @@ fn conditions_are_tests_of_a_ci_system() {
 }
 
 #[test]
+fn verdicts_are_tests_of_a_ci_system() {
+    let place = Place::with(&["data"]);
+    let check = "check gitlab-nfs-gate data --no-store";
+    let ran = place.run(&format!("{check} --junit=ci.xml"));
+    assert!(matches!(ran.status, Some(0 | 1 | 3)), "{ran:?}");
+    let document = place.read("ci.xml");
+    assert!(document.contains("<testsuite name=\"fsdyno check\"") && document.contains("<testcase "), "{document}");
+    // Before anything is measured, and nothing is left.
+    let ran = place.run(&format!("{check} --junit=missing/ci.xml"));
+    ran.refused("--junit: cannot write missing/ci.xml: ");
+    assert_eq!(place.names(""), ["ci.xml", "data"]);
+}
+
+#[test]
 fn each_answer_is_one_document() {
     let place = Place::with(&["store", "data"]);
     let saved = testkit::workspace().join("crates/results/tests/saved/format-4.json").display().to_string();
