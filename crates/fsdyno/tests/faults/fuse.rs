@@ -217,7 +217,7 @@ fn guided_face() {
             let ran = measure(&place).finish();
             lab::run("lab-fault", WELL);
             assert_eq!(ran.status, 1, "{fault}: {}{}", ran.stdout, ran.stderr);
-            assert!(ran.stdout.contains("\nseq-write "), "the answer is printed: {}", ran.stdout);
+            assert!(ran.stdout.contains("fuse.faultfs on faultfs"), "the answer is printed: {}", ran.stdout);
             let message = replace_after(&ran.message(message), "offset=", "N", |letter| letter.is_ascii_digit());
             let kept = ran.kept();
             let left = precious.and_else();
