@@ -25,8 +25,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
     clippy         lints
     tidy           structure: imports, unsafe, calls of the system, names, lengths, banned words
     deny           licences, sources and versions of the dependencies
-    windows        the crates that are free of the system compile for Windows: those that use neither engine nor
-                   probe, which have no modules for it yet
+    windows        all crates compile for Windows, where its target can be installed
     docs           generated documents are fresh; --write makes them anew
     test [TIER]... the tests, of some tiers or of all, with the reasons of those that were skipped; test --no-run only
                    builds them

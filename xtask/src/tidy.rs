@@ -13,8 +13,6 @@ use std::process::Command;
 use crate::workspace::Workspace;
 use finding::{File, Finding};
 
-pub(crate) use layers::SYSTEM_LAYERS;
-
 /// Runs all checks and prints what they find.
 pub(crate) fn run() -> Result<bool, String> {
     let workspace = Workspace::load()?;

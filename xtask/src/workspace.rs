@@ -30,8 +30,6 @@ pub(crate) fn target_directory() -> PathBuf {
 /// One crate of `cargo metadata`.
 #[derive(Debug, Default)]
 pub(crate) struct Package {
-    /// What registries call it.
-    pub(crate) name: String,
     /// What code and folders of the workspace call it.
     pub(crate) library: String,
     /// One of the workspace's own.
@@ -40,8 +38,6 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<String>,
     /// What only its tests depend on, likewise.
     pub(crate) test_dependencies: Vec<String>,
-    /// Root files of its library and its programs.
-    pub(crate) roots: Vec<PathBuf>,
 }
 
 /// The workspace and everything it depends on.
@@ -88,14 +84,11 @@ fn package(package: &Value) -> Package {
         |dependency: &&Value| dependency["rename"].as_str().map_or_else(|| text(&dependency["name"]), str::to_string);
     let names = |dependencies: Vec<&Value>| dependencies.iter().map(name).collect();
     let library = items(&package["targets"]).find(|target| items(&target["kind"]).any(|kind| kind == "lib"));
-    let is_root = |target: &&Value| items(&target["kind"]).any(|kind| ["lib", "bin"].contains(&text(kind).as_str()));
     Package {
-        name: text(&package["name"]),
         library: text(&library.unwrap_or(package)["name"]),
         own: package["source"].is_null(),
         dependencies: names(of_code),
         test_dependencies: names(of_tests),
-        roots: items(&package["targets"]).filter(is_root).map(|target| text(&target["src_path"]).into()).collect(),
     }
 }
 
@@ -118,16 +111,15 @@ mod tests {
             "packages": [
                 {"name": "w-a", "source": null,
                  "dependencies": [{"name": "w-b", "rename": "b"}, {"name": "c", "kind": "dev"}],
-                 "targets": [{"kind": ["lib"], "name": "a", "src_path": "/w/a/src/lib.rs"}, {"kind": ["test"], "src_path": "t"}]},
+                 "targets": [{"kind": ["lib"], "name": "a"}, {"kind": ["test"]}]},
                 {"name": "b", "source": "registry", "dependencies": [], "targets": []},
             ],
         });
         let workspace = Workspace::from_metadata(&metadata);
         let members: Vec<_> = workspace.members().collect();
         assert_eq!(members.len(), 1);
-        assert_eq!((members[0].name.as_str(), members[0].library.as_str()), ("w-a", "a"));
+        assert_eq!(members[0].library, "a");
         assert_eq!(members[0].dependencies, ["b"]);
         assert_eq!(members[0].test_dependencies, ["c"]);
-        assert_eq!(members[0].roots, [PathBuf::from("/w/a/src/lib.rs")]);
     }
 }

@@ -44,5 +44,5 @@ pub fn availability(name: EngineName) -> Result<(), EngineSetupError> {
 
 /// The features of io_uring that this kernel has and this engine uses, by the kernel's names.
 pub fn io_uring_features() -> Result<Vec<&'static str>, EngineSetupError> {
-    system::uring::features()
+    system::io_uring_features()
 }

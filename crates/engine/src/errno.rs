@@ -1,10 +1,6 @@
-//! Error numbers of the system.
+//! Error numbers of the system: what it calls the errors that have these names on Linux.
 
-pub use libc::{
-    EACCES, EAGAIN, EBUSY, ECANCELED, EDQUOT, EEXIST, EFAULT, EFBIG, EILSEQ, EINTR, EINVAL, EIO, EISDIR, ELOOP, EMFILE,
-    ENFILE, ENODEV, ENOENT, ENOMEM, ENOSPC, ENOSYS, ENOTDIR, ENOTEMPTY, ENXIO, EOPNOTSUPP, EPERM, EROFS, ESTALE,
-    ETIMEDOUT, ETXTBSY, EWOULDBLOCK, EXDEV,
-};
+pub use crate::system::errno::*;
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,6 @@ pub mod tree;
 mod whole;
 
 use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 pub use contents::{CachedPages, Extents, extents_of, page_cache_of};
@@ -23,9 +22,10 @@ pub use error::{FileCause, FileError};
 use job::{Fallocate, SyncOpen};
 pub use locks::{Lock, fcntl_lock, flock, try_lock};
 
-pub use reach::{FileFacts, Reach};
+pub use reach::Reach;
 pub use whole::{Readers, WholeFile, create_growing, remove_old_drafts, unguessable, write_whole};
 
+use crate::system::fd::{AsFd, BorrowedFd, OwnedFd};
 use crate::system::files as system;
 
 /// What the file is opened for.
@@ -70,6 +70,17 @@ pub enum FileKind {
     CharacterDevice,
     /// A pipe, a socket.
     Other,
+}
+
+/// What stands behind a path, and how much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileFacts {
+    /// Its kind; `None`: a directory.
+    pub kind: Option<FileKind>,
+    /// Its length, bytes.
+    pub size_bytes: u64,
+    /// What it takes on the storage, bytes.
+    pub allocated_bytes: u64,
 }
 
 /// What direct I/O demands, in bytes.
@@ -243,7 +254,7 @@ impl AsFd for OpenFile {
 /// # Errors
 /// As the filesystem says.
 pub fn write_all_at(file: &File, data: &[u8], offset: u64) -> std::io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, data, offset)
+    system::write_all_at(file.as_fd(), data, offset).map_err(std::io::Error::from_raw_os_error)
 }
 
 /// Makes a directory, and those on the way that are missing, for this user alone.
@@ -251,7 +262,7 @@ pub fn write_all_at(file: &File, data: &[u8], offset: u64) -> std::io::Result<()
 /// # Errors
 /// When one cannot be made.
 pub fn make_private_directories(path: &Path) -> std::io::Result<()> {
-    std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).recursive(true).create(path)
+    system::private_directories().recursive(true).create(path)
 }
 
 /// Removes a file.

@@ -35,7 +35,14 @@ mod linux;
 #[cfg(target_os = "linux")]
 use linux as system;
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+use windows as system;
+#[cfg(windows)]
+pub use windows::machine;
+
+#[cfg(not(any(target_os = "linux", windows)))]
 compile_error!("no engines for this system yet: they would be a folder beside src/linux with the same names");
 
 pub use advice::explain;

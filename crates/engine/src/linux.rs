@@ -6,7 +6,9 @@ mod bus;
 pub(crate) mod caches;
 pub(crate) mod clock;
 pub(crate) mod control;
+pub(crate) mod errno;
 pub(crate) mod extents;
+pub(crate) mod fd;
 pub(crate) mod files;
 pub(crate) mod held_signals;
 pub(crate) mod mapper;
@@ -18,6 +20,7 @@ pub(crate) mod positioned;
 pub(crate) mod process;
 mod shared;
 pub(crate) mod signals;
+pub(crate) mod streams;
 pub(crate) mod terminal;
 pub(crate) mod thread;
 pub(crate) mod uring;
@@ -50,4 +53,9 @@ pub(crate) fn availability(name: EngineName) -> Result<(), EngineSetupError> {
         EngineName::IoUring => uring::features().map(|_| ()),
         _ => Ok(()),
     }
+}
+
+/// The features of io_uring that this kernel has and this engine uses, by the kernel's names.
+pub(crate) fn io_uring_features() -> Result<Vec<&'static str>, EngineSetupError> {
+    uring::features()
 }

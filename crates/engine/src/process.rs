@@ -2,8 +2,8 @@
 //! another one can. And what the process holds of its own program.
 
 pub use crate::system::process::{
-    begin_in, close_standard_streams, closes_within, end_with_parent, end_with_this_thread, fork, ignores, lead_group,
-    release_code_pages, signal, wait_for, warn_before_processor_limit,
+    begin_in, close_standard_streams, closes_within, end_with_parent, end_with_this_thread, ended_by_signal, fork,
+    lead_group, release_code_pages, signal, wait_for,
 };
 
 use crate::system::held_signals::HeldSignals;

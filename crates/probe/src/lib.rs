@@ -6,7 +6,9 @@
 
 mod facts;
 mod fuse;
+mod reading;
 mod signature;
+mod waiting;
 
 // Another operating system adds a module of its own with the same items.
 #[cfg(target_os = "linux")]
@@ -14,10 +16,17 @@ mod linux;
 #[cfg(target_os = "linux")]
 use linux as system;
 
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+use windows as system;
+
 pub use facts::*;
 pub use fuse::is_fuse;
-pub use signature::signature_of;
-pub use system::{DiskWatch, Look, Meters, Reading, Waiting, wait_of_this_thread_ns};
+pub use reading::Reading;
+pub use signature::{HEAD_BYTES, signature_of};
+pub use system::{DiskWatch, Look, Meters, wait_of_this_thread_ns};
+pub use waiting::Waiting;
 
 use std::path::{Path, PathBuf};
 

@@ -41,7 +41,7 @@ const MARKS: &[Mark] = &[
 ];
 
 /// Bytes from the start of a device that [`signature_of`] wants to see.
-pub(crate) const HEAD_BYTES: usize = 68 * 1024;
+pub const HEAD_BYTES: usize = 68 * 1024;
 
 /// Names what the first bytes of a device announce, best effort: marks at the end of the device are not seen.
 pub fn signature_of(head: &[u8]) -> Option<&'static str> {

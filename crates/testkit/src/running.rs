@@ -1,7 +1,6 @@
 //! A program that goes on.
 
 use std::fs::File;
-use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Stdio};
 
 use engine::clock::{Clock, RealClock};
@@ -134,7 +133,7 @@ impl Running {
         let status = self.child.wait().expect("it has ended");
         let ran = Ran { status: status.code(), stdout: self.stdout(), stderr: self.stderr() };
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
-        let killed = || 128 + status.signal().expect("no status means a signal");
+        let killed = || 128 + engine::process::ended_by_signal(status).expect("no status means a signal");
         (ran.status.unwrap_or_else(killed), ran)
     }
 }

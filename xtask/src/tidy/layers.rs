@@ -25,10 +25,10 @@ const LAYERS: &[(&str, &[&str])] = &[
 pub(super) const UNSAFE_LAYER: &str = "engine";
 
 /// The crates that call the system: one acts, one looks.
-pub(crate) const SYSTEM_LAYERS: &[&str] = &["engine", "probe"];
+pub(super) const SYSTEM_LAYERS: &[&str] = &["engine", "probe"];
 
 /// Crates that do nothing else.
-const SYSTEM_CRATES: &[&str] = &["rustix", "libc", "signal-hook", "procfs"];
+const SYSTEM_CRATES: &[&str] = &["rustix", "libc", "signal-hook", "procfs", "windows-sys"];
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Finding> {
     let members: Vec<&Package> = workspace.members().collect();

@@ -1,8 +1,7 @@
 //! What a file holds and where its pages are: looked at through an open descriptor, without reading it.
 
-use std::os::fd::AsFd;
-
 use super::{FileError, OpenFile};
+use crate::system::fd::AsFd;
 use crate::system::{extents, pages};
 
 /// Pages of a file in the page cache, in bytes of whole pages.

@@ -4,15 +4,13 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-
-use rustix::fs::OFlags;
 
 use super::entry::{Entry, EntryKind, Identity};
 use super::{FileError, OpenFile, OpenMode};
 use crate::errno;
 use crate::system::beneath;
+use crate::system::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Bytes and inodes of a filesystem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +82,7 @@ impl Directory {
     /// # Errors
     /// When it is none, or a link or another mount lies on the way.
     pub fn enter(&self, name: &Path) -> Result<Directory, FileError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        let fd = self.at("open", name, beneath::open(self.fd.as_fd(), name, flags, 0))?;
+        let fd = self.at("open", name, beneath::enter(self.fd.as_fd(), name))?;
         Ok(Directory { fd, path: self.path.join(name) })
     }
 
@@ -96,14 +93,7 @@ impl Directory {
 
     /// Where it is now; `None`: it was removed, or that is not visible.
     pub fn current_path(&self) -> Option<PathBuf> {
-        use std::os::fd::AsRawFd;
-        let path = Path::new("/proc/self/fd").join(self.fd.as_raw_fd().to_string()).read_link().ok()?;
-        let same = std::fs::symlink_metadata(&path).ok().zip(self.state().ok());
-        let same = same.is_some_and(|(found, ours)| {
-            use std::os::unix::fs::MetadataExt;
-            (found.dev(), found.ino()) == (ours.identity.device, ours.identity.inode)
-        });
-        same.then_some(path)
+        beneath::current_path(self.fd.as_fd())
     }
 
     /// The part of a path that lies below this directory.
@@ -129,8 +119,7 @@ impl Directory {
     }
 
     pub(super) fn create_with_mode(&self, name: &str, mode: u32) -> Result<File, FileError> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        Ok(File::from(self.at("create", name, beneath::open(self.fd.as_fd(), Path::new(name), flags, mode))?))
+        Ok(File::from(self.at("create", name, beneath::create_new(self.fd.as_fd(), Path::new(name), mode))?))
     }
 
     /// Opens a regular file that is there, to be read and locked. Nothing else is opened: neither a link is followed nor
@@ -143,8 +132,7 @@ impl Directory {
         if entry.kind != EntryKind::Regular {
             return Err(FileError::of("open", &self.path.join(name), errno::EINVAL));
         }
-        let flags = OFlags::RDWR | OFlags::NONBLOCK;
-        let fd = self.at("open", name, beneath::open(self.fd.as_fd(), Path::new(name), flags, 0))?;
+        let fd = self.at("open", name, beneath::open_old(self.fd.as_fd(), Path::new(name)))?;
         // It may have been exchanged since it was looked at.
         let entry = self.at("look at", name, beneath::look_at(fd.as_fd()))?;
         if entry.kind != EntryKind::Regular {
@@ -220,7 +208,7 @@ impl Directory {
 }
 
 impl AsFd for Directory {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
 
 use crate::system::beneath;
+use crate::system::fd::AsFd;
 
 /// How a lock was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

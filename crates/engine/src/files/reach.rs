@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Directory, EntryKind, FileAccess, FileError, FileKind, OpenFile, OpenMode};
+use super::{Directory, EntryKind, FileAccess, FileError, FileFacts, FileKind, OpenFile, OpenMode};
 use crate::errno;
 
 /// How files are reached.
@@ -14,17 +14,6 @@ pub enum Reach {
     ByPath,
     /// Below a directory of ours: their paths say only which.
     Beneath(Arc<Directory>),
-}
-
-/// What stands behind a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileFacts {
-    /// Its kind; `None`: a directory.
-    pub kind: Option<FileKind>,
-    /// Its length, bytes.
-    pub size_bytes: u64,
-    /// What it takes on the storage, bytes.
-    pub allocated_bytes: u64,
 }
 
 impl Reach {
@@ -64,7 +53,8 @@ impl Reach {
     /// When nothing is there, or it cannot be looked at.
     pub fn look(&self, path: &Path) -> Result<FileFacts, FileError> {
         match self {
-            Reach::ByPath => look_by_path(path),
+            Reach::ByPath => crate::system::files::look(path)
+                .map_err(|error| FileError::of("look at", path, error.raw_os_error().unwrap_or(0))),
             Reach::Beneath(directory) => {
                 let entry = directory.look(name(directory, path)?)?;
                 let kind = match entry.kind {
@@ -91,11 +81,8 @@ impl Reach {
         match self {
             Reach::ByPath if parent.is_dir() => Ok(()),
             Reach::ByPath => {
-                let mut builder = std::fs::DirBuilder::new();
-                builder.recursive(true);
-                std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-                let code = |error: std::io::Error| error.raw_os_error().unwrap_or(0);
-                builder.create(parent).map_err(|error| FileError::of("create the directory", parent, code(error)))
+                let made = super::make_private_directories(parent);
+                made.map_err(|error| FileError::of("create the directory", parent, error.raw_os_error().unwrap_or(0)))
             }
             Reach::Beneath(directory) => match directory.below(parent) {
                 Some(below) => directory.make_all(below),
@@ -119,19 +106,4 @@ impl Reach {
 
 fn name<'p>(directory: &Directory, path: &'p Path) -> Result<&'p Path, FileError> {
     directory.below(path).ok_or_else(|| FileError::of("reach", path, errno::EXDEV))
-}
-
-fn look_by_path(path: &Path) -> Result<FileFacts, FileError> {
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
-    let metadata =
-        std::fs::metadata(path).map_err(|error| FileError::of("look at", path, error.raw_os_error().unwrap_or(0)))?;
-    let kind = metadata.file_type();
-    let kind = match () {
-        () if kind.is_file() => Some(FileKind::Regular),
-        () if kind.is_block_device() => Some(FileKind::BlockDevice),
-        () if kind.is_char_device() => Some(FileKind::CharacterDevice),
-        () if kind.is_dir() => None,
-        () => Some(FileKind::Other),
-    };
-    Ok(FileFacts { kind, size_bytes: metadata.len(), allocated_bytes: metadata.blocks().saturating_mul(512) })
 }

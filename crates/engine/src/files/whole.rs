@@ -7,13 +7,14 @@
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::directory::Directory;
 use super::locks::{Lock, try_lock};
 use super::{EntryKind, FileCause};
 use crate::errno;
+use crate::system::fd::AsFd;
+use crate::system::{beneath, streams};
 
 /// What drafts' names begin with.
 const DRAFT: &str = ".fsdyno-draft-";
@@ -116,8 +117,7 @@ pub fn create_growing(path: &Path) -> io::Result<File> {
         Stands::Stream => open_stream(path),
         Stands::Nothing => OpenOptions::new().append(true).create_new(true).open(path),
         Stands::File => {
-            let mut options = OpenOptions::new();
-            let file = options.append(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+            let file = streams::open_file(path)?;
             let metadata = file.metadata()?;
             if metadata.is_file() && metadata.len() == 0 {
                 return Ok(file);
@@ -143,7 +143,7 @@ fn is_draft(name: &str) -> bool {
 
 fn is_old(directory: &Directory, name: &str) -> bool {
     let Ok((file, entry)) = directory.open_regular(name) else { return false };
-    let ours = entry.owner == rustix::process::geteuid().as_raw() && entry.names == 1;
+    let ours = beneath::is_ours(&entry) && entry.names == 1;
     ours && try_lock(&file) == Lock::Taken
 }
 
@@ -167,8 +167,8 @@ fn stands_there(path: &Path) -> io::Result<Stands> {
     let kind = metadata.file_type();
     match () {
         () if kind.is_dir() => Err(refusal(path, "is a directory")),
-        () if kind.is_block_device() => Err(refusal(path, "is a block device")),
-        () if !kind.is_file() || is_own_descriptor(path) => Ok(Stands::Stream),
+        () if streams::is_block_device(kind) => Err(refusal(path, "is a block device")),
+        () if !kind.is_file() || streams::is_own_descriptor(path) => Ok(Stands::Stream),
         () if path.is_symlink() => Err(refusal(path, "is a link: use the file that it points to")),
         () => Ok(Stands::File),
     }
@@ -178,34 +178,14 @@ fn refusal(path: &Path, why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("{} {why}", path.display()))
 }
 
-/// `/dev/stdout`, `/dev/fd/3`: what the caller has opened, whatever it is.
-fn is_own_descriptor(path: &Path) -> bool {
-    const LINKS_MAX: u32 = 8;
-    let mut at = path.to_owned();
-    for _ in 0..LINKS_MAX {
-        let mut parts = at.components().rev().skip(1);
-        let folder = parts.next();
-        let inside = folder == Some(Component::Normal("fd".as_ref()));
-        if inside && (at.starts_with("/proc") || at.starts_with("/dev/fd")) {
-            return true;
-        }
-        let Ok(target) = at.read_link() else { return false };
-        at = at.parent().map_or(target.clone(), |parent| parent.join(&target));
-    }
-    false
-}
-
 fn open_stream(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
     // Without a reader a pipe would let us wait for ever.
-    options.append(true).custom_flags(libc::O_NOCTTY | libc::O_NONBLOCK);
-    let file = options.open(path)?;
+    let file = streams::open(path)?;
     let kind = file.metadata()?.file_type();
-    if kind.is_block_device() || kind.is_dir() || (kind.is_file() && !is_own_descriptor(path)) {
+    if streams::is_block_device(kind) || kind.is_dir() || (kind.is_file() && !streams::is_own_descriptor(path)) {
         return Err(refusal(path, "was replaced while it was opened"));
     }
-    let flags = rustix::fs::fcntl_getfl(&file)?;
-    rustix::fs::fcntl_setfl(&file, flags - rustix::fs::OFlags::NONBLOCK)?;
+    streams::wait_from_now_on(&file)?;
     Ok(file)
 }
 
@@ -251,7 +231,7 @@ impl Draft {
         })?;
         self.finished = true;
         // The name lasts when the directory does; a filesystem that cannot sync directories keeps it anyway.
-        let _ = rustix::fs::fsync(&self.directory);
+        let _ = crate::system::files::sync(self.directory.as_fd());
         Ok(())
     }
 }

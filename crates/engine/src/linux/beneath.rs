@@ -1,7 +1,8 @@
 //! System calls on names below a directory that is held: links are never followed and mounts never crossed.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Component, Path};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, ResolveFlags, StatxFlags};
@@ -32,6 +33,34 @@ pub(crate) fn open(root: BorrowedFd<'_>, name: &Path, flags: OFlags, mode: u32) 
         return outcome.map_err(errno);
     }
     open_by_steps(root, name, flags, mode).map_err(errno)
+}
+
+/// Opens a directory below a directory.
+pub(crate) fn enter(root: BorrowedFd<'_>, name: &Path) -> Result<OwnedFd, i32> {
+    open(root, name, OFlags::RDONLY | OFlags::DIRECTORY, 0)
+}
+
+/// Makes a file that must be new, to be read and written.
+pub(crate) fn create_new(root: BorrowedFd<'_>, name: &Path, mode: u32) -> Result<OwnedFd, i32> {
+    open(root, name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, mode)
+}
+
+/// Opens a file that is there, to be read and written, and does not wait for anybody.
+pub(crate) fn open_old(root: BorrowedFd<'_>, name: &Path) -> Result<OwnedFd, i32> {
+    open(root, name, OFlags::RDWR | OFlags::NONBLOCK, 0)
+}
+
+/// Where an open directory is now; `None`: it was removed, or that is not visible.
+pub(crate) fn current_path(fd: BorrowedFd<'_>) -> Option<PathBuf> {
+    let path = Path::new("/proc/self/fd").join(fd.as_raw_fd().to_string()).read_link().ok()?;
+    let found = std::fs::symlink_metadata(&path).ok()?;
+    let ours = identity(fd).ok()?;
+    ((found.dev(), found.ino()) == (ours.device, ours.inode)).then_some(path)
+}
+
+/// Whether this user owns what was looked at.
+pub(crate) fn is_ours(entry: &Entry) -> bool {
+    entry.owner == rustix::process::geteuid().as_raw()
 }
 
 /// Names of ours are plain: nothing that leads up or back to the root.

@@ -7,7 +7,7 @@ use job::{Fallocate, SyncOpen};
 use rustix::fs::{AtFlags, FallocateFlags, FileType, Mode, OFlags, SeekFrom, StatxFlags};
 use rustix::io::Errno;
 
-use crate::files::{Advice, DirectAlignment, FileAccess, FileKind, OpenMode};
+use crate::files::{Advice, DirectAlignment, FileAccess, FileFacts, FileKind, OpenMode};
 
 /// How often a call is repeated that a signal interrupted.
 pub(crate) const INTERRUPTIONS_MAX: u32 = 100;
@@ -204,4 +204,26 @@ pub(crate) fn close(fd: OwnedFd) -> Result<(), i32> {
 
 pub(crate) fn remove(path: &Path) -> Result<(), i32> {
     rustix::fs::unlink(path).map_err(errno)
+}
+
+/// Makes directories for this user alone.
+pub(crate) fn private_directories() -> std::fs::DirBuilder {
+    let mut builder = std::fs::DirBuilder::new();
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+/// What stands behind a path, links followed.
+pub(crate) fn look(path: &Path) -> std::io::Result<FileFacts> {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let metadata = std::fs::metadata(path)?;
+    let kind = metadata.file_type();
+    let kind = match () {
+        () if kind.is_file() => Some(FileKind::Regular),
+        () if kind.is_block_device() => Some(FileKind::BlockDevice),
+        () if kind.is_char_device() => Some(FileKind::CharacterDevice),
+        () if kind.is_dir() => None,
+        () => Some(FileKind::Other),
+    };
+    Ok(FileFacts { kind, size_bytes: metadata.len(), allocated_bytes: metadata.blocks().saturating_mul(512) })
 }

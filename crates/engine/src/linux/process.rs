@@ -73,6 +73,11 @@ pub fn wait_for(child: u32) -> io::Result<Ended> {
     }
 }
 
+/// The signal that has ended a program.
+pub fn ended_by_signal(status: std::process::ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
 /// Whether the other end of a pipe closes within this time: the kernel does that when the last thread has ended.
 pub fn closes_within(pipe: &io::PipeReader, time: Duration) -> bool {
     let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
@@ -142,7 +147,7 @@ pub fn signal(child: u32, signal: i32) -> io::Result<()> {
 }
 
 /// Whether this process was started with the signal ignored, as `nohup` does with SIGHUP.
-pub fn ignores(signal: i32) -> bool {
+pub(crate) fn ignores(signal: i32) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: no new action is given, so nothing changes; the old one is written to a place that is large enough, and
     // of a structure for which all zeroes is a value, should the call fail.
@@ -155,7 +160,7 @@ pub fn ignores(signal: i32) -> bool {
 
 /// Has SIGXCPU come while there is still processor time for a report: where the soft limit is the hard one, as
 /// `ulimit -t` sets them, the kernel kills without a warning.
-pub fn warn_before_processor_limit() {
+pub(crate) fn warn_before_processor_limit() {
     let limit = getrlimit(Resource::Cpu);
     let Some(hard_s) = limit.maximum else { return };
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);

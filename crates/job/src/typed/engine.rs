@@ -71,8 +71,8 @@ macro_rules! engines {
 }
 
 engines! {
-    Sync "sync" [] "lseek and read or write", AndWaits, Files, Unix;
-    Psync "psync" [] "pread or pwrite", AndWaits, Files, Unix;
+    Sync "sync" [] "lseek and read or write", AndWaits, Files, Any;
+    Psync "psync" [] "pread or pwrite", AndWaits, Files, Any;
     Vsync "vsync" [] "lseek and readv or writev", AndWaits, Files, Unix;
     Pvsync "pvsync" [] "preadv or pwritev", AndWaits, Files, Unix;
     Pvsync2 "pvsync2" [] "preadv2 or pwritev2", AndWaits, Files, Linux;

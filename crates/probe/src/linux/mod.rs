@@ -16,16 +16,15 @@ mod usage;
 mod waiting;
 
 pub use counters::DiskWatch;
-pub use ledger::{Meters, Reading, wait_of_this_thread_ns};
+pub use ledger::{Meters, wait_of_this_thread_ns};
 pub use look::Look;
 use look::{read_number, read_text};
-pub use waiting::Waiting;
 
 use std::path::{Path, PathBuf};
 
 use results::evidence::{Storage, WireCounters};
 
-use crate::{Fact, Kernel, Limits, PathFacts};
+use crate::{Fact, Kernel, Limits, PathFacts, Waiting};
 use results::evidence::Mount;
 
 impl Look {

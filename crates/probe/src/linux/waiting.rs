@@ -1,36 +1,8 @@
 //! What a thread of this process waits for in the kernel, read by another thread, as one that is stuck cannot report
 //! it.
 
-use std::path::PathBuf;
-
 use super::{Look, read_text};
-use crate::{Fact, NotVisible};
-
-/// A system call that a thread is in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    /// What it does, in a word: `read`, `write`, `fsync`, `close`.
-    pub operation: String,
-    /// The file, where the call is about one.
-    pub file: Option<PathBuf>,
-    /// First byte, where the call names it.
-    pub offset: Option<u64>,
-    /// Bytes, where the call names them.
-    pub length: Option<u64>,
-}
-
-impl std::fmt::Display for Waiting {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.operation)?;
-        if let Some(file) = &self.file {
-            write!(f, " of {}", file.display())?;
-        }
-        if let Some(offset) = self.offset {
-            write!(f, " at offset {offset}")?;
-        }
-        self.length.map_or(Ok(()), |length| write!(f, ", {length} bytes"))
-    }
-}
+use crate::{Fact, NotVisible, Waiting};
 
 /// What a call's arguments mean.
 #[derive(Clone, Copy)]

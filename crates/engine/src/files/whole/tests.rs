@@ -1,7 +1,8 @@
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt, symlink};
 
 use super::*;
+use crate::system::streams::is_own_descriptor;
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> =

@@ -12,12 +12,10 @@ mod wire;
 
 use std::path::{Path, PathBuf};
 
-use results::evidence::{
-    DeviceCounters, DevicePlace, MachineEvidence, ProcessCounters, Seen, SystemCounters, WireCounters,
-};
+use results::evidence::{DevicePlace, MachineEvidence, Seen};
 
 use super::{Look, identity, mounts, paths};
-use crate::Fact;
+use crate::{Fact, Reading};
 use devices::DeviceMeter;
 use process::ProcessMeter;
 pub use process::wait_of_this_thread_ns;
@@ -36,21 +34,6 @@ pub struct Meters {
     devices: Fact<DeviceMeter>,
     wire: Fact<WireMeter>,
     system: SystemMeter,
-}
-
-/// What the layers counted since the first reading. What is a state and no counter (dirty bytes) is as of now.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reading {
-    /// This process.
-    pub process: Seen<ProcessCounters>,
-    /// Leaf devices behind the files.
-    pub devices: Seen<Vec<DeviceCounters>>,
-    /// The other devices of the same stacks.
-    pub stacked_devices: Vec<DeviceCounters>,
-    /// What crossed the network for network and FUSE mounts.
-    pub wire: Seen<WireCounters>,
-    /// The whole machine.
-    pub system: SystemCounters,
 }
 
 impl Meters {

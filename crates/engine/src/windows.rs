@@ -1,0 +1,54 @@
+//! What is particular to Windows, with the names of `linux`.
+
+pub(crate) mod beneath;
+pub(crate) mod caches;
+pub(crate) mod clock;
+pub(crate) mod control;
+pub(crate) mod errno;
+pub(crate) mod extents;
+pub(crate) mod fd;
+pub(crate) mod files;
+pub(crate) mod held_signals;
+pub mod machine;
+pub(crate) mod mapper;
+pub(crate) mod memory;
+pub(crate) mod names;
+mod native;
+pub(crate) mod pages;
+mod positioned;
+pub(crate) mod process;
+pub(crate) mod signals;
+pub(crate) mod streams;
+pub(crate) mod terminal;
+pub(crate) mod thread;
+
+use job::EngineName;
+
+use crate::choice::{EngineVisitor, equip};
+use crate::setup::{EngineSetup, EngineSetupError};
+
+/// Makes an engine of this system and hands it to `visitor`.
+pub(crate) fn with_engine<V: EngineVisitor>(
+    setup: &EngineSetup<'_>,
+    visitor: V,
+) -> Result<V::Output, EngineSetupError> {
+    match setup.name {
+        EngineName::Sync | EngineName::Psync => Ok(equip(setup, visitor, positioned::Positioned::new(setup)?)),
+        name => unreachable!("{} is refused when the job is read", name.name()),
+    }
+}
+
+/// Whether one of them can be had here and now.
+pub(crate) fn availability(_: EngineName) -> Result<(), EngineSetupError> {
+    Ok(())
+}
+
+/// Windows has no io_uring.
+pub(crate) fn io_uring_features() -> Result<Vec<&'static str>, EngineSetupError> {
+    Err(EngineSetupError::Refused {
+        engine: EngineName::IoUring,
+        call: "io_uring_setup",
+        code: errno::ENOSYS,
+        advice: "it belongs to Linux".to_owned(),
+    })
+}

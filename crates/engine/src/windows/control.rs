@@ -1,0 +1,20 @@
+//! Requests that move no data through a buffer: the syncs, carried out at once.
+
+use workload::{Op, OpKind};
+
+use super::fd::BorrowedFd;
+use super::{errno, files};
+
+/// Carries out a sync. Answers 0 or the negated error number.
+#[cold]
+#[inline(never)]
+pub(super) fn perform(handle: BorrowedFd<'_>, op: &Op) -> i64 {
+    let outcome = match op.kind {
+        OpKind::Sync => files::sync(handle),
+        OpKind::DataSync => files::sync_data(handle),
+        // Planning refuses both; a trim would need a sparse file.
+        OpKind::SyncRange | OpKind::Trim => Err(errno::EOPNOTSUPP),
+        OpKind::Read | OpKind::Write => unreachable!("transfers are the engine's own"),
+    };
+    outcome.map_or_else(|code| -i64::from(code), |()| 0)
+}

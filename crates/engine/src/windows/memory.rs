@@ -1,0 +1,54 @@
+//! Memory of pages.
+
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+use job::Memory;
+use windows_sys::Win32::System::Memory::{
+    GetLargePageMinimum, MEM_COMMIT, MEM_LARGE_PAGES, MEM_RELEASE, MEM_RESERVE, PAGE_READWRITE, VirtualAlloc,
+    VirtualFree,
+};
+use windows_sys::Win32::System::SystemInformation::{GetSystemInfo, SYSTEM_INFO};
+
+use super::errno;
+
+/// Bytes of an ordinary page.
+pub(crate) fn page_bytes() -> usize {
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        let mut info = SYSTEM_INFO::default();
+        // SAFETY: the call fills the structure, which is a whole one.
+        unsafe { GetSystemInfo(&raw mut info) };
+        info.dwPageSize as usize
+    })
+}
+
+/// Bytes of a large page (2 MiB where the processor has none, and the allocation is refused).
+pub(crate) fn huge_page_bytes() -> usize {
+    const FALLBACK: usize = 2 << 20;
+    // SAFETY: the call takes nothing and answers a number.
+    match unsafe { GetLargePageMinimum() } {
+        0 => FALLBACK,
+        bytes => bytes,
+    }
+}
+
+/// Allocates `length` bytes of zeroed memory (a multiple of the page in use).
+pub(crate) fn map(length: usize, memory: &Memory) -> Result<NonNull<u8>, i32> {
+    let kind = match memory {
+        Memory::Anonymous => MEM_RESERVE | MEM_COMMIT,
+        Memory::Huge => MEM_RESERVE | MEM_COMMIT | MEM_LARGE_PAGES,
+    };
+    // SAFETY: the system chooses the address, so no existing memory is replaced.
+    let address = unsafe { VirtualAlloc(std::ptr::null(), length, kind, PAGE_READWRITE) };
+    NonNull::new(address.cast()).ok_or_else(errno::last)
+}
+
+/// Gives an allocation back.
+///
+/// # Safety
+/// `address` is that of one allocation of [`map`] that nobody uses any more, the system included.
+pub(crate) unsafe fn unmap(address: NonNull<u8>, _length: usize) {
+    // SAFETY: the caller's promise. It is released whole, for which the length must be 0.
+    let _ = unsafe { VirtualFree(address.as_ptr().cast(), 0, MEM_RELEASE) };
+}

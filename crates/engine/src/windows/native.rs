@@ -1,0 +1,106 @@
+//! The kernel's own call that opens names relative to a directory that is held, which Win32 does not have.
+
+use std::mem::size_of;
+use std::os::windows::ffi::OsStrExt;
+use std::os::windows::io::{AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
+use std::path::Path;
+
+use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
+use windows_sys::Wdk::Storage::FileSystem::{
+    FILE_DIRECTORY_FILE, FILE_NON_DIRECTORY_FILE, FILE_OPEN_FOR_BACKUP_INTENT, FILE_OPEN_REPARSE_POINT,
+    FILE_SYNCHRONOUS_IO_NONALERT, NtCreateFile,
+};
+use windows_sys::Win32::Foundation::{HANDLE, INVALID_HANDLE_VALUE, OBJ_CASE_INSENSITIVE, UNICODE_STRING};
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ATTRIBUTE_NORMAL, FILE_SHARE_DELETE, FILE_SHARE_READ, FILE_SHARE_WRITE, SYNCHRONIZE,
+};
+use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
+
+use super::errno;
+
+/// Others may do with the file what they like, as on other systems.
+pub(super) const SHARED: u32 = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+
+/// What is opened, and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Opening {
+    /// Rights.
+    pub(super) access: u32,
+    /// `FILE_OPEN`, `FILE_CREATE`, …
+    pub(super) disposition: u32,
+    /// What it has to be.
+    pub(super) kind: Kind,
+    /// `FILE_WRITE_THROUGH`, `FILE_NO_INTERMEDIATE_BUFFERING`.
+    pub(super) options: u32,
+}
+
+/// What a name has to stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Any,
+    File,
+    Directory,
+}
+
+/// A name as Windows writes it, its parts divided by backslashes.
+pub(super) fn wide(name: &Path) -> Vec<u16> {
+    let mut text = Vec::new();
+    for part in name.components() {
+        if !text.is_empty() {
+            text.push(u16::from(b'\\'));
+        }
+        text.extend(part.as_os_str().encode_wide());
+    }
+    text
+}
+
+/// A path as the calls of Win32 read it.
+pub(super) fn terminated(path: &Path) -> Vec<u16> {
+    path.as_os_str().encode_wide().chain([0]).collect()
+}
+
+/// Opens a name below a directory; a link for itself.
+pub(super) fn open(root: BorrowedHandle<'_>, name: &[u16], how: Opening) -> Result<OwnedHandle, i32> {
+    let bytes = u16::try_from(name.len() * 2).map_err(|_| errno::EINVAL)?;
+    let name = UNICODE_STRING { Length: bytes, MaximumLength: bytes, Buffer: name.as_ptr().cast_mut() };
+    let attributes = OBJECT_ATTRIBUTES {
+        Length: size_of::<OBJECT_ATTRIBUTES>() as u32,
+        RootDirectory: root.as_raw_handle(),
+        ObjectName: &raw const name,
+        Attributes: OBJ_CASE_INSENSITIVE,
+        ..OBJECT_ATTRIBUTES::default()
+    };
+    let options = match how.kind {
+        Kind::Any => 0,
+        Kind::File => FILE_NON_DIRECTORY_FILE,
+        Kind::Directory => FILE_DIRECTORY_FILE,
+    };
+    let mut handle: HANDLE = INVALID_HANDLE_VALUE;
+    let mut block = IO_STATUS_BLOCK::default();
+    // SAFETY: the attributes, the name that they lead to, and the two results are whole structures and live through the
+    // call; there are neither extended attributes nor a size to allocate.
+    let status = unsafe {
+        NtCreateFile(
+            &raw mut handle,
+            how.access | SYNCHRONIZE,
+            &raw const attributes,
+            &raw mut block,
+            std::ptr::null(),
+            FILE_ATTRIBUTE_NORMAL,
+            SHARED,
+            how.disposition,
+            options
+                | how.options
+                | FILE_OPEN_REPARSE_POINT
+                | FILE_SYNCHRONOUS_IO_NONALERT
+                | FILE_OPEN_FOR_BACKUP_INTENT,
+            std::ptr::null(),
+            0,
+        )
+    };
+    if status < 0 {
+        return Err(errno::of_status(status));
+    }
+    // SAFETY: the call succeeded, so this is a new handle, which nobody else has.
+    Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
+}

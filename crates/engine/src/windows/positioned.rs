@@ -1,0 +1,57 @@
+//! One call per transfer, at an offset of its own: `psync`, `sync`.
+
+use workload::{Op, OpKind};
+
+use super::fd::{AsFd, BorrowedFd};
+use super::{control, files};
+use crate::buffers::{Arena, ArenaError};
+use crate::clock::RealClock;
+use crate::contract::{Completion, Engine, Queued};
+use crate::files::OpenFile;
+use crate::setup::EngineSetup;
+use crate::slot::Slot;
+
+/// A synchronous engine. `queue` blocks until the transfer is over.
+#[derive(Debug)]
+pub(super) struct Positioned<'a> {
+    files: &'a [OpenFile],
+    handles: Box<[BorrowedFd<'a>]>,
+    arena: Arena,
+    clock: RealClock,
+}
+
+impl<'a> Positioned<'a> {
+    pub(super) fn new(setup: &EngineSetup<'a>) -> Result<Positioned<'a>, ArenaError> {
+        Ok(Positioned {
+            files: setup.files,
+            handles: setup.files.iter().map(AsFd::as_fd).collect(),
+            arena: setup.arena()?,
+            clock: setup.clock,
+        })
+    }
+
+    #[inline]
+    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u32) -> i64 {
+        let handle = self.handles[op.file as usize];
+        let offset = op.offset + u64::from(done);
+        let place = &mut self.arena.buffer(slot);
+        let outcome = match op.kind {
+            OpKind::Read => files::read_at(handle, &mut place[done as usize..op.length as usize], offset),
+            OpKind::Write => files::write_at(handle, &place[done as usize..op.length as usize], offset),
+            _ => return control::perform(handle, op),
+        };
+        outcome.map_or_else(|code| -i64::from(code), |bytes| bytes as i64)
+    }
+}
+
+impl Engine for Positioned<'_> {
+    const SYNCHRONOUS: bool = true;
+
+    crate::contract::belongings!(RealClock);
+
+    #[inline]
+    fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
+        let result = self.perform(&slot, op, done);
+        Queued::Done(Completion { slot, result })
+    }
+}

@@ -1,0 +1,82 @@
+//! The calling thread: what it used, where it may run, how urgent it is.
+
+use std::time::Duration;
+
+use windows_sys::Win32::Foundation::FILETIME;
+use windows_sys::Win32::System::Threading::{
+    GetCurrentThread, GetCurrentThreadId, GetThreadTimes, SetThreadAffinityMask,
+};
+
+use super::errno;
+use crate::thread::ThreadUsage;
+
+/// A wish about the thread that was not granted.
+#[derive(Debug, thiserror::Error)]
+#[error("{option}={value}: {text}; {advice}", text = std::io::Error::from_raw_os_error(*code))]
+pub struct ThreadError {
+    /// The option.
+    pub option: &'static str,
+    /// Its value.
+    pub value: String,
+    /// The system's number.
+    pub code: i32,
+    /// The next step.
+    pub advice: &'static str,
+}
+
+/// The system's number of the calling thread.
+pub fn thread_id() -> u32 {
+    // SAFETY: the call takes nothing and answers a number.
+    unsafe { GetCurrentThreadId() }
+}
+
+/// What the calling thread has used so far, in steps of the system's tick. Windows counts neither context switches nor
+/// page faults of a thread; the plan notes it.
+pub fn usage() -> ThreadUsage {
+    let [mut created, mut ended, mut kernel, mut user] = [FILETIME::default(); 4];
+    // SAFETY: the handle of the calling thread is always good, and the call fills four structures.
+    let answer =
+        unsafe { GetThreadTimes(GetCurrentThread(), &raw mut created, &raw mut ended, &raw mut kernel, &raw mut user) };
+    assert_ne!(answer, 0, "a thread may ask about itself");
+    ThreadUsage { user: duration(user), system: duration(kernel), ..ThreadUsage::default() }
+}
+
+/// Windows counts in steps of 100 ns.
+pub(super) fn duration(time: FILETIME) -> Duration {
+    let steps = u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
+    Duration::from_nanos(steps.saturating_mul(100))
+}
+
+/// Binds the calling thread to these processors of its group (0 to 63).
+pub fn set_affinity(processors: &[u32]) -> Result<(), ThreadError> {
+    let error = |code, advice| ThreadError {
+        option: "cpus_allowed",
+        value: processors.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
+        code,
+        advice,
+    };
+    let mut mask = 0usize;
+    for &processor in processors {
+        match 1usize.checked_shl(processor) {
+            Some(bit) => mask |= bit,
+            None => return Err(error(errno::EINVAL, "CPUs have the numbers 0 to 63 here")),
+        }
+    }
+    // SAFETY: the handle of the calling thread is always good; the call takes two numbers.
+    match unsafe { SetThreadAffinityMask(GetCurrentThread(), mask) } {
+        0 => Err(error(errno::last(), "none of these CPUs is there for this process")),
+        _ => Ok(()),
+    }
+}
+
+/// Windows has no nice values.
+pub fn set_nice(nice: i32) -> Result<(), ThreadError> {
+    let advice = "Windows has no nice values: leave the option out";
+    Err(ThreadError { option: "nice", value: nice.to_string(), code: errno::EOPNOTSUPP, advice })
+}
+
+/// Windows has no classes of I/O priority.
+pub fn set_io_priority(_class: u8, level: u8) -> Result<(), ThreadError> {
+    let advice = "Windows has no such classes: leave prio and prioclass out";
+    Err(ThreadError { option: "prio", value: level.to_string(), code: errno::EOPNOTSUPP, advice })
+}

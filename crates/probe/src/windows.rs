@@ -1,0 +1,117 @@
+//! Windows: what `engine::machine` asks of it. Layers that nobody reads here yet are not visible, with that reason.
+
+mod layers;
+mod volumes;
+
+use std::path::{Path, PathBuf};
+
+use engine::machine;
+use results::evidence::{Mount, Storage, WireCounters};
+
+use crate::{Fact, Kernel, Limits, NotVisible, PathFacts, Waiting};
+
+pub use layers::{DiskWatch, Meters, wait_of_this_thread_ns};
+
+/// One look at the machine. Windows answers each question by itself, so that nothing is kept.
+#[derive(Clone, Debug, Default)]
+pub struct Look(());
+
+/// What is there on Windows and not read yet.
+fn not_read(place: &str) -> NotVisible {
+    NotVisible::new(place, "not read on Windows yet")
+}
+
+/// What Windows does not have.
+fn not_there(place: &str) -> NotVisible {
+    NotVisible::new(place, "Windows has none")
+}
+
+pub(crate) fn host_name() -> Option<String> {
+    machine::name()
+}
+
+pub(crate) fn user() -> u32 {
+    machine::user()
+}
+
+impl Look {
+    /// A new look at this machine.
+    pub fn new() -> Look {
+        Look(())
+    }
+
+    /// The volume that a path is on, which need not exist.
+    pub fn mount_of(&self, path: &Path) -> Fact<Mount> {
+        volumes::mount_of(path)
+    }
+
+    pub(crate) fn mount_by_name(&self, path: &Path) -> Fact<Mount> {
+        volumes::mount_of(path)
+    }
+
+    pub(crate) fn pending_signal(&self, _among: &[i32]) -> Option<i32> {
+        // Orders to end come on threads of the system's own, and never wait.
+        None
+    }
+
+    pub(crate) fn waiting_of(&self, _thread: u32) -> Fact<Waiting> {
+        Err(not_there("a view of what a thread waits for"))
+    }
+
+    /// Everything about one path.
+    pub fn path_facts(&self, path: &Path) -> PathFacts {
+        volumes::path_facts(path)
+    }
+
+    pub(crate) fn host(&self) -> results::Host {
+        results::Host {
+            kernel: machine::version(),
+            cpus: machine::processors(),
+            memory_bytes: machine::memory().map(|(total, _)| total),
+            clock: None,
+        }
+    }
+
+    pub(crate) fn available_memory_bytes(&self) -> Option<u64> {
+        machine::memory().map(|(_, available)| available)
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            // A process may have some sixteen million handles.
+            open_files: Ok(None),
+            open_files_hard: Ok(None),
+            locked_memory_bytes: Err(not_read("limits of the working set")),
+            aio_max_requests: Err(not_there("fs.aio-max-nr")),
+            aio_reserved_requests: Err(not_there("fs.aio-nr")),
+            io_uring_disabled: Err(not_there("kernel.io_uring_disabled")),
+            cgroup_memory_bytes: Err(not_read("the memory limit of the job object")),
+        }
+    }
+
+    /// The storage behind a path: see [`storage_of`](crate::storage_of).
+    pub fn storage_of(&self, path: &Path) -> Storage {
+        volumes::storage_of(path)
+    }
+
+    pub(crate) fn nfs_mount_statistics(&self, _mount_point: &Path) -> Fact<WireCounters> {
+        Err(not_read("counters of the NFS client"))
+    }
+
+    pub(crate) fn kernel(&self) -> Kernel {
+        Kernel::default()
+    }
+
+    pub(crate) fn runs(&self, pid: u32) -> Option<bool> {
+        machine::runs(pid)
+    }
+
+    /// None: which files other processes hold open is not visible here.
+    pub(crate) fn open_and_locked(&self, _name: &str) -> Vec<(u32, PathBuf)> {
+        Vec::new()
+    }
+
+    pub(crate) fn page_bytes(&self) -> u64 {
+        machine::page_bytes() as u64
+    }
+}
