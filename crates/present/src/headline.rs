@@ -11,6 +11,7 @@ mod sentence;
 mod test;
 
 use results::{Question, Study, Trust};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::summary::Grid;
@@ -22,7 +23,7 @@ pub(crate) use sentence::Six;
 pub(crate) use test::rounded;
 
 /// The answer of a study.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Headline {
     /// The answer in a sentence; `None`: the question has none, or nothing was measured.
     pub headline: Option<String>,
@@ -40,8 +41,18 @@ pub struct Headline {
     pub verdicts: Vec<VerdictLine>,
 }
 
+/// What `--json` prints of a study: the answer, then all of it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "Study")]
+pub struct Document<'a> {
+    /// The answer.
+    summary: Headline,
+    #[serde(flatten)]
+    study: &'a Study,
+}
+
 /// How far the figures can be trusted, and why.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrustLine {
     /// The worst test's.
     pub trust: Trust,
@@ -50,7 +61,7 @@ pub struct TrustLine {
 }
 
 /// A requirement and its answer, in short.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VerdictLine {
     /// The profile.
     pub profile: String,
@@ -98,12 +109,6 @@ impl Headline {
 
     /// The study as one line of JSON, this answer before it.
     pub fn json(study: &Study) -> String {
-        #[derive(Serialize)]
-        struct Document<'a> {
-            summary: Headline,
-            #[serde(flatten)]
-            study: &'a Study,
-        }
         let document = Document { summary: Headline::of(study), study };
         let text = serde_json::to_string(&document).expect("a study has no map whose keys could fail to be text");
         results::escape::json(&text).into_owned()

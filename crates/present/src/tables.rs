@@ -14,7 +14,7 @@ mod table;
 
 pub(crate) use compare::verdict;
 
-pub use changes::{changes, changes_json, history, history_json};
+pub use changes::{changes, changes_json, changes_markdown, history, history_json};
 pub use check::{ListedProfile, profiles, profiles_json};
 pub use runs::{runs, runs_json};
 pub use sentence::summary;
