@@ -317,6 +317,20 @@ mod tests {
     }
 
     #[test]
+    fn each_command_that_answers_has_json() {
+        // Pages and scripts, what is JSON anyway, and what has --as.
+        let others = ["completions", "help", "man", "report", "schema"];
+        let mut command = Guided::command();
+        command.build();
+        let has_json =
+            |command: &clap::Command| command.get_arguments().any(|option| option.get_long() == Some("json"));
+        let without = command.get_subcommands().filter(|command| !has_json(command)).map(clap::Command::get_name);
+        let mut without: Vec<&str> = without.collect();
+        without.sort_unstable();
+        assert_eq!(without, others);
+    }
+
+    #[test]
     fn the_page_of_all_commands() {
         insta::assert_snapshot!(overview(&Guided::command(), 80));
     }

@@ -175,7 +175,10 @@ impl Diff {
         let reasons = obstacles(&base, &new);
         if !reasons.is_empty() && !self.force {
             return Err(Problem::new(format!("{} and {} cannot be compared: {}", base.id, new.id, reasons.join("; ")))
-                .with_next("repeat the run with the same plan on the same machine, or compare anyway with --force"));
+                .with_next(
+                    "repeat the run with the same plan (the same --size where the files differ) on the same machine, or \
+                     compare anyway with --force",
+                ));
         }
         let (kept, _) = store.studies()?;
         let found = changes(&base, &new, &earlier(&base, &new, &kept));

@@ -146,7 +146,7 @@ fn outcome(found: &[Change]) -> String {
     match counts(found) {
         (_, _, 0) => "No figure can be judged: each side needs four rounds".to_owned(),
         (0, 0, _) => "No figure changed clearly".to_owned(),
-        (worse, better, judged) => format!("Of {judged} figures {worse} are worse and {better} better"),
+        (worse, better, judged) => format!("{worse} worse and {better} better of {}", counted(judged as u64, "figure")),
     }
 }
 
@@ -252,7 +252,7 @@ pub fn history_json(studies: &[Study]) -> String {
 
 /// The figure of each round that has it.
 fn by_round(study: &Study, target: usize, pattern: &str, measure: Measure) -> Vec<f64> {
-    study.repeats(target, pattern).filter_map(|row| measure.of(&row.figures()?)).collect()
+    study.repeats(target, pattern).filter_map(|row| measure.of(row)).collect()
 }
 
 /// The course of one target.
