@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use findings::Explanation;
+use guide::Problem;
+use results::quantity::counted;
 use serde_json::{Value, json};
 
-use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, print, print_stderr};
+use crate::process::streams::{columns, refused, shown};
 
 /// Longer lines are hard to read.
 const COLUMNS_MAX: usize = 100;
@@ -28,20 +29,19 @@ impl Explain {
         let text = match &self.id {
             None if self.json => {
                 let all: Vec<Value> = findings::catalogue().map(as_json).collect();
-                format!("{}\n", json!({"findings": all}))
+                present::document(counted(all.len() as u64, "finding"), json!({"findings": all}))
             }
             None => list(columns),
             Some(id) => match findings::explanation(id) {
-                Some(explanation) if self.json => format!("{}\n", as_json(explanation)),
+                Some(explanation) if self.json => present::document(explanation.title, as_json(explanation)),
                 Some(explanation) => document(explanation, columns),
                 None => {
-                    print_stderr(&format!("fsdyno: there is no finding {id}"));
-                    print_stderr("  next: fsdyno explain  (lists them)");
-                    return ExitCode::from(UNUSABLE);
+                    let problem = Problem::new(format!("there is no finding {id}"));
+                    return ExitCode::from(refused(&problem.with_next("fsdyno explain  (lists them)")));
                 }
             },
         };
-        if print(&text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+        shown(&text)
     }
 }
 

@@ -11,6 +11,7 @@ mod live;
 mod measure;
 mod progress;
 mod smallfiles;
+mod step_summary;
 mod stored;
 mod stream;
 mod study_saver;
@@ -29,7 +30,7 @@ use crate::explain::wrapped;
 use crate::installed::FIO;
 use crate::process::VERSION;
 use crate::process::status::{TABLES, UNUSABLE};
-use crate::process::streams::{columns, print, print_stderr, report_problem};
+use crate::process::streams::{answer_in_json, columns, print_stderr, refused, refused_in_json, report_problem, shown};
 use crate::settings::{Config, Display, Settings};
 
 /// How fast a filesystem is, whether that is good enough, and whether the numbers can be trusted.
@@ -68,6 +69,7 @@ enum Question {
     },
     Inspect(crate::inspect::Inspect),
     Config(Config),
+    Schema(crate::schema::Schema),
     Help(Help),
     Completions(crate::installed::Completions),
     Man(crate::installed::Manual),
@@ -97,7 +99,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         &["inspect", "measure", "smallfiles", "check"],
     ),
     ("Compare storages and loads", &["compare", "sweep", "curve", "attribute"]),
-    ("Show saved runs", &["runs", "show", "report", "diff", "history", "baseline"]),
+    ("Show saved runs", &["runs", "show", "report", "diff", "history", "baseline", "schema"]),
     ("Explain, clean up, set up", &["explain", "doctor", "clean", "config", "help"]),
     ("Install beside the program", &["completions", "man"]),
 ];
@@ -204,11 +206,6 @@ pub(crate) fn help() -> ExitCode {
     shown(&tree().render_help().to_string())
 }
 
-/// A page on standard output.
-fn shown(page: &str) -> ExitCode {
-    if print(page) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
-}
-
 impl Help {
     fn run(self) -> ExitCode {
         match self.topic {
@@ -235,12 +232,12 @@ fn exit_statuses(columns: usize) -> String {
 
 /// Answers the question.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {
+    if words.iter().any(|word| word == "--json") {
+        answer_in_json();
+    }
     let settings = match settings_for(words) {
         Ok(settings) => settings,
-        Err(problem) => {
-            report_problem(&problem);
-            return ExitCode::from(UNUSABLE);
-        }
+        Err(problem) => return ExitCode::from(refused(&problem)),
     };
     let all_words = std::iter::once(OsString::from("fsdyno")).chain(words.iter().cloned());
     let matches = settings.applied_to(tree()).try_get_matches_from(all_words);
@@ -254,7 +251,10 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Err(error) => {
             // clap's texts for --help and --version belong on stdout, its complaints on stderr.
             if error.use_stderr() {
-                print_stderr(error.to_string().trim_end());
+                let text = error.to_string();
+                print_stderr(text.trim_end());
+                let what = text.lines().next().unwrap_or_default();
+                refused_in_json(what.trim_start_matches("error: "), None);
                 ExitCode::from(UNUSABLE)
             } else {
                 shown(&error.to_string())
@@ -295,6 +295,7 @@ fn answered(
         Question::Doctor { json } => crate::doctor::answer(json),
         Question::Inspect(inspect) => inspect.run(),
         Question::Config(config) => config.run(settings, matches),
+        Question::Schema(schema) => schema.run(),
         Question::Help(help) => help.run(),
         Question::Completions(completions) => completions.run(),
         Question::Man(manual) => manual.run(),
@@ -313,6 +314,20 @@ mod tests {
         let mut known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
         known.sort_unstable();
         assert_eq!(listed, known);
+    }
+
+    #[test]
+    fn each_command_that_answers_has_json() {
+        // Pages and scripts, what is JSON anyway, and what has --as.
+        let others = ["completions", "help", "man", "report", "schema"];
+        let mut command = Guided::command();
+        command.build();
+        let has_json =
+            |command: &clap::Command| command.get_arguments().any(|option| option.get_long() == Some("json"));
+        let without = command.get_subcommands().filter(|command| !has_json(command)).map(clap::Command::get_name);
+        let mut without: Vec<&str> = without.collect();
+        without.sort_unstable();
+        assert_eq!(without, others);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use results::evidence::{Seen, Storage};
 
 use crate::process::VERSION;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{print, report_problem};
+use crate::process::streams::{print, refused};
 use crate::process::supervisor::supervised;
 
 /// What storage is below a path: filesystem, server, devices, limits; reads and writes no file data.
@@ -36,8 +36,7 @@ impl Inspect {
     fn answer(&self) -> u8 {
         let storage = probe::storage_of(&self.path);
         if let Err(problem) = check(&storage, self.expect.as_deref()) {
-            report_problem(&problem);
-            return UNUSABLE;
+            return refused(&problem);
         }
         let host = probe::host();
         let text = if self.json {

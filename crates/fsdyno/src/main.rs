@@ -10,6 +10,7 @@ mod inspect;
 mod installed;
 mod process;
 mod report_command;
+mod schema;
 mod settings;
 
 use std::ffi::OsString;

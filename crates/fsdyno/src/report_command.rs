@@ -14,8 +14,7 @@ use jiff::tz::TimeZone;
 use present::{export, sheet};
 use results::{RunRecord, Study};
 
-use crate::process::status::UNUSABLE;
-use crate::process::streams::{print, print_stderr, report_problem};
+use crate::process::streams::{print, print_stderr, refused};
 
 /// Show saved runs again: as the dyno sheet (HTML), a table, CSV, or fio's formats.
 #[derive(Debug, Args)]
@@ -92,10 +91,7 @@ impl Report {
     pub(crate) fn run(self) -> ExitCode {
         match self.report() {
             Ok(()) => ExitCode::SUCCESS,
-            Err(problem) => {
-                report_problem(&problem);
-                ExitCode::from(UNUSABLE)
-            }
+            Err(problem) => ExitCode::from(refused(&problem)),
         }
     }
 

@@ -1,9 +1,10 @@
 //! The three directions that a transfer can have, and a value for each of them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which way the data goes. The numbers are those of fio's log files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[repr(u8)]
 pub enum Direction {
     /// From the file.
@@ -52,7 +53,8 @@ impl From<Transfer> for Direction {
 }
 
 /// One value for each direction, as fio's `read[,write[,trim]]` lists give them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "PerDirection_{T}")]
 pub struct PerDirection<T> {
     /// Reads.
     pub read: T,
@@ -125,12 +127,13 @@ impl<T> std::ops::IndexMut<Direction> for PerDirection<T> {
 }
 
 /// One value for each way in which bytes move: of counters that know no third direction. Saved as `[read, write]`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     from = "[T; 2]",
     into = "[T; 2]",
     bound(serialize = "T: Clone + Serialize", deserialize = "T: Deserialize<'de>")
 )]
+#[schemars(rename = "ReadWrite_{T}")]
 pub struct ReadWrite<T> {
     /// Reads.
     pub read: T,

@@ -13,6 +13,7 @@ mod test;
 pub(crate) mod verdict;
 
 use results::{Question, Study, Trust};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::summary::Grid;
@@ -26,7 +27,7 @@ pub(crate) use sentence::Six;
 pub(crate) use test::rounded;
 
 /// The answer of a study.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Headline {
     /// The answer in a sentence; `None`: the question has none, or nothing was measured.
     pub headline: Option<String>,
@@ -46,8 +47,18 @@ pub struct Headline {
     pub findings: Vec<Found>,
 }
 
+/// What `--json` prints of a study: the answer, then all of it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "Study")]
+pub struct Document<'a> {
+    /// The answer.
+    summary: Headline,
+    #[serde(flatten)]
+    study: &'a Study,
+}
+
 /// How far the figures can be trusted, and why.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TrustLine {
     /// The worst test's.
     pub trust: Trust,
@@ -81,12 +92,6 @@ impl Headline {
 
     /// The study as one line of JSON, this answer before it.
     pub fn json(study: &Study) -> String {
-        #[derive(Serialize)]
-        struct Document<'a> {
-            summary: Headline,
-            #[serde(flatten)]
-            study: &'a Study,
-        }
         let document = Document { summary: Headline::of(study), study };
         let text = serde_json::to_string(&document).expect("a study has no map whose keys could fail to be text");
         results::escape::json(&text).into_owned()

@@ -4,8 +4,8 @@ use results::evidence::{
     BlockDevice, CgroupIdentity, DirectIo, FuseIdentity, Mount, NfsIdentity, Seen, ServerIdentity, Space, Storage,
     StorageClass,
 };
-use results::{Host, escape, quantity};
-use serde::Serialize;
+use results::{Host, quantity};
+use serde_json::json;
 
 use crate::page::{Page, binary_size};
 
@@ -48,15 +48,7 @@ pub fn text(storage: &Storage, host: &Host) -> String {
 
 /// The document for programs.
 pub fn json(storage: &Storage, host: &Host, version: &str) -> String {
-    #[derive(Serialize)]
-    struct Document<'a> {
-        version: &'a str,
-        storage: &'a Storage,
-        host: &'a Host,
-    }
-    // Strings and numbers only: this cannot fail, and if it did, the failure is the document.
-    serde_json::to_string_pretty(&Document { version, storage, host })
-        .map_or_else(|error| format!("{{\"error\": \"{error}\"}}\n"), |text| escape::json(&text).into_owned() + "\n")
+    crate::document(headline(storage), json!({"version": version, "storage": storage, "host": host}))
 }
 
 /// A value, or why it cannot be seen.

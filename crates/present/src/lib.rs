@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod calendar;
+mod document;
 pub mod export;
 mod headline;
 pub mod inspect;
@@ -14,5 +15,8 @@ mod shell;
 mod summary;
 pub mod tables;
 
-pub use headline::{Case, Found, Headline, LatencyMicroseconds, Ranges, Standing, TestFigures, TrustLine, VerdictLine};
+pub use document::{document, refusal};
+pub use headline::{
+    Case, Document, Found, Headline, LatencyMicroseconds, Ranges, Standing, TestFigures, TrustLine, VerdictLine,
+};
 pub use page::{Page, binary_size};

@@ -1,5 +1,6 @@
 //! fio's latency histogram: exact below 128 ns, then 64 buckets per power of two (error at most 1/128).
 
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -27,7 +28,8 @@ pub fn bucket_value(bucket: usize) -> u64 {
 
 /// Counts by bucket. Saved as pairs `[bucket, count]` of the buckets in use; in memory as long as the highest one,
 /// so that ten thousand clones with quick requests fit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "Vec<(usize, u64)>")]
 pub struct Histogram {
     counts: Vec<u64>,
 }

@@ -1,9 +1,10 @@
 //! A confidence interval.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where the true value lies with this confidence, in the unit of the value.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Lower end.
     pub low: f64,

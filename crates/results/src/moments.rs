@@ -1,9 +1,10 @@
 //! Count, extremes, mean and deviation, summed in integers so that merging is exact.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Sums of integer values (ns for latencies).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Moments {
     /// How many values.
     pub count: u64,
@@ -13,9 +14,11 @@ pub struct Moments {
     pub max: u64,
     /// Sum.
     #[serde(with = "decimal_text")]
+    #[schemars(with = "String")]
     pub sum: u128,
     /// Sum of the squares.
     #[serde(with = "decimal_text")]
+    #[schemars(with = "String")]
     pub sum_of_squares: u128,
 }
 

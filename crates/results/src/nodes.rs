@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Ledger, Storage};
@@ -9,7 +10,7 @@ use crate::record::{DiskRecord, Host, JobRecord, Note, RunRecord};
 use crate::studies::Finding;
 
 /// One machine of a run, and what it saw.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     /// The machine's name; empty: it has none. Notes and findings tell nodes apart by it.
     pub name: String,

@@ -3,6 +3,7 @@
 //! Unknown is `None`, never 0. The schema number grows whenever a field is added, removed or changes meaning.
 
 use job::{Access, PerDirection, ReadWrite};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
@@ -16,9 +17,10 @@ use crate::studies::Finding;
 pub const SCHEMA_VERSION: u32 = 5;
 
 /// One run of one or more jobs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
     /// [`SCHEMA_VERSION`] of the writer.
+    #[schemars(extend("const" = SCHEMA_VERSION))]
     pub schema: u32,
     /// Version line of the writer, beginning with `fio-3.42`.
     pub version: String,
@@ -48,7 +50,7 @@ pub struct RunRecord {
 }
 
 /// Machine and clock of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
     /// uname -sr.
     pub kernel: Option<String>,
@@ -61,7 +63,7 @@ pub struct Host {
 }
 
 /// The clock of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClockFacts {
     /// `tsc`, `clock_gettime` or `virtual`.
     pub source: String,
@@ -77,7 +79,7 @@ pub struct ClockFacts {
 pub const DIRECTORY_LOST: &str = "directory-lost";
 
 /// Something the reader must know: an option that had another effect than asked for, a value that was clipped.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
     /// Stable name, e.g. `depth-capped`.
     pub id: String,
@@ -100,7 +102,7 @@ impl Note {
 }
 
 /// One worker's results.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobRecord {
     /// The job's name.
     pub name: String,
@@ -206,7 +208,7 @@ impl JobRecord {
 }
 
 /// Requests that were in flight when the worker gave them up.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LostRequests {
     /// How many.
     pub count: u64,
@@ -220,7 +222,7 @@ impl LostRequests {
 }
 
 /// A request that never completed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LostRequest {
     /// `read`, `write`, `trim`, `sync`, ...
     pub kind: String,
@@ -233,7 +235,7 @@ pub struct LostRequest {
 }
 
 /// What the plan says about a worker, as far as it is needed to judge the numbers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobPlan {
     /// The stage it runs in: stages are what `stonewall` divides a run into, counted from 0.
     pub stage: u32,
@@ -279,7 +281,7 @@ pub struct JobPlan {
 }
 
 /// How requests are queued, in the engine's effective terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueingPlan {
     /// In flight at most.
     pub depth: u64,
@@ -294,7 +296,7 @@ pub struct QueueingPlan {
 }
 
 /// Latency of the I/Os that ended in one interval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySlice {
     /// End of the interval, ms since the worker's stage began.
     pub at_ms: u64,
@@ -304,7 +306,7 @@ pub struct LatencySlice {
 }
 
 /// What the worker did, in the words of the reports.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobSetup {
     /// What it did, written as the canonical `rw` word.
     pub access: Access,
@@ -345,7 +347,7 @@ pub struct JobSetup {
 }
 
 /// `unified_rw_reporting`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UnifiedReporting {
     /// Each direction by itself.
@@ -358,7 +360,7 @@ pub enum UnifiedReporting {
 }
 
 /// The first error of a job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobError {
     /// errno.
     pub code: i32,
@@ -369,7 +371,7 @@ pub struct JobError {
 }
 
 /// Transfers of one direction.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DirectionRecord {
     /// Bytes transferred.
     pub bytes: u64,
@@ -396,7 +398,7 @@ pub struct DirectionRecord {
 }
 
 /// Moments of one latency, and its histogram when one was kept.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// Count, min, max, mean, deviation, in ns.
     pub moments: Moments,
@@ -405,7 +407,7 @@ pub struct Latency {
 }
 
 /// Syncs of a job.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncRecord {
     /// fsync, fdatasync, sync_file_range calls counted as I/Os (`issued rwts`).
     pub ios: u64,
@@ -414,7 +416,7 @@ pub struct SyncRecord {
 }
 
 /// `continue_on_error` counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SurvivedErrors {
     /// How many.
     pub total: u64,
@@ -423,7 +425,7 @@ pub struct SurvivedErrors {
 }
 
 /// `steadystate` as it ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyStateRecord {
     /// The option's text, e.g. `iops_slope:0.3%`.
     pub criterion_text: String,
@@ -452,7 +454,7 @@ pub struct SteadyStateRecord {
 }
 
 /// What `steadystate` watches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SteadyStateMetric {
     /// I/Os per second.
@@ -464,7 +466,7 @@ pub enum SteadyStateMetric {
 }
 
 /// Counters of one block device over the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskRecord {
     /// Kernel name.
     pub name: String,

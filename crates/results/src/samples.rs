@@ -1,9 +1,10 @@
 //! Bandwidth and IOPS, one value per window.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Values taken once per window, with their running mean and deviation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Samples {
     /// How many.
     pub count: u64,

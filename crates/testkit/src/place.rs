@@ -60,6 +60,8 @@ fn command<W: Words + ?Sized>(directory: &Path, program: &str, words: &W) -> Com
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FSDYNO_STORE", "FSDYNO_UNITS", "FSDYNO_PATTERNS"] {
         command.env_remove(name);
     }
+    // Where the tests themselves are a step of.
+    command.env_remove("GITHUB_STEP_SUMMARY");
     command
 }
 

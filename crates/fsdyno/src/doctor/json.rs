@@ -24,7 +24,7 @@ pub(super) fn document(findings: &Findings) -> String {
         io_uring_features,
         limits,
     } = findings;
-    let document = json!({
+    let rest = json!({
         "version": version,
         "build": if *debug_build { "debug" } else { "release" },
         "machine": {
@@ -54,7 +54,7 @@ pub(super) fn document(findings: &Findings) -> String {
         "verdict": judgement::verdict(findings),
         "warnings": judgement::warnings(findings),
     });
-    format!("{document:#}\n")
+    present::document(judgement::verdict(findings), rest)
 }
 
 fn shown<T: Clone + Into<Value>>(fact: &Fact<T>) -> Value {

@@ -15,12 +15,13 @@ use run::SignalWatch;
 
 use super::junit_file::JunitFile;
 use super::live::Live;
+use super::step_summary::StepSummary;
 use super::stream::{self, Both, Stream};
 use super::study_saver::StudySaver;
 use crate::process::VERSION;
 use crate::process::first_look::Looks;
 use crate::process::status::{BY_SIGNAL, FAILED, GOOD, INCONCLUSIVE, UNUSABLE};
-use crate::process::streams::{columns, print, print_page, print_stderr, report_problem};
+use crate::process::streams::{columns, print, print_page, print_stderr, refused, report_problem};
 use crate::process::{patience, supervisor};
 
 /// Options of every question.
@@ -46,6 +47,9 @@ pub(crate) struct Shared {
     /// Save no record.
     #[arg(long)]
     pub(crate) no_store: bool,
+    /// Append the answer in Markdown to the file that $GITHUB_STEP_SUMMARY names, for the page of a CI run.
+    #[arg(long)]
+    pub(crate) github: bool,
     /// A file of verdicts as JUnit's XML, of a question that has some.
     #[arg(skip)]
     pub(crate) junit: Option<PathBuf>,
@@ -64,10 +68,7 @@ pub(crate) fn answer(
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> ExitCode {
     ExitCode::from(supervisor::supervised(|| {
-        try_answer(shared, command, ask).unwrap_or_else(|problem| {
-            report_problem(&problem);
-            UNUSABLE
-        })
+        try_answer(shared, command, ask).unwrap_or_else(|problem| refused(&problem))
     }))
 }
 
@@ -90,6 +91,7 @@ fn try_answer(
         JunitFile::claim(path)
     });
     let junit = junit.transpose()?;
+    let step_summary = if shared.github { Some(StepSummary::open()?) } else { None };
     looks.looked();
     let mut stream = open_stream(shared)?;
     let mut live = Live::new(shared.quiet);
@@ -122,19 +124,17 @@ fn try_answer(
     } else {
         print_page(&shown)
     };
-    let verdicts_written = junit.map_or(Ok(()), |file| file.write("fsdyno check", &junit::cases(&study)));
-    match kept {
-        Some(Ok(_)) if !shared.quiet && !shared.json => {
-            print_stderr(&format!("saved as {} (see `fsdyno runs`)", study.id));
-        }
-        Some(Err(problem)) => {
-            report_problem(&problem);
-            return Ok(UNUSABLE);
-        }
-        _ => {}
+    if matches!(kept, Some(Ok(_))) && !shared.quiet && !shared.json {
+        print_stderr(&format!("saved as {} (see `fsdyno runs`)", study.id));
     }
-    verdicts_written?;
-    Ok(if printed { status(&study, control.signal()) } else { UNUSABLE })
+    let written = [
+        kept.map(|kept| kept.map(drop)),
+        junit.map(|file| file.write("fsdyno check", &junit::cases(&study))),
+        step_summary.map(|file| file.append(&present::tables::markdown(&study))),
+    ];
+    let problems: Vec<Problem> = written.into_iter().flatten().filter_map(Result::err).collect();
+    problems.iter().for_each(report_problem);
+    Ok(if printed && problems.is_empty() { status(&study, control.signal()) } else { UNUSABLE })
 }
 
 /// The store; without a place for it the answer is printed all the same.

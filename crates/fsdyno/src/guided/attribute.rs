@@ -40,7 +40,9 @@ impl Attribute {
         let first_line = format!("{} on the server, {} on the client", server.id, client.id);
         Ok(printed(&if self.json {
             let patterns: Vec<Value> = found.iter().map(as_json).collect();
-            format!("{}\n", json!({"server": server.id, "client": client.id, "patterns": patterns}))
+            let sentences = found.iter().filter_map(|found| Some(found.outcome.as_ref().ok()?.sentence.as_str()));
+            let headline = sentences.collect::<Vec<_>>().join(" ");
+            present::document(headline, json!({"server": server.id, "client": client.id, "patterns": patterns}))
         } else {
             as_text(&first_line, &found)
         }))

@@ -8,10 +8,11 @@ use clap::Args;
 use guide::Problem;
 use guide::study::Place;
 use present::tables::ListedProfile;
+use serde_json::json;
 
 use super::answer::{Shared, answer, size};
-use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, print, report_problem};
+use super::stored::{ended, printed};
+use crate::process::streams::{columns, refused};
 
 /// Does it meet a published requirement? PASS or FAIL, with margin and source.
 ///
@@ -77,18 +78,18 @@ impl Check {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
         let library = match Library::load(self.profiles.as_deref()) {
             Ok(library) => library,
-            Err(problem) => return refused(&problem),
+            Err(problem) => return ExitCode::from(refused(&problem)),
         };
         if self.list {
             return self.listed(&library);
         }
         if let Some(name) = &self.show {
-            return library.find(name).map_or_else(|problem| refused(&problem), |entry| printed(&entry.text));
+            return ended(library.find(name).map(|entry| self.profile(entry)));
         }
         let Some((path, profiles)) = self.words.split_last().filter(|(_, profiles)| !profiles.is_empty()) else {
             let problem = Problem::new("check needs a profile and a directory")
                 .with_next("for example `fsdyno check etcd /var/lib/etcd`; `fsdyno check --list` shows all profiles");
-            return refused(&problem);
+            return ExitCode::from(refused(&problem));
         };
         let shortening = if self.quick {
             Shortening::QUICK
@@ -105,6 +106,16 @@ impl Check {
         let place = Place::at(Path::new(path));
         let shared = Shared { junit: self.junit, ..self.shared };
         answer(&shared, command, |caller| check(&place, &options, &library, caller))
+    }
+
+    fn profile(&self, entry: &Entry) -> ExitCode {
+        let Entry { profile, text, path } = entry;
+        let path = path.as_ref().map(|path| path.display().to_string());
+        printed(&if self.shared.json {
+            present::document(profile.title.as_str(), json!({"name": profile.name, "path": path, "toml": text}))
+        } else {
+            text.clone()
+        })
     }
 
     fn listed(&self, library: &Library) -> ExitCode {
@@ -131,13 +142,4 @@ fn listed(entry: &Entry) -> ListedProfile {
         tiers: profile.tiers().into_iter().map(str::to_string).collect(),
         path: entry.path.as_ref().map(|path| path.display().to_string()),
     }
-}
-
-fn refused(problem: &Problem) -> ExitCode {
-    report_problem(problem);
-    ExitCode::from(UNUSABLE)
-}
-
-fn printed(text: &str) -> ExitCode {
-    if print(&results::escape::terminal(text)) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
 }

@@ -12,8 +12,7 @@ use results::{Question, Study};
 
 use super::answer::{Shared, answer, size};
 use super::diff::Diff;
-use crate::process::status::UNUSABLE;
-use crate::process::streams::report_problem;
+use crate::process::streams::refused;
 
 /// Which of several storages is faster: five patterns on each, in rounds that take turns.
 #[derive(Debug, Args)]
@@ -88,11 +87,9 @@ impl Compare {
             return Diff::between(base, new, self.fail_if, self.force, &self.shared).run();
         }
         if self.force || !self.fail_if.is_empty() {
-            report_problem(
-                &Problem::new("--fail-if and --force need two saved runs, but these are paths")
-                    .with_next("compare the paths first, then run `fsdyno diff BASE last --fail-if …`"),
-            );
-            return ExitCode::from(UNUSABLE);
+            let problem = Problem::new("--fail-if and --force need two saved runs, but these are paths")
+                .with_next("compare the paths first, then run `fsdyno diff BASE last --fail-if …`");
+            return ExitCode::from(refused(&problem));
         }
         let places: Vec<Place> = self.places.iter().map(|word| Place::parse(word)).collect();
         let options = Options {

@@ -1,5 +1,6 @@
 //! Kept runs against each other: `diff`, `history`, `baseline`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -7,12 +8,15 @@ use clap::{Args, Subcommand};
 use guide::Problem;
 use guide::store::Store;
 use present::export::junit::{Case, Outcome};
+use results::quantity::counted;
 use results::{Change, Measure, Significance, Study, changes, earlier, is_repeat, obstacles};
 
+use super::answer::Shared;
 use super::junit_file::JunitFile;
+use super::step_summary::StepSummary;
 use super::stored::{ended, printed, printed_page};
-use crate::process::status::FAILED;
-use crate::process::streams::{columns, print_stderr};
+use crate::process::status::{FAILED, UNUSABLE};
+use crate::process::streams::{columns, print_stderr, report_problem};
 
 /// What changed between two saved runs, and whether the change is larger than the noise.
 #[derive(Debug, Args)]
@@ -30,6 +34,9 @@ pub(crate) struct Diff {
     /// Write each condition as a test of JUnit's XML to this file; one that cannot be judged is skipped.
     #[arg(long, value_name = "FILE", requires = "fail_if")]
     junit: Option<PathBuf>,
+    /// Append the changes in Markdown to the file that $GITHUB_STEP_SUMMARY names, for the page of a CI run.
+    #[arg(long)]
+    github: bool,
     /// Compare even if plan, version or machine differ; the output says so.
     #[arg(long)]
     force: bool,
@@ -60,6 +67,9 @@ pub(crate) struct History {
 pub(crate) struct Baseline {
     #[command(subcommand)]
     what: BaselineWhat,
+    /// One JSON document.
+    #[arg(long, global = true)]
+    json: bool,
     /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
     #[arg(long, value_name = "DIR", global = true)]
     store: Option<PathBuf>,
@@ -75,11 +85,7 @@ enum BaselineWhat {
         run: String,
     },
     /// List the names.
-    List {
-        /// One JSON document.
-        #[arg(long)]
-        json: bool,
-    },
+    List,
 }
 
 /// A condition on a change.
@@ -151,15 +157,10 @@ impl Condition {
 
 impl Diff {
     /// The same for `compare RUN RUN`.
-    pub(super) fn between(
-        base: &str,
-        new: &str,
-        fail_if: Vec<String>,
-        force: bool,
-        shared: &super::answer::Shared,
-    ) -> Diff {
+    pub(super) fn between(base: &str, new: &str, fail_if: Vec<String>, force: bool, shared: &Shared) -> Diff {
         let (base, new) = (base.to_string(), new.to_string());
-        Diff { base, new, fail_if, junit: None, force, json: shared.json, store: shared.store.clone() }
+        let Shared { json, github, store, .. } = shared.clone();
+        Diff { base, new, fail_if, junit: None, github, force, json, store }
     }
 
     pub(crate) fn run(self) -> ExitCode {
@@ -168,12 +169,16 @@ impl Diff {
 
     fn compare(self) -> Result<ExitCode, Problem> {
         let junit = self.junit.as_deref().map(JunitFile::claim).transpose()?;
+        let step_summary = if self.github { Some(StepSummary::open()?) } else { None };
         let store = Store::at(self.store.as_deref())?;
         let (base, new) = (store.find(&self.base)?, store.find(&self.new)?);
         let reasons = obstacles(&base, &new);
         if !reasons.is_empty() && !self.force {
             return Err(Problem::new(format!("{} and {} cannot be compared: {}", base.id, new.id, reasons.join("; ")))
-                .with_next("repeat the run with the same plan on the same machine, or compare anyway with --force"));
+                .with_next(
+                    "repeat the run with the same plan (the same --size where the files differ) on the same machine, or \
+                     compare anyway with --force",
+                ));
         }
         let (kept, _) = store.studies()?;
         let found = changes(&base, &new, &earlier(&base, &new, &kept));
@@ -186,11 +191,7 @@ impl Diff {
         let status = if self.json {
             printed(&present::tables::changes_json(&found, &base_name, &new_name, &reasons))
         } else {
-            let mut text = present::tables::changes(&found, &base_name, &new_name, columns());
-            for reason in &reasons {
-                text.push_str(&format!("compared with --force although {reason}\n"));
-            }
-            printed_page(&text)
+            printed_page(&present::tables::changes(&found, &base_name, &new_name, &reasons, columns()))
         };
         let mut cases = Vec::new();
         for (condition, words) in conditions.iter().zip(&self.fail_if) {
@@ -213,11 +214,19 @@ impl Diff {
             };
             cases.push(Case { class: new_name.clone(), name: words.clone(), outcome });
         }
-        if let Some(file) = &junit {
-            file.write("fsdyno diff", &cases)?;
-        }
+        let written = [
+            junit.map(|file| file.write("fsdyno diff", &cases)),
+            step_summary
+                .map(|file| file.append(&present::tables::changes_markdown(&found, &base_name, &new_name, &reasons))),
+        ];
+        let problems: Vec<Problem> = written.into_iter().flatten().filter_map(Result::err).collect();
+        problems.iter().for_each(report_problem);
         let failed = cases.iter().any(|case| matches!(case.outcome, Outcome::Failed(_)));
-        Ok(if failed { ExitCode::from(FAILED) } else { status })
+        Ok(match () {
+            () if !problems.is_empty() => ExitCode::from(UNUSABLE),
+            () if failed => ExitCode::from(FAILED),
+            () => status,
+        })
     }
 }
 
@@ -252,23 +261,26 @@ impl Baseline {
 
     fn act(self) -> Result<ExitCode, Problem> {
         let store = Store::at(self.store.as_deref())?;
-        match self.what {
+        match &self.what {
             BaselineWhat::Set { name, run } => {
-                if name == "last" || name.contains('/') {
+                if *name == "last" || name.contains('/') {
                     return Err(Problem::new(format!("`{name}` cannot be the name of a baseline")));
                 }
-                let study = store.find(&run)?;
-                store.set_baseline(&name, &study.id)?;
-                Ok(printed(&format!("{name} = {}\n", study.id)))
+                let study = store.find(run)?;
+                store.set_baseline(name, &study.id)?;
+                Ok(self.shown(BTreeMap::from([(name.clone(), study.id)])))
             }
-            BaselineWhat::List { json: true } => {
-                Ok(printed(&format!("{}\n", serde_json::json!({"baselines": store.baselines()?}))))
-            }
-            BaselineWhat::List { json: false } => {
-                let lines = store.baselines()?.into_iter().map(|(name, id)| format!("{name} = {id}\n"));
-                Ok(printed(&lines.collect::<String>()))
-            }
+            BaselineWhat::List => Ok(self.shown(store.baselines()?)),
         }
+    }
+
+    fn shown(&self, baselines: BTreeMap<String, String>) -> ExitCode {
+        printed(&if self.json {
+            let headline = counted(baselines.len() as u64, "baseline");
+            present::document(headline, serde_json::json!({ "baselines": baselines }))
+        } else {
+            baselines.iter().map(|(name, id)| format!("{name} = {id}\n")).collect()
+        })
     }
 }
 

@@ -16,7 +16,7 @@ use super::answer::shown_as;
 use crate::process::first_look::Looks;
 use crate::process::patience;
 use crate::process::status::UNUSABLE;
-use crate::process::streams::{columns, print, print_page, print_stderr, report_problem};
+use crate::process::streams::{columns, print, print_page, print_stderr, refused, report_problem, shown};
 use crate::process::supervisor::supervised;
 
 /// List saved runs.
@@ -70,10 +70,7 @@ pub(crate) struct Clean {
 
 /// Reports the problem, if there is one, and ends.
 pub(super) fn ended(result: Result<ExitCode, Problem>) -> ExitCode {
-    result.unwrap_or_else(|problem| {
-        report_problem(&problem);
-        ExitCode::from(UNUSABLE)
-    })
+    result.unwrap_or_else(|problem| ExitCode::from(refused(&problem)))
 }
 
 /// For people.
@@ -83,7 +80,7 @@ pub(super) fn printed_page(page: &str) -> ExitCode {
 
 /// For programs, and what has no verdicts.
 pub(super) fn printed(text: &str) -> ExitCode {
-    if print(&escape::terminal(text)) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
+    shown(&escape::terminal(text))
 }
 
 impl Runs {
@@ -118,12 +115,7 @@ impl Show {
 
 impl Clean {
     pub(crate) fn run(self) -> ExitCode {
-        ExitCode::from(supervised(|| {
-            self.clean().unwrap_or_else(|problem| {
-                report_problem(&problem);
-                UNUSABLE
-            })
-        }))
+        ExitCode::from(supervised(|| self.clean().unwrap_or_else(|problem| refused(&problem))))
     }
 
     fn clean(self) -> Result<u8, Problem> {
@@ -191,5 +183,7 @@ fn cleaned_json(found: &Cleaned, dry_run: bool) -> String {
         })
     });
     let directories: Vec<Value> = directories.collect();
-    format!("{}\n", json!({"dry_run": dry_run, "directories": directories, "drafts": found.drafts}))
+    let removed = found.left.iter().filter(|left| left.outcome == Outcome::Removed).count();
+    let headline = format!("{removed} of {} work directories removed", directories.len());
+    present::document(headline, json!({"dry_run": dry_run, "directories": directories, "drafts": found.drafts}))
 }

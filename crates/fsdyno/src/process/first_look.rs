@@ -12,7 +12,7 @@ use guide::{Problem, Watcher};
 use run::{Bounds, Control, Found, StallDetector};
 
 use super::status::{BY_SIGNAL, REJECTED, UNUSABLE};
-use super::streams::{print_stderr, report_problem};
+use super::streams::{print_stderr, refused};
 use super::supervisor;
 
 /// Between two looks at the look.
@@ -147,7 +147,9 @@ fn give_up(face: Face, given_up: GivenUp, path: &Path, thread: u32, bounds: Boun
         (Face::Guided, GivenUp::Signal(signal)) => BY_SIGNAL + signal as u8,
     };
     match face {
-        Face::Guided => report_problem(&problem),
+        Face::Guided => {
+            refused(&problem);
+        }
         Face::Fio => {
             let next = problem.next.as_ref().map(|next| format!("\n  next: {next}")).unwrap_or_default();
             print_stderr(&format!("fio: {problem}{next}"));

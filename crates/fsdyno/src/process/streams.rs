@@ -1,11 +1,14 @@
 //! The standard streams: answers on stdout, everything else on stderr.
 
 use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use guide::Problem;
 use results::escape;
 
 use super::colour;
+use super::status::UNUSABLE;
 
 /// A text on stdout; false if it could not be written.
 pub(crate) fn print(text: &str) -> bool {
@@ -18,6 +21,11 @@ pub(crate) fn print(text: &str) -> bool {
             false
         }
     }
+}
+
+/// A text on stdout; the exit status.
+pub(crate) fn shown(text: &str) -> ExitCode {
+    if print(text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
 }
 
 /// A page for people on stdout: what is hostile made visible, verdicts in colour on a terminal.
@@ -49,6 +57,28 @@ pub(crate) fn report_problem(problem: &Problem) {
     print_stderr(&format!("fsdyno: {problem}"));
     if let Some(next) = &problem.next {
         print_stderr(&format!("  next: {next}"));
+    }
+}
+
+/// Whether what is refused is told in a document too.
+static IN_JSON: AtomicBool = AtomicBool::new(false);
+
+/// A program reads the answer: it gets a document on stdout even if nothing can be answered.
+pub(crate) fn answer_in_json() {
+    IN_JSON.store(true, Ordering::Relaxed);
+}
+
+/// Nothing can be answered, and nothing was printed: the problem and its next step; the exit status.
+pub(crate) fn refused(problem: &Problem) -> u8 {
+    report_problem(problem);
+    refused_in_json(&problem.what, problem.next.as_deref());
+    UNUSABLE
+}
+
+/// The document of what is refused, where one is wanted.
+pub(crate) fn refused_in_json(what: &str, next: Option<&str>) {
+    if IN_JSON.load(Ordering::Relaxed) {
+        print(&present::refusal(what, next));
     }
 }
 

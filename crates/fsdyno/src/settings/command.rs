@@ -48,8 +48,7 @@ impl Config {
             });
             let values: serde_json::Map<_, _> = values.collect();
             let file = path.map(|path| path.display().to_string());
-            let document = json!({"file": file, "file_exists": is_there, "settings": values});
-            print(&format!("{document:#}\n"))
+            print(&present::document(file.clone(), json!({"file": file, "file_exists": is_there, "settings": values})))
         } else {
             let file = path.map_or("no home directory is known".to_owned(), |path| path.display().to_string());
             let mut page =

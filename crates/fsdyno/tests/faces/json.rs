@@ -1,11 +1,12 @@
 //! Each command that answers something answers programs too.
 
+use serde_json::Value;
 use testkit::Place;
 
 #[test]
 fn conditions_are_tests_of_a_ci_system() {
     let place = Place::with(&["store"]);
-    let saved = testkit::workspace().join("crates/results/tests/saved/format-4.json").display().to_string();
+    let saved = saved();
     let diff = format!("diff {saved} {saved} --store store");
     place
         .run(&[diff.split(' ').collect::<Vec<_>>(), vec!["--fail-if", "mix.iops < -5%", "--junit=ci.xml"]].concat())
@@ -33,32 +34,158 @@ fn verdicts_are_tests_of_a_ci_system() {
     assert_eq!(place.names(""), ["ci.xml", "data"]);
 }
 
-#[test]
-fn each_answer_is_one_document() {
+/// A saved fio run of this format's predecessor.
+fn saved() -> String {
+    testkit::workspace().join("crates/results/tests/saved/format-4.json").display().to_string()
+}
+
+/// A place with two saved studies of two rounds, the second named `good`.
+fn with_studies() -> Place {
     let place = Place::with(&["store", "data"]);
-    let saved = testkit::workspace().join("crates/results/tests/saved/format-4.json").display().to_string();
-    place.run(&format!("baseline set good {saved} --store store")).good();
-    std::fs::copy(&saved, place.path("store/run.json")).expect("a run is saved");
-    for (words, key) in [
-        ("runs --store store", "runs"),
-        ("show last --store store", "rows"),
-        ("history last --store store", "runs"),
-        ("baseline list --store store", "baselines"),
-        ("explain", "findings"),
-        ("explain page-cache", "advice"),
-        ("inspect data", "storage"),
-        ("clean data", "directories"),
-        ("clean data --dry-run", "dry_run"),
-        ("doctor", "limits"),
-        ("check --list", "profiles"),
-        ("config", "settings"),
-    ] {
-        let document = place.run(&format!("{words} --json")).good().document();
+    for _ in 0..2 {
+        let words = "measure data --size=16m --runtime=1 --only=read-latency --runs=2 --store store -q";
+        place.run(words).good();
+    }
+    place.run("baseline set good last --store store").good();
+    place
+}
+
+/// Each command with its words, and a key of its document beside the summary.
+const ANSWERS: &[(&str, &str)] = &[
+    ("measure data --size=16m --runtime=1 --only=read-latency --no-store", "rows"),
+    ("smallfiles data --files=20 --threads=1 --depth=1 --no-store", "rows"),
+    ("check gitlab-nfs-gate data --no-store", "verdicts"),
+    ("check --list", "profiles"),
+    ("check --show etcd", "toml"),
+    ("compare a=data b=store --size=16m --runtime=1 --rounds=1 --only=randread --no-store", "rows"),
+    ("sweep data --size=16m --runtime=1 --iodepth=1 --bs=4k --no-store", "rows"),
+    ("curve data --size=16m --runtime=1 --iodepth=1 --loads=1 --no-store", "rows"),
+    ("compare good last --store store", "changes"),
+    ("diff good last --store store", "changes"),
+    ("attribute good client.json --store store", "patterns"),
+    ("history last --store store", "runs"),
+    ("baseline list --store store", "baselines"),
+    ("baseline set again last --store store", "baselines"),
+    ("runs --store store", "runs"),
+    ("show last --store store", "rows"),
+    ("explain", "findings"),
+    ("explain page-cache", "advice"),
+    ("inspect data", "storage"),
+    ("clean data", "directories"),
+    ("clean data --dry-run", "dry_run"),
+    ("doctor", "limits"),
+    ("config", "settings"),
+];
+
+/// What a schema has against a document.
+fn against(schema: &str, document: &Value) -> Vec<String> {
+    let schema = Place::new().run(&["schema", schema]).good().document();
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+#[test]
+fn each_answer_is_one_document_with_its_summary_first() {
+    let place = with_studies();
+    let mut client: Value = serde_json::from_str(&place.studies("store")[1].to_json()).expect("JSON");
+    client["targets"][0]["storage"]["class"] = "network".into();
+    place.write("client.json", client.to_string());
+    for (words, key) in ANSWERS {
+        let ran = place.run(&format!("{words} --json"));
+        assert!(matches!(ran.status, Some(0 | 1 | 3)), "{words}: {ran:?}");
+        let document = ran.document();
         assert!(document.get(key).is_some(), "{words}: no {key} in {document}");
+        assert_eq!(document.as_object().and_then(|members| members.keys().next()).map(String::as_str), Some("summary"));
+        let headline = &document["summary"]["headline"];
+        assert!(headline.as_str().is_some_and(|text| !text.is_empty()), "{words}: {headline}");
+        if document.get("study_schema").is_some() {
+            assert_eq!(against("study", &document), [""; 0], "{words}");
+        }
     }
     let history = place.run("history last --store store --json").document();
-    let test = &history["runs"][0]["tests"][0];
-    assert_eq!((test["pattern"].as_str(), test["trust"].as_str()), (Some("mix"), Some("caution")), "{history}");
-    assert!(test["figures"]["iops"].as_f64().is_some_and(|iops| (4776.0..4778.0).contains(&iops)), "{test}");
-    assert!(test["figures"]["p99"].is_null(), "unknown is not 0: {test}");
+    let runs = history["runs"].as_array().cloned().unwrap_or_default();
+    let test = &runs[0]["tests"][1];
+    assert_eq!((runs.len(), test["pattern"].as_str(), test["rounds"].as_u64()), (2, Some("read-latency"), Some(2)));
+    assert!(test["figures"]["iops"].as_f64().is_some_and(|iops| iops > 0.0), "{test}");
+    assert!(test["intervals"]["iops"].is_null(), "two rounds say nothing of a third: {test}");
+}
+
+#[test]
+fn what_is_refused_is_a_document_too() {
+    let place = Place::with(&["store"]);
+    for (words, what) in [
+        ("measure missing", "missing does not exist"),
+        ("measure . --nonsense", "unexpected argument '--nonsense' found"),
+        ("measure . --only=nonsense", "invalid value 'nonsense'"),
+        ("measure . --github", "GITHUB_STEP_SUMMARY is not set"),
+        ("diff a b --store store", "a"),
+        ("diff a b --github", "GITHUB_STEP_SUMMARY is not set"),
+        ("show nothing --store store", "nothing"),
+        ("check nonsense .", "nonsense"),
+        ("check", "check needs a profile"),
+        ("explain nonsense", "there is no finding nonsense"),
+        ("inspect . --expect=nonsense", "should be nonsense"),
+        ("compare a=. --force", "--force"),
+        ("clean missing", "missing"),
+    ] {
+        let ran = place.run(&format!("{words} --json"));
+        assert_eq!(ran.status, Some(2), "{words}: {ran:?}");
+        let document = ran.document();
+        assert!(document["summary"].is_null(), "{words}: {document}");
+        let told = document["error"]["what"].as_str().unwrap_or_default();
+        assert!(told.contains(what) && ran.stderr.contains(what), "{words}: {ran:?}");
+    }
+}
+
+#[test]
+fn saved_documents_keep_to_their_schemas() {
+    let place = Place::new();
+    // An older record is printed as one of today's format.
+    assert_eq!(against("study", &place.run(&["show", &saved(), "--json"]).good().document()), [""; 0]);
+    place.run("--name=a --ioengine=null --size=1m --rw=randrw --fsync=8 --record=run.json").good();
+    let mut record: Value = serde_json::from_str(&place.read("run.json")).expect("JSON");
+    assert_eq!(against("record", &record), [""; 0]);
+    record["jobs"][0]["directions"]["read"]["bytes"] = "many".into();
+    record["schema"] = 1.into();
+    assert_eq!(against("record", &record).len(), 2, "a schema that allows anything says nothing");
+}
+
+#[test]
+fn the_lines_for_jq_print_what_they_promise() {
+    if !testkit::has("jq") {
+        return;
+    }
+    let place = with_studies();
+    std::os::unix::fs::symlink(testkit::program(), place.path("fsdyno")).expect("a link is made");
+    let page = std::fs::read_to_string(testkit::workspace().join("docs/json.md")).expect("the page is there");
+    let lines: Vec<&str> = page.lines().filter(|line| line.starts_with("fsdyno ")).collect();
+    assert_eq!(lines.len(), 3);
+    for line in lines {
+        let line = line.replacen(" --json", " --store store --json", 1);
+        let ran = place.program("bash", &["-o", "pipefail", "-c", &format!("PATH=$PWD:$PATH; {line}")]).output();
+        let ran = ran.expect("bash is there");
+        let printed = testkit::text(&ran.stdout);
+        assert!(ran.status.success(), "{line}: {}", testkit::text(&ran.stderr));
+        let is_about_trust = line.contains("select");
+        assert!(is_about_trust || printed.contains("read-latency\t"), "{line}: {printed}");
+    }
+}
+
+#[test]
+fn the_page_of_a_ci_run_gets_the_answer() {
+    let place = with_studies();
+    place.write("page.md", "before\n");
+    let add = |words: &str| {
+        let ran = place.command(words).env("GITHUB_STEP_SUMMARY", place.path("page.md")).output().expect("it runs");
+        assert!(ran.status.success(), "{words}: {}", testkit::text(&ran.stderr));
+    };
+    add("measure data --size=16m --runtime=1 --only=read-latency --no-store --github");
+    add("diff good last --store store --github");
+    let page = place.read("page.md");
+    assert!(page.starts_with("before\n") && page.contains("- **trust** "), "{page}");
+    assert!(page.contains("| read-latency ") && page.contains("- **base** "), "{page}");
+    let ran = place.command("diff good last --store store --github").env("GITHUB_STEP_SUMMARY", "no/page.md").output();
+    let ran = ran.expect("it runs");
+    assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0));
+    assert!(testkit::text(&ran.stderr).contains("--github: cannot write no/page.md"), "{}", testkit::text(&ran.stderr));
 }

@@ -1,13 +1,14 @@
 //! What was found against the figures: each kind once for each target, with its tests and the range of its figures.
 
 use results::{Finding, Severity};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ranged;
 use crate::summary::Grid;
 
 /// One kind of finding on one target.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Found {
     /// `fsdyno explain ID` explains it.
     pub id: String,
@@ -31,7 +32,7 @@ pub struct Found {
 }
 
 /// What was seen in some of the tests.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Case {
     /// The names of the tests.
     pub tests: Vec<String>,

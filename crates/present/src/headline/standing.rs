@@ -2,13 +2,14 @@
 
 use results::statistics::{Difference, WINNER_ROUNDS};
 use results::{Interval, Question};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::quantity::{listed, ratio, times, times_between};
 use crate::summary::{Grid, Line, Ratio};
 
 /// A pattern of a comparison, and who is ahead in it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Standing {
     /// The pattern's name, as its tests have it.
     pub name: String,

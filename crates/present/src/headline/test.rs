@@ -1,12 +1,13 @@
 //! The figures of one test on one target.
 
 use results::{Interval, Latency, Trust, test_name};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::summary::{Cell, Grid, Lane, Line, Metric};
 
 /// What one test found on one target: of several runs the medians, percentiles over the requests of all runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TestFigures {
     /// The test's name, the same everywhere.
     pub name: String,
@@ -42,7 +43,7 @@ pub struct TestFigures {
 }
 
 /// A latency, µs. A percentile without ten values beyond it is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LatencyMicroseconds {
     /// How many were measured.
     pub count: u64,
@@ -55,7 +56,7 @@ pub struct LatencyMicroseconds {
 }
 
 /// Intervals of the medians over runs, in the units of the figures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Ranges {
     /// Of `mb_per_s`.
     pub mb_per_s: Option<Interval>,

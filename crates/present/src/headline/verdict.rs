@@ -2,10 +2,11 @@
 
 use results::quantity::{number, published};
 use results::{Bound, Interval, Study, Verdict, VerdictRow};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A requirement and its answer, in short.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VerdictLine {
     /// The profile.
     pub profile: String,

@@ -7,7 +7,7 @@ mod statistic;
 
 pub(crate) use metric::{Lane, Metric};
 pub(crate) use repeat::Repeat;
-pub(crate) use statistic::Ratio;
+pub(crate) use statistic::{Ratio, interval};
 
 use results::statistics::{coefficient_of_variation, median};
 use results::{Finding, Interval, Latency, Question, Severity, Study, Trust, test_name};

@@ -1,14 +1,30 @@
 //! From one study to a later one, as a table; and the history of one figure.
 
 use results::quantity::{counted, latency, number, rate_number, rate_unit};
-use results::statistics::{HISTORY_MIN, Scatter};
+use results::statistics::{HISTORY_MIN, Scatter, median};
 use results::{Change, Measure, Significance, Study, escape};
 
-use super::table::{Form, Table};
+use serde_json::json;
 
-/// The changes between two studies: `base` and `new` are what they are called.
-pub fn changes(found: &[Change], base: &str, new: &str, columns: usize) -> String {
-    let form = Form::Text { columns };
+use super::measure::reach;
+use super::table::{Form, Table};
+use crate::summary::interval;
+
+/// The changes between two studies, for a terminal: `base` and `new` are what they are called, `obstacles` what speaks
+/// against comparing them.
+pub fn changes(found: &[Change], base: &str, new: &str, obstacles: &[String], columns: usize) -> String {
+    let heading = format!("base: {base}\nnew:  {new}\n\n");
+    changes_shown(found, &heading, obstacles, Form::Text { columns })
+}
+
+/// The same in Markdown.
+pub fn changes_markdown(found: &[Change], base: &str, new: &str, obstacles: &[String]) -> String {
+    let places = [("base", base.to_owned()), ("new", new.to_owned())];
+    let heading = format!("**{}**\n\n{}\n", escape::markdown(&outcome(found)), Form::Markdown.labelled(&places));
+    changes_shown(found, &heading, obstacles, Form::Markdown)
+}
+
+fn changes_shown(found: &[Change], heading: &str, obstacles: &[String], form: Form) -> String {
     let mut table = Table::new(&["pattern", "<figure", "base", "new", "change", "interval", "±runs", "<"]);
     let mut last = String::new();
     for change in found {
@@ -31,8 +47,11 @@ pub fn changes(found: &[Change], base: &str, new: &str, columns: usize) -> Strin
             meaning(change).to_string(),
         ]);
     }
-    let mut text = format!("base: {base}\nnew:  {new}\n\n{}\n", table.shown(form));
+    let mut text = format!("{heading}{}\n", table.shown(form));
     text.push_str(&form.paragraph(&summary(found)));
+    for reason in obstacles {
+        text.push_str(&form.paragraph(&format!("compared with --force although {reason}")));
+    }
     escape::terminal(&text).into_owned()
 }
 
@@ -60,7 +79,7 @@ pub fn changes_json(found: &[Change], base: &str, new: &str, obstacles: &[String
     let rows: Vec<_> = found
         .iter()
         .map(|change| {
-            serde_json::json!({
+            json!({
                 "target": change.target,
                 "pattern": change.pattern,
                 "figure": change.measure.word(),
@@ -80,8 +99,8 @@ pub fn changes_json(found: &[Change], base: &str, new: &str, obstacles: &[String
             })
         })
         .collect();
-    let document = serde_json::json!({ "base": base, "new": new, "obstacles": obstacles, "changes": rows });
-    format!("{}\n", escape::json(&document.to_string()))
+    let rest = json!({ "base": base, "new": new, "obstacles": obstacles, "changes": rows });
+    crate::document(outcome(found), rest)
 }
 
 fn title(measure: Measure) -> &'static str {
@@ -116,10 +135,23 @@ fn meaning(change: &Change) -> &'static str {
     }
 }
 
-fn summary(found: &[Change]) -> String {
+/// So many figures are worse, so many better, and so many could be judged.
+fn counts(found: &[Change]) -> (usize, usize, usize) {
     let count = |shown: Significance| found.iter().filter(|change| change.shown == shown).count();
-    let (worse, better) = (count(Significance::Worse), count(Significance::Better));
-    let judged = found.len() - count(Significance::Unknown);
+    (count(Significance::Worse), count(Significance::Better), found.len() - count(Significance::Unknown))
+}
+
+/// The answer in a sentence.
+fn outcome(found: &[Change]) -> String {
+    match counts(found) {
+        (_, _, 0) => "No figure can be judged: each side needs four rounds".to_owned(),
+        (0, 0, _) => "No figure changed clearly".to_owned(),
+        (worse, better, judged) => format!("{worse} worse and {better} better of {}", counted(judged as u64, "figure")),
+    }
+}
+
+fn summary(found: &[Change]) -> String {
+    let (worse, better, judged) = counts(found);
     let mut text = match (worse, better) {
         _ if judged == 0 => String::new(),
         (0, 0) => "No figure changed clearly.".to_string(),
@@ -135,7 +167,7 @@ fn summary(found: &[Change]) -> String {
     }
     if found.iter().any(|change| change.rounds == (1, 1)) {
         text.push_str(" One run each: no change is shown, because the noise between runs is unknown.");
-    } else if count(Significance::Unknown) > 0 {
+    } else if judged < found.len() {
         text.push_str(" Fewer than four rounds on a side cannot separate a change from noise: run more rounds.");
     }
     text.trim_start().to_string()
@@ -175,7 +207,7 @@ pub fn history(studies: &[Study], columns: usize) -> String {
     let form = Form::Text { columns };
     let runs = counted(studies.len() as u64, "run");
     let title = first.question.title(&first.target_names().join(", "));
-    let mut text = form.paragraph(&format!("{title} IOPS of {runs}, medians of the rounds:"));
+    let mut text = form.paragraph(&format!("{title} IOPS of {runs}, medians of the rounds; ± is the interval of the median, of three rounds or more:"));
     for target in 0..first.targets.len().max(1) {
         if first.targets.len() > 1 {
             text.push_str(&format!("\n{} = {}\n", first.targets[target].name, first.targets[target].path));
@@ -191,15 +223,15 @@ pub fn history_json(studies: &[Study]) -> String {
         let each_target = study.targets.iter().enumerate();
         let tests = each_target.flat_map(|(target, place)| {
             study.patterns().into_iter().map(move |pattern| {
-                let median = |measure: Measure| {
-                    let values = study.repeats(target, pattern).filter_map(|row| measure.of(&row.figures()?));
-                    results::statistics::median(&values.collect::<Vec<f64>>())
+                let each = |of: &dyn Fn(&[f64]) -> serde_json::Value| -> serde_json::Map<String, serde_json::Value> {
+                    let figure = |measure: Measure| of(&by_round(study, target, pattern, measure));
+                    Measure::ALL.into_iter().map(|measure| (measure.word().to_owned(), figure(measure))).collect()
                 };
-                let figures = Measure::ALL.into_iter().map(|measure| (measure.word().to_string(), median(measure)));
-                serde_json::json!({
+                json!({
                     "target": place.path,
                     "pattern": pattern,
-                    "figures": figures.map(|(word, value)| (word, value.into())).collect::<serde_json::Map<_, _>>(),
+                    "figures": each(&|values| median(values).into()),
+                    "intervals": each(&|values| json!(interval(values))),
                     "rounds": study.repeats(target, pattern).count(),
                     "trust": study.repeats(target, pattern).map(results::Row::trust).max().unwrap_or_default().word(),
                 })
@@ -208,15 +240,20 @@ pub fn history_json(studies: &[Study]) -> String {
         tests.collect()
     };
     let runs = studies.iter().map(|study| {
-        serde_json::json!({
+        json!({
             "id": study.id,
             "started_ms": study.started_ms,
             "complete": study.complete,
             "tests": tests(study),
         })
     });
-    let document = serde_json::json!({ "runs": runs.collect::<Vec<_>>() });
-    format!("{}\n", escape::json(&document.to_string()))
+    let headline = format!("{} of the same plan", counted(studies.len() as u64, "run"));
+    crate::document(headline, json!({ "runs": runs.collect::<Vec<_>>() }))
+}
+
+/// The figure of each round that has it.
+fn by_round(study: &Study, target: usize, pattern: &str, measure: Measure) -> Vec<f64> {
+    study.repeats(target, pattern).filter_map(|row| measure.of(row)).collect()
 }
 
 /// The course of one target.
@@ -227,9 +264,9 @@ fn course(studies: &[Study], target: usize) -> Table {
     for study in studies {
         let mut cells = vec![study.id.clone()];
         for pattern in &patterns {
-            let values: Vec<f64> =
-                study.repeats(target, pattern).filter_map(|row| Measure::Iops.of(&row.figures()?)).collect();
-            cells.push(results::statistics::median(&values).map_or("-".to_string(), number));
+            let values = by_round(study, target, pattern, Measure::Iops);
+            let shown = |median: f64| format!("{}{}", number(median), reach(median, interval(&values)));
+            cells.push(median(&values).map_or("-".to_string(), shown));
         }
         let rows = study.rows.iter().filter(|row| row.target == target);
         cells.push(rows.map(results::Row::trust).max().unwrap_or_default().word().to_string());

@@ -1,6 +1,6 @@
 //! `check`: the answers, profile by profile; and the list of profiles.
 
-use results::quantity::{number, published};
+use results::quantity::{counted, number, published};
 use results::{Bound, Confidence, RequirementKind, Study, TestOrigin, Verdict, VerdictRow, escape};
 use serde_json::json;
 
@@ -300,7 +300,7 @@ pub fn profiles_json(listed: &[ListedProfile]) -> String {
             })
         })
         .collect();
-    format!("{}\n", escape::json(&json!({ "profiles": all }).to_string()))
+    crate::document(counted(all.len() as u64, "profile"), json!({ "profiles": all }))
 }
 
 #[cfg(test)]

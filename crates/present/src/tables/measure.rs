@@ -62,11 +62,16 @@ fn certain(test: &TestFigures, words: Option<String>, value: Option<f64>, interv
         return test.trust.word().to_string();
     }
     let Some(words) = words else { return String::new() };
-    let beyond = value.zip(interval).filter(|(value, _)| *value > 0.0).map(|(value, interval)| {
+    format!("{words}{}", value.map(|value| reach(value, interval)).unwrap_or_default())
+}
+
+/// ` ±3 %`: how far the interval reaches from the figure; empty where there is none.
+pub(super) fn reach(value: f64, interval: Option<Interval>) -> String {
+    let reach = interval.filter(|_| value > 0.0).map(|interval| {
         let most = (interval.high - value).max(value - interval.low);
         format!(" ±{:.0} %", most / value * 100.0)
     });
-    format!("{words}{}", beyond.unwrap_or_default())
+    reach.unwrap_or_default()
 }
 
 /// One line for each test.

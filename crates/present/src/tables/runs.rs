@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use results::quantity::counted;
 use results::{Study, Trust, escape};
 use serde_json::json;
 
@@ -48,7 +49,7 @@ pub fn runs_json(studies: &[Study], baselines: &BTreeMap<String, String>) -> Str
             })
         })
         .collect();
-    format!("{}\n", escape::json(&json!({ "runs": listed }).to_string()))
+    crate::document(counted(listed.len() as u64, "saved run"), json!({ "runs": listed }))
 }
 
 /// Columns beside the places, without the name of a baseline.

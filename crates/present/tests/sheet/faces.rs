@@ -249,8 +249,7 @@ fn the_latency_of_a_durable_write_is_that_of_its_sync_everywhere() {
     let p50 = latency(test.latency_us.unwrap().p50.unwrap() * 1e3);
     let step = present::tables::summary(&row);
     assert!(step.contains(&format!("p50 {p50}")), "{step}");
-    let figures = row.figures().unwrap();
-    assert_eq!(results::Measure::P50.of(&figures).map(latency), Some(p50.clone()));
+    assert_eq!(results::Measure::P50.of(&row).map(latency), Some(p50.clone()));
     // Any other test with syncs names them.
     let other = Row { pattern: "write".into(), ..row };
     let step = present::tables::summary(&other);

@@ -66,7 +66,7 @@ fn what_changed() {
         job.directions.read.bytes /= 2;
     }
     let found = results::changes(&base, &new, &[]);
-    assert_snapshot!(changes(&found, "20261101-a (/data)", "20261108-b (/data)", 80));
+    assert_snapshot!(changes(&found, "20261101-a (/data)", "20261108-b (/data)", &[], 80));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
         .into_iter()
         .filter(|change| change.measure == results::Measure::Iops && change.pattern == "randread")
         .collect();
-    assert_snapshot!(changes(&iops, "20261103", "20261104", 80));
+    assert_snapshot!(changes(&iops, "20261103", "20261104", &[], 80));
     assert_snapshot!(history(&kept[..4], 80));
 }
 

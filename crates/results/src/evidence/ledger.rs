@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 
 use job::ReadWrite;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Seen;
 
 /// Counters of all layers through a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ledger {
     /// At the beginning and end of each stage, and each second.
     pub samples: Vec<LedgerSample>,
@@ -22,10 +23,8 @@ pub struct Ledger {
     /// Looks that were due while the one before had not come back: a hung mount, a machine without a free processor.
     #[serde(default)]
     pub missed: u64,
-    /// Limits of the control groups on the devices when the last stage ended, as [`CgroupIdentity::io`] has them before
-    /// the run: somebody may have set them meanwhile.
-    ///
-    /// [`CgroupIdentity::io`]: super::CgroupIdentity::io
+    /// Limits of the control groups on the devices when the last stage ended, as the storage's control group has
+    /// them before the run: somebody may have set them meanwhile.
     #[serde(default)]
     pub io_limits_after: Seen<Vec<String>>,
     /// Cost of taking the samples: CPU time of the sampler, ns.
@@ -35,7 +34,7 @@ pub struct Ledger {
 }
 
 /// One look at all layers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerSample {
     /// ms since the first stage began.
     pub at_ms: u64,
@@ -61,7 +60,7 @@ pub struct LedgerSample {
 }
 
 /// When a sample was taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Moment {
     /// Before the stage's first I/O.
@@ -74,7 +73,7 @@ pub enum Moment {
 }
 
 /// Bytes and operations, `[read, write]`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LayerCounters {
     /// Bytes.
     pub bytes: ReadWrite<u64>,
@@ -83,7 +82,7 @@ pub struct LayerCounters {
 }
 
 /// This process, from `/proc/self/io` and its clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessCounters {
     /// Bytes that read and write calls moved; the kernel counts neither libaio nor io_uring here.
     pub call_bytes: ReadWrite<u64>,
@@ -94,7 +93,7 @@ pub struct ProcessCounters {
 }
 
 /// Pages of the stage's files, as far as they are among the ledger's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheCounters {
     /// Bytes cached now.
     pub cached_bytes: u64,
@@ -105,7 +104,7 @@ pub struct CacheCounters {
 }
 
 /// A block device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceCounters {
     /// Kernel name.
     pub name: String,
@@ -125,7 +124,7 @@ pub struct DeviceCounters {
 }
 
 /// Where a device stands in the stack behind a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DevicePlace {
     /// Nothing but hardware, a hypervisor or a loop device's file below it.
@@ -138,7 +137,7 @@ pub enum DevicePlace {
 }
 
 /// What crossed the wire.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WireCounters {
     /// Where the bytes were counted: `nfs mountstats`, `sockets of s3fs (pid 12)`, `interface eth0`.
     pub witness: String,
@@ -163,7 +162,7 @@ pub struct WireCounters {
 }
 
 /// TCP connections of a process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SocketCounters {
     /// Bytes received, and sent and acknowledged: `[read, write]`, without headers.
     pub bytes: ReadWrite<u64>,
@@ -175,7 +174,7 @@ pub struct SocketCounters {
 }
 
 /// Counters of one NFS operation of one mount.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NfsOperation {
     /// `READ`, `WRITE`, `COMMIT`, `GETATTR`.
     pub name: String,
@@ -198,7 +197,7 @@ pub struct NfsOperation {
 }
 
 /// The whole machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemCounters {
     /// Dirty bytes of the page cache now.
     pub dirty_bytes: Option<u64>,
@@ -221,7 +220,7 @@ pub struct SystemCounters {
 }
 
 /// A file of the run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileEvidence {
     /// The path.
     pub path: String,
@@ -242,7 +241,7 @@ impl FileEvidence {
 }
 
 /// State of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileState {
     /// Length, bytes.
     pub size_bytes: u64,
@@ -263,7 +262,7 @@ pub struct FileState {
 }
 
 /// What the machine was like.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineEvidence {
     /// The kernel's clock source.
     pub clock_source: Option<String>,

@@ -1,10 +1,12 @@
 //! A fact, or why it is not visible.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A fact that was looked for: its value, or why it cannot be seen from here. Never 0 for unknown, never "ok".
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "Seen_{T}")]
 pub enum Seen<T> {
     /// The fact.
     Value(T),

@@ -1,11 +1,12 @@
 //! The identity of a storage: what `inspect` shows, and what tells whether two runs used the same storage.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Mount, Seen};
 
 /// The storage behind a path, as seen from this machine without any I/O.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Storage {
     /// The path that was asked about.
     pub asked_path: String,
@@ -41,7 +42,7 @@ pub struct Storage {
 }
 
 /// What kind of place a path is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StorageClass {
     /// tmpfs, ramfs.
@@ -64,7 +65,7 @@ pub enum StorageClass {
 }
 
 /// Space of a filesystem, bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Space {
     /// In all.
     pub total_bytes: u64,
@@ -73,7 +74,7 @@ pub struct Space {
 }
 
 /// What the kernel says about direct I/O on a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DirectIo {
     /// Not supported.
@@ -88,7 +89,7 @@ pub enum DirectIo {
 }
 
 /// A whole disk and its queue. What the kernel does not show is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlockDevice {
     /// Kernel name of the whole disk.
     pub name: String,
@@ -120,7 +121,7 @@ pub struct BlockDevice {
 }
 
 /// An NFS mount.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NfsIdentity {
     /// `3`, `4.1`, `4.2`.
     pub version: Option<String>,
@@ -141,7 +142,7 @@ pub struct NfsIdentity {
 }
 
 /// A FUSE mount.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FuseIdentity {
     /// `s3fs`, `sshfs`.
     pub kind: Option<String>,
@@ -156,7 +157,7 @@ pub struct FuseIdentity {
 }
 
 /// The server behind a network mount.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerIdentity {
     /// Address and port.
     pub address: String,
@@ -169,7 +170,7 @@ pub struct ServerIdentity {
 }
 
 /// Limits of control groups.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CgroupIdentity {
     /// Memory, bytes; `Value(None)`: no limit.
     pub memory_bytes: Seen<Option<u64>>,

@@ -1,6 +1,6 @@
 //! Compares a study with a later one: what became faster or slower, and whether the rounds show it.
 
-use super::{Figures, LatencyFigures, Row, Study, Target, Trust};
+use super::{LatencyFigures, Row, Study, Target, Trust};
 use crate::interval::Interval;
 use crate::statistics::{CHANGE_CONFIDENCE, Difference, Estimate, Scatter, mann_whitney, median};
 
@@ -43,11 +43,11 @@ impl Measure {
         matches!(self, Measure::Rate | Measure::Iops)
     }
 
-    /// Its value in a row's figures: bytes per second, 1/s, ns or percent.
-    pub fn of(self, figures: &Figures) -> Option<f64> {
-        let latency = |pick: fn(&LatencyFigures) -> Option<u64>| {
-            figures.total.latency.as_ref().and_then(pick).map(|ns| ns as f64)
-        };
+    /// Its value in a row: bytes per second, 1/s, ns or percent.
+    pub fn of(self, row: &Row) -> Option<f64> {
+        let figures = row.figures()?;
+        let latencies = figures.total.latency.as_ref();
+        let latency = |pick: fn(&LatencyFigures) -> Option<u64>| latencies.and_then(pick).map(|ns| ns as f64);
         match self {
             Measure::Rate => Some(figures.total.durable_bytes_per_s.unwrap_or(figures.total.bytes_per_s)),
             Measure::Iops => Some(figures.total.iops),
@@ -60,7 +60,7 @@ impl Measure {
 
     /// Its values in rounds that have it.
     fn values(self, rows: &[&Row]) -> Vec<f64> {
-        rows.iter().filter_map(|row| self.of(&row.figures()?)).collect()
+        rows.iter().filter_map(|row| self.of(row)).collect()
     }
 }
 

@@ -1,11 +1,12 @@
 //! A finding: a reason not to take a number for what it looks like.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::severity::Severity;
 
 /// Something that was seen in a record and changes what its numbers mean.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// Stable name of the kind: `page-cache`, `unwritten-data`. `fsdyno explain ID` explains it.
     pub id: String,
@@ -38,7 +39,7 @@ impl Finding {
 }
 
 /// A figure of a finding.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Number {
     /// What it is: `device bytes read`.
     pub name: String,
@@ -49,7 +50,7 @@ pub struct Number {
 }
 
 /// How far a row can be trusted: the worst of its findings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
     /// Nothing was found against it.

@@ -1,11 +1,12 @@
 //! A phase of operations on names and small files, which are not the reads and writes of a fio job.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::{JobError, Latency};
 
 /// What one phase did: so many creates, stats, renames.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseRecord {
     /// `create`, `stat-hot`, `rename`, `fsync-directory`.
     pub name: String,

@@ -1,5 +1,6 @@
 //! A study: one question about one or more storages, and all runs that answer it. The store saves studies.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Finding, PhaseRecord, Trust, VerdictRow};
@@ -11,9 +12,10 @@ use crate::saved::{SavedRecordError, reread, upgrade};
 pub const STUDY_SCHEMA_VERSION: u32 = 3;
 
 /// One question and its evidence.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Study {
     /// [`STUDY_SCHEMA_VERSION`] of the writer.
+    #[schemars(extend("const" = STUDY_SCHEMA_VERSION))]
     pub study_schema: u32,
     /// Unique name, sortable by time: `20261121-171502-measure-3f2a`.
     pub id: String,
@@ -46,7 +48,7 @@ pub struct Study {
 }
 
 /// What was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Question {
     /// How fast is it: latency, IOPS, throughput.
@@ -91,7 +93,7 @@ impl Question {
 }
 
 /// A storage that was asked about.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// Its name in tables: `local`, `nfs`; the path when none was given.
     pub name: String,
@@ -102,7 +104,7 @@ pub struct Target {
 }
 
 /// One run of one pattern on one target: the repeats of a pattern are rows that differ in `round` alone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
     /// Index into the study's targets.
     pub target: usize,

@@ -1,11 +1,12 @@
 //! Whether a storage meets a published requirement.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::interval::Interval;
 
 /// A published requirement, with where it was read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Requirement {
     /// Name within its profile: `wal-fsync-p99`.
     pub id: String,
@@ -40,7 +41,7 @@ pub struct Requirement {
 }
 
 /// Which side is good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
     /// The figure must not be above.
@@ -52,7 +53,7 @@ pub enum Bound {
 }
 
 /// What a published figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RequirementKind {
     /// The vendor demands it.
@@ -69,7 +70,7 @@ pub enum RequirementKind {
 
 /// How well the source is known: A the vendor's own text, B seen in part, through a copy or in an older version,
 /// C second-hand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Confidence {
     /// The vendor's own text.
     A,
@@ -80,7 +81,7 @@ pub enum Confidence {
 }
 
 /// The answer to one requirement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The whole interval is on the good side.
@@ -96,7 +97,7 @@ pub enum Verdict {
 }
 
 /// Whose test gave the figure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestOrigin {
     /// The vendor's own words.
@@ -142,7 +143,7 @@ impl Verdict {
 }
 
 /// A requirement and its answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VerdictRow {
     /// What was asked.
     pub requirement: Requirement,
