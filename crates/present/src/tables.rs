@@ -12,7 +12,7 @@ mod smallfiles;
 mod sweep;
 mod table;
 
-pub(crate) use compare::verdict;
+pub(crate) use compare::{standing, verdict};
 
 pub use changes::{changes, changes_json, history, history_json};
 pub use check::{ListedProfile, profiles, profiles_json};

@@ -207,7 +207,7 @@ pub(crate) fn verdict(grid: &Grid<'_>) -> Vec<String> {
 }
 
 /// Which target is ahead in a pattern, as far as the rounds show it.
-fn standing(line: &Line<'_>, targets: &[String]) -> String {
+pub(crate) fn standing(line: &Line<'_>, targets: &[String]) -> String {
     let standing = Standing::of(line);
     let left_out: Vec<String> = standing.left_out.iter().map(|index| targets[*index].clone()).collect();
     let mut text = match (standing.lead(line), &standing.ranks[..]) {
