@@ -94,14 +94,41 @@ pub(crate) fn screenshot(browser: &Path, page: &Path, look: &Look) -> PathBuf {
     picture
 }
 
-/// Prints the page; the PDF.
-pub(crate) fn paper(browser: &Path, page: &Path) -> PathBuf {
-    let pdf = folder().join("print.pdf");
-    let mut command = command(browser, "print");
+/// Prints the page, and tells of each sheet of paper which share of its height is used. `None`, told on stderr: nothing
+/// here makes pictures of a PDF.
+pub(crate) fn paper(browser: &Path, page: &Path) -> Option<Vec<f64>> {
+    let name = page.file_stem().expect("a name").to_string_lossy().into_owned();
+    let pdf = folder().join(format!("{name}.pdf"));
+    let mut command = command(browser, &format!("print-{name}"));
     command.args(["--no-pdf-header-footer".into(), format!("--print-to-pdf={}", pdf.display())]);
     command.arg(format!("file://{}", page.display()));
     run(command);
-    pdf
+    let pictures = folder().join(format!("{name}-paper"));
+    let _ = std::fs::remove_dir_all(&pictures);
+    std::fs::create_dir(&pictures).expect("the build directory is writable");
+    let drawn = Command::new("pdftoppm").args(["-r", "60", "-gray"]).arg(&pdf).arg(pictures.join("page")).status();
+    match drawn {
+        Ok(status) => assert!(status.success()),
+        Err(error) => {
+            testkit::skip(&format!("no pictures of the paper: no pdftoppm ({error}; apt-get install poppler-utils)"));
+            return None;
+        }
+    }
+    let mut files: Vec<PathBuf> =
+        pictures.read_dir().expect("pictures").map(|file| file.expect("a file").path()).collect();
+    files.sort();
+    Some(files.iter().map(|file| used(&std::fs::read(file).expect("a picture"))).collect())
+}
+
+/// The share of a picture's height (a binary PGM) down to its last row that is not white.
+fn used(picture: &[u8]) -> f64 {
+    let mut header = picture.split(|byte| byte.is_ascii_whitespace());
+    let mut word = || std::str::from_utf8(header.next().expect("a header")).expect("ASCII");
+    assert_eq!(word(), "P5");
+    let (width, height): (usize, usize) = (word().parse().expect("a width"), word().parse().expect("a height"));
+    let rows = &picture[picture.len() - width * height..];
+    let last = rows.chunks(width).rposition(|row| row.iter().any(|grey| *grey < 200));
+    last.map_or(0.0, |row| (row + 1) as f64 / height as f64)
 }
 
 /// Runs a script in a copy of the page that allows it, in a frame of that size (a window is never as narrow as a

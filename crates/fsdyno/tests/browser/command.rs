@@ -67,7 +67,11 @@ fn runs_of_fio_command_lines_have_sheets() {
     good(&place, &format!("{jobs} --record=run.json --output=printed"));
     good(&place, "report run.json study.json -o both.html");
     let page = place.read("both.html");
-    assert!(page.contains(">first</h") && page.contains(">second</h") && page.contains("stat, names cached"));
+    assert!(
+        page.contains("<code>first</code>")
+            && page.contains("<code>second</code>")
+            && page.contains("stat, names cached")
+    );
     assert!(page.contains("--name=first"), "the command stands there");
     let csv = good(&place, "report run.json study.json --as csv").stdout;
     assert_eq!(csv.matches("study,target").count(), 1);

@@ -36,7 +36,8 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<Standing> {
 }
 
 impl Standing {
-    fn of(grid: &Grid<'_>, line: &Line<'_>) -> Standing {
+    /// Who is ahead in this line.
+    pub(crate) fn of(grid: &Grid<'_>, line: &Line<'_>) -> Standing {
         let ranking = Ranking::of(line);
         let lead = ranking.lead(line);
         let name = |index: usize| grid.targets[index].clone();

@@ -1,47 +1,41 @@
-//! What was found against the numbers: the reason a number is not what it looks like, and the next step.
+//! What was found: why a number is not what it looks like, and the next step. The worst first, each a card.
 
 use maud::{Markup, html};
-use results::{Note, Severity, Trust};
+use results::{Severity, Trust};
 
 use super::place::{Place, badge};
 use crate::headline::{Found, Headline};
 use crate::summary::Grid;
 
+/// More cards than this are folded away; paper shows them all.
+const OPEN_MAX: usize = 3;
+
 pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
-    let (against, worth_knowing): (Vec<&Found>, Vec<&Found>) =
-        headline.findings.iter().partition(|found| found.is_against());
-    let several_targets = grid.targets.len() > 1;
-    let notes = notes(grid);
-    let errors: Vec<(&str, &str, String)> = grid
-        .cells()
-        .filter_map(|(line, target, cell)| Some((line.title.as_str(), grid.targets[target].as_str(), cell.error()?)))
-        .collect();
-    if grid.lines.is_empty() && notes.is_empty() {
+    if grid.lines.is_empty() {
         return html! {};
     }
+    let several_targets = grid.targets.len() > 1;
+    let errors = grid.cells().filter_map(|(line, target, cell)| {
+        let place = if several_targets { format!("{} · ", grid.targets[target]) } else { String::new() };
+        Some(html! { li.finding.invalid {
+            p.finding-head { (badge(Trust::Invalid)) " " strong { (place) (line.title) } }
+            p { "Failed with an error: " (sentence(&cell.error()?)) }
+        } })
+    });
+    let found = headline.findings.iter().map(|found| card(found, several_targets, place));
+    let cards: Vec<Markup> = errors.chain(found).collect();
+    let (first, more) = cards.split_at(cards.len().min(OPEN_MAX));
     place.section(
         "findings",
         "Findings",
         html! {
-            @if against.is_empty() && errors.is_empty() {
-                p { "No findings against these numbers." }
+            @if cards.is_empty() { p { "Nothing was found against the figures." } } @else {
+                ul.findings { @for card in first { (card) } }
             }
-            @if !errors.is_empty() { ul.findings { @for (title, target, error) in &errors {
-                li.finding.invalid {
-                    p.finding-head { (badge(Trust::Invalid)) " " strong { (target) } " · " (title) }
-                    p { "Failed with an error: " (error) "." }
-                }
-            } } }
-            @if !against.is_empty() { ul.findings { @for found in &against { (item(found, several_targets, place)) } } }
-            @if !worth_knowing.is_empty() {
-                details { summary { "Worth knowing (" (worth_knowing.len()) ")" }
-                    ul.findings { @for found in &worth_knowing { (item(found, several_targets, place)) } }
-                }
-            }
-            @if !notes.is_empty() {
-                details open[notes.iter().any(|note| note.severity > Severity::Info)] {
-                    summary { "How it was done (" (notes.len()) ")" }
-                    ul.notes { @for note in &notes { (note_item(note)) } }
+            @if !more.is_empty() {
+                details.printed {
+                    summary { (more.len()) " more " (if more.len() == 1 { "finding" } else { "findings" }) }
+                    ul.findings { @for card in more { (card) } }
                 }
             }
         },
@@ -55,7 +49,7 @@ pub(super) fn anchor(place: &Place, target: usize, id: &str) -> String {
     place.id(&format!("finding-{target}-{plain}"))
 }
 
-fn item(found: &Found, several_targets: bool, place: &Place) -> Markup {
+fn card(found: &Found, several_targets: bool, place: &Place) -> Markup {
     let trust = if found.severity == Severity::Invalid { Trust::Invalid } else { Trust::Caution };
     let class = if found.is_against() { trust.word() } else { "info" };
     html! {
@@ -63,10 +57,10 @@ fn item(found: &Found, several_targets: bool, place: &Place) -> Markup {
             p.finding-head {
                 @if found.is_against() { (badge(trust)) " " }
                 @if several_targets { strong { (found.target) } " · " }
-                strong { (found.title) } " · " code { (found.id) }
+                strong { (found.title) } " " code.muted { (found.id) }
             }
             @for cause in found.sentences() { p { (sentence(&cause)) } }
-            @if !found.next.trim().is_empty() { p.next { span { "Next" } " " (found.next) } }
+            @if !found.next.trim().is_empty() { p.next { strong { "Next: " } (found.next) } }
         }
     }
 }
@@ -75,33 +69,4 @@ fn item(found: &Found, several_targets: bool, place: &Place) -> Markup {
 fn sentence(text: &str) -> String {
     let text = text.trim_end();
     if text.ends_with(['.', '!', '?', ':']) { text.to_owned() } else { format!("{text}.") }
-}
-
-/// Notes of the study and of its runs, each once, the grave ones first.
-fn notes<'a>(grid: &Grid<'a>) -> Vec<&'a Note> {
-    let study = grid.study;
-    let of_runs = study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.notes);
-    let mut notes: Vec<&Note> = Vec::new();
-    for note in study.notes.iter().chain(of_runs) {
-        if !notes.iter().any(|known| known.id == note.id && known.text == note.text && known.job == note.job) {
-            notes.push(note);
-        }
-    }
-    notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
-    notes
-}
-
-fn note_item(note: &Note) -> Markup {
-    let word = match note.severity {
-        Severity::Info => None,
-        Severity::Caution => Some(Trust::Caution),
-        Severity::Invalid => Some(Trust::Invalid),
-    };
-    html! {
-        li {
-            @if let Some(trust) = word { (badge(trust)) " " }
-            @if let Some(job) = &note.job { strong { (job) } ": " }
-            (sentence(&note.text)) " " code.muted { (note.id) }
-        }
-    }
 }

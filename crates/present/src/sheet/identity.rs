@@ -18,15 +18,16 @@ enum Fact {
 
 pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
     let storages = storages(grid);
-    if storages.is_empty() {
+    let machine = machine(grid);
+    if storages.is_empty() && machine.is_empty() {
         return html! {};
     }
     let deeper = place.deeper();
     place.section(
         "storage",
-        if storages.len() == 1 { "The storage" } else { "The storages" },
+        "Storage and machine",
         html! {
-            div.cards {
+            div.cards.single[storages.len() == 1] {
                 @for (index, (name, storage)) in storages.iter().enumerate() {
                     div.card {
                         (deeper.heading(&format!("storage-{}", index + 1), html! {
@@ -37,9 +38,32 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
                         @if **storage == Storage::default() { p.missing { "The storage was not inspected." } } @else { (card(storage)) }
                     }
                 }
+                div.card {
+                    (deeper.heading("machine", html! { "Machine" }))
+                    (list(&machine))
+                    @if machine.is_empty() { p.missing { "The machine was not recorded." } }
+                }
             }
         },
     )
+}
+
+fn machine(grid: &Grid<'_>) -> Vec<Fact> {
+    let (host, name) = (&grid.study.host, &grid.study.host_name);
+    let clock = host.clock.as_ref().map(|clock| {
+        let drift = clock.drift_ppm.map(|drift| format!(", drifts by {} ppm", number(drift))).unwrap_or_default();
+        format!("{}, {} ns a reading{drift}", clock.source, number(clock.cost_ns))
+    });
+    [
+        ("Name", name.clone()),
+        ("Kernel", host.kernel.clone()),
+        ("CPUs", host.cpus.map(|cpus| cpus.to_string())),
+        ("Memory", host.memory_bytes.map(binary_bytes)),
+        ("Clock", clock),
+    ]
+    .into_iter()
+    .filter_map(|(name, text)| Some(Fact::Known(name, text?)))
+    .collect()
 }
 
 /// The targets' storages; of a fio command line, those that its run looked at.
@@ -65,20 +89,22 @@ fn storages<'a>(grid: &'a Grid<'_>) -> Vec<(String, &'a Storage)> {
 }
 
 fn card(storage: &Storage) -> Markup {
-    let facts = facts(storage);
     html! {
-        dl.card-facts {
-            @for fact in &facts {
+        (list(&facts(storage)))
+        @for remark in &storage.remarks { p.remark { (badge(results::Trust::Caution)) " " (remark) } }
+    }
+}
+
+fn list(facts: &[Fact]) -> Markup {
+    html! {
+        @if !facts.is_empty() { dl.card-facts {
+            @for fact in facts {
                 @match fact {
                     Fact::Known(name, text) => div { dt { (name) } dd { (text) } },
                     Fact::NotVisible(name, reason) => div { dt { (name) } dd.muted { "not visible: " (reason) } },
                 }
             }
-        }
-        @if let Some(mount) = storage.mount.value().filter(|mount| !mount.options.is_empty()) {
-            details { summary { "Mount options" } p.options { code { (mount.options.join(",")) } } }
-        }
-        @for remark in &storage.remarks { p.remark { (badge(results::Trust::Caution)) " " (remark) } }
+        } }
     }
 }
 
@@ -88,6 +114,9 @@ fn facts(storage: &Storage) -> Vec<Fact> {
         Seen::Value(mount) => {
             facts.push(Fact::Known("Filesystem", mount.fstype.clone()));
             facts.push(Fact::Known("Mounted", format!("{} at {}", mount.source, mount.mount_point.display())));
+            if !mount.options.is_empty() {
+                facts.push(Fact::Known("Options", mount.options.join(", ")));
+            }
         }
         Seen::NotVisible(reason) => facts.push(Fact::NotVisible("Mounted", reason.clone())),
     }

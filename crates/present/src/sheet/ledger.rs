@@ -1,45 +1,129 @@
-//! The byte ledger of a cell: what went through each layer, all rounds together.
+//! The byte ledger: what went through each layer, all rounds of a test together.
 
+use maud::{Markup, html};
+use results::ReadWrite;
 use results::evidence::{DeviceCounters, LedgerSample, Seen, StorageClass};
-use results::{ReadWrite, Transfer};
 
-use crate::quantity::bytes;
-use crate::summary::{Cell, Repeat};
+use super::place::{Place, place_of, test};
+use super::table::{Row, Table};
+use crate::quantity::{bytes, listed, percent};
+use crate::summary::{Cell, Grid, Repeat};
+
+pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+    let flows: Vec<(&str, usize, Flow)> = grid
+        .cells()
+        .filter_map(|(line, target, cell)| Some((&*line.pattern, target, Flow::of(cell, class(target, cell, grid))?)))
+        .collect();
+    if flows.is_empty() {
+        return html! {};
+    }
+    let mut table = Table::new().words("Test").words("Place").numbers("Application").numbers("Read and write calls");
+    table = table.numbers("Page cache").numbers("Device").numbers("Wire").numbers("Reached the storage");
+    for (index, (name, target, flow)) in flows.iter().enumerate() {
+        let text = |words: String| Some(html! { (words) });
+        let cache = flow.cache.value().map(|cache| {
+            let dirty =
+                cache.dirty_after.filter(|dirty| *dirty > 0).map(|dirty| format!(", {} dirty", bytes(dirty as f64)));
+            format!("{} → {}{}", bytes(cache.before as f64), bytes(cache.after as f64), dirty.unwrap_or_default())
+        });
+        table.row(Row {
+            begins: index == 0 || flows[index - 1].0 != *name,
+            is_void: false,
+            cells: vec![
+                Some(test(name)),
+                place_of(grid, *target),
+                text(amount(flow.application)),
+                flow.process.value().and_then(|calls| text(amount(*calls))),
+                cache.and_then(text),
+                flow.devices.value().copied().flatten().and_then(|moved| text(amount(moved))),
+                flow.wire.value().and_then(|wire| text(amount(wire.bytes))),
+                flow.reached().and_then(|share| text(percent(share))),
+            ],
+        });
+    }
+    place.section(
+        "ledger",
+        "Ledger",
+        html! {
+            (table.shown("wide ledger", "The bytes in each layer, from the application to the storage, all rounds together. Where \
+                a layer has fewer, a cache answered reads or still holds writes."))
+            @let remarks = remarks(&flows, grid);
+            @if !remarks.is_empty() { ul.remarks { @for remark in remarks { li { (remark) } } } }
+        },
+    )
+}
+
+/// What was not visible and why, and who counted the bytes on the wire: each once, with its places.
+fn remarks(flows: &[(&str, usize, Flow)], grid: &Grid<'_>) -> Vec<String> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for (_, target, flow) in flows {
+        let hidden = flow.not_visible().into_iter().map(|(layer, reason)| format!("{layer} not visible, {reason}"));
+        let shared = |wire: &Wire| if wire.exclusive { "" } else { ", which others use too" };
+        let wire = flow.wire.value().map(|wire| format!("wire counted by {}{}", wire.witness, shared(wire)));
+        for words in hidden.chain(wire) {
+            let name = &grid.targets[*target];
+            match all.iter_mut().find(|(known, _)| *known == words) {
+                Some((_, names)) if names.contains(name) => {}
+                Some((_, names)) => names.push(name.clone()),
+                None => all.push((words, vec![name.clone()])),
+            }
+        }
+    }
+    let several = grid.targets.len() > 1;
+    all.into_iter().map(|(words, names)| if several { format!("{}: {words}", listed(&names)) } else { words }).collect()
+}
+
+/// The kind of place; of a fio command line, that of its first storage.
+fn class(target: usize, cell: &Cell<'_>, grid: &Grid<'_>) -> StorageClass {
+    let of_run = || Some(cell.repeats.first()?.run()?.storages().next()?.class);
+    let of_target = grid.study.targets.get(target).map(|target| target.storage.class);
+    of_target.filter(|class| *class != StorageClass::Unknown).or_else(of_run).unwrap_or_default()
+}
+
+/// `4.29 GB read, 1.2 GB written`.
+fn amount(counted: Bytes) -> String {
+    match (counted.read, counted.write) {
+        (0, 0) => "no bytes".to_owned(),
+        (read, 0) => format!("{} read", bytes(read as f64)),
+        (0, written) => format!("{} written", bytes(written as f64)),
+        (read, written) => format!("{} read, {} written", bytes(read as f64), bytes(written as f64)),
+    }
+}
 
 /// Bytes read and written through one layer.
-pub(super) type Bytes = ReadWrite<u64>;
+type Bytes = ReadWrite<u64>;
 
 /// What the layers of a cell saw.
-pub(super) struct Flow {
-    pub(super) application: Bytes,
-    pub(super) process: Seen<Bytes>,
-    pub(super) cache: Seen<CacheChange>,
+struct Flow {
+    application: Bytes,
+    process: Seen<Bytes>,
+    cache: Seen<CacheChange>,
     /// `None`: there are no block devices behind these files.
-    pub(super) devices: Seen<Option<Bytes>>,
-    pub(super) wire: Seen<Wire>,
+    devices: Seen<Option<Bytes>>,
+    wire: Seen<Wire>,
     /// Bytes of this storage cross a wire.
-    pub(super) wired: bool,
+    wired: bool,
 }
 
 /// The page cache of the files before and after, bytes; of the last round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct CacheChange {
-    pub(super) before: u64,
-    pub(super) after: u64,
-    pub(super) dirty_after: Option<u64>,
+struct CacheChange {
+    before: u64,
+    after: u64,
+    dirty_after: Option<u64>,
 }
 
 /// What crossed the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wire {
-    pub(super) bytes: Bytes,
-    pub(super) witness: String,
-    pub(super) exclusive: bool,
+struct Wire {
+    bytes: Bytes,
+    witness: String,
+    exclusive: bool,
 }
 
 impl Flow {
     /// `None`: there is no ledger.
-    pub(super) fn of(cell: &Cell<'_>, class: StorageClass) -> Option<Flow> {
+    fn of(cell: &Cell<'_>, class: StorageClass) -> Option<Flow> {
         let mut flows = cell.repeats.iter().filter_map(of_repeat);
         let first = flows.next()?;
         let local = [StorageClass::Memory, StorageClass::Block, StorageClass::Device, StorageClass::HostShare];
@@ -69,7 +153,7 @@ impl Flow {
     }
 
     /// The layers that could not be seen, each with its reason.
-    pub(super) fn not_visible(&self) -> Vec<(&'static str, &str)> {
+    fn not_visible(&self) -> Vec<(&'static str, &str)> {
         [
             ("process", self.process.reason()),
             ("page cache", self.cache.reason()),
@@ -81,41 +165,11 @@ impl Flow {
         .collect()
     }
 
-    /// The lowest layer that saw the bytes: where the storage is reached.
-    fn storage(&self) -> Option<(&'static str, Bytes)> {
-        let wire = self.wire.value().map(|wire| ("the wire", wire.bytes));
-        wire.or_else(|| Some(("the device", self.devices.value().copied().flatten()?)))
-    }
-
-    /// In a sentence, which share of the bytes reached the storage.
-    pub(super) fn sentence(&self) -> String {
-        let Some((layer, below)) = self.storage() else {
-            let below = match self.devices {
-                Seen::Value(None) if !self.wired => "there is no device and no network below: memory answered",
-                _ => "the layers below are not visible",
-            };
-            return format!("{} by the application; {below}.", amount(self.application));
-        };
-        let parts: Vec<String> = [("read", "carried", Transfer::Read), ("written", "took", Transfer::Write)]
-            .into_iter()
-            .filter(|(_, _, way)| self.application[*way] > 0)
-            .map(|(done, verb, way)| {
-                let (asked, seen) = (self.application[way] as f64, below[way] as f64);
-                let share = crate::quantity::number(seen * 100.0 / asked);
-                format!("Of {} {done}, {layer} {verb} {} ({share}\u{a0}%)", bytes(asked), bytes(seen))
-            })
-            .collect();
-        if parts.is_empty() { "The application moved no bytes.".to_owned() } else { format!("{}.", parts.join(". ")) }
-    }
-}
-
-/// `4.29 GB read, 1.2 GB written`.
-pub(super) fn amount(counted: Bytes) -> String {
-    match (counted.read, counted.write) {
-        (0, 0) => "no bytes".to_owned(),
-        (read, 0) => format!("{} read", bytes(read as f64)),
-        (0, written) => format!("{} written", bytes(written as f64)),
-        (read, written) => format!("{} read, {} written", bytes(read as f64), bytes(written as f64)),
+    /// Which share of the bytes reached the lowest layer that saw them, percent.
+    fn reached(&self) -> Option<f64> {
+        let wire = self.wire.value().map(|wire| wire.bytes);
+        let below = wire.or_else(|| self.devices.value().copied().flatten())?;
+        (self.application.sum() > 0).then(|| below.sum() as f64 * 100.0 / self.application.sum() as f64)
     }
 }
 

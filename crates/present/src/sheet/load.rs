@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use results::{JobRecord, Question};
 
 use super::chart::points::{self, Asked, Axis, Path, Point};
-use super::place::{Place, scrolling};
+use super::place::Place;
 use crate::quantity::shortened;
 use crate::summary::{Cell, Grid, Lane, Metric};
 
@@ -23,8 +23,8 @@ pub(super) fn figure(grid: &Grid<'_>, place: &Place) -> Markup {
         return html! {};
     };
     html! {
-        figure {
-            (scrolling(&format!("Chart: {}", title.to_lowercase()), chart))
+        figure.load {
+            (chart)
             figcaption { strong { (title) "." }
                 @if asked == Asked::Load {
                     " From the intended start of a request, including its time in the queue: solid p99, dashed p50. "
@@ -40,7 +40,7 @@ pub(super) fn figure(grid: &Grid<'_>, place: &Place) -> Markup {
 
 /// With one block size, people think in IOPS; several compare in bytes.
 fn axis(grid: &Grid<'_>) -> Axis {
-    let mut blocks = grid.cells().filter_map(|(_, _, cell)| block_bytes(cell.repeats.first()?.merged.as_ref()?));
+    let mut blocks = grid.tests().filter_map(|(_, _, cell)| block_bytes(cell.repeats.first()?.merged.as_ref()?));
     let first = blocks.next();
     if blocks.all(|block| Some(block) == first) { Axis::Iops } else { Axis::Megabytes }
 }
@@ -54,7 +54,7 @@ fn block_bytes(job: &JobRecord) -> Option<u32> {
 /// One path per target and kind of request, by depth or load; `word` is what stands before their number.
 fn paths(grid: &Grid<'_>, word: &str, axis: Axis) -> Vec<Path> {
     let mut found: Vec<(usize, &str, Path)> = Vec::new();
-    for (line, target, cell) in grid.cells() {
+    for (line, target, cell) in grid.tests() {
         let Some((kind, number)) = cell.repeats.first().and_then(|repeat| repeat.row.numbered(word)) else { continue };
         let Some(point) = point(number, cell, axis) else { continue };
         match found.iter_mut().find(|(of, known, _)| *of == target && *known == kind) {

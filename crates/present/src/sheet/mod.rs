@@ -7,28 +7,28 @@
 
 mod answer;
 mod chart;
-mod commands;
-mod comparison;
+mod charts;
 mod course;
+mod figures;
 mod findings;
+mod glance;
 mod identity;
-mod latency;
 mod ledger;
 mod load;
 mod page;
-mod pattern;
-mod phases;
 mod place;
-mod raw;
+mod reproduce;
 mod series;
+mod table;
 mod tiles;
+mod verdicts;
 
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 use results::{Question, Study};
 
 use crate::headline::Headline;
-use crate::quantity::{binary_bytes, listed, shortened};
+use crate::quantity::{binary_bytes, counted, listed, shortened};
 use crate::summary::Grid;
 use place::Place;
 
@@ -55,7 +55,7 @@ pub fn html(studies: &[Study], options: &SheetOptions) -> String {
         header.masthead {
             p.brand { "fsdyno " span { "dyno sheet" } }
             h1 { (shortened(&title, 160)) }
-            @if let [grid] = &grids[..] { (facts(grid, &options.zone)) }
+            @if let [grid] = &grids[..] { (when_and_where(grid, &options.zone)) }
         }
         @if grids.is_empty() { p.missing { "There are no runs to show." } }
         @for (index, grid) in grids.iter().enumerate() {
@@ -65,7 +65,7 @@ pub fn html(studies: &[Study], options: &SheetOptions) -> String {
                 @let place = Place::new(&format!("s{}", index + 1), 2);
                 article.study {
                     (place.heading("title", html! { (shortened(&study_title(grid), 160)) }))
-                    (facts(grid, &options.zone))
+                    (when_and_where(grid, &options.zone))
                     (study(grid, &place.deeper()))
                 }
             }
@@ -79,13 +79,14 @@ fn study(grid: &Grid<'_>, place: &Place) -> Markup {
     let headline = Headline::of_grid(grid);
     html! {
         (answer::section(grid, &headline, place))
+        (charts::section(grid, place))
         (findings::section(grid, &headline, place))
+        (answer::why(grid, &headline, place))
+        (figures::section(grid, &headline, place))
+        (verdicts::section(grid, place))
         (identity::section(grid, place))
-        (comparison::section(grid, place))
-        (phases::section(grid, place))
-        (pattern::sections(grid, place))
-        (commands::section(grid, place))
-        (raw::section(grid, place))
+        (ledger::section(grid, place))
+        (reproduce::section(grid, place))
     }
 }
 
@@ -102,35 +103,34 @@ fn study_title(grid: &Grid<'_>) -> String {
         let jobs: Vec<String> = grid.lines.iter().map(|line| shortened(&line.title, 40)).collect();
         return if jobs.is_empty() { "A run without results".to_owned() } else { jobs.join(", ") };
     }
-    let names: Vec<String> = grid.targets.iter().map(|name| shortened(name, 40)).collect();
+    let names: Vec<String> = match &grid.study.targets[..] {
+        [only] if !only.path.is_empty() => vec![shortened(place::path(only), 80)],
+        _ => grid.targets.iter().map(|name| shortened(name, 40)).collect(),
+    };
     grid.study.question.title(&if names.is_empty() { "nothing".to_owned() } else { listed(&names) })
 }
 
-/// When, where and with what.
-fn facts(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
+/// When and on which machine, in a line.
+fn when_and_where(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
     let study = grid.study;
     let host = &study.host;
-    let clock = host.clock.as_ref().map(|clock| format!("clock {}", clock.source));
-    let machine: Vec<String> = [
+    let mount = match &study.targets[..] {
+        [only] => only.storage.mount.value().map(|mount| format!("{} on {}", mount.fstype, mount.source)),
+        _ => None,
+    };
+    let facts: Vec<String> = [
+        mount,
+        Some(crate::calendar::span(study.started_ms, study.ended_ms, zone)),
         study.host_name.clone(),
         host.kernel.clone(),
-        host.cpus.map(|cpus| format!("{cpus} CPUs")),
+        host.cpus.map(|cpus| counted(u64::from(cpus), "CPU")),
         host.memory_bytes.map(|bytes| format!("{} of memory", binary_bytes(bytes))),
-        clock,
     ]
     .into_iter()
     .flatten()
     .collect();
     html! {
-        dl.facts {
-            div { dt { "Run" } dd { (crate::calendar::span(study.started_ms, study.ended_ms, zone)) } }
-            div { dt { "Machine" } dd {
-                @if machine.is_empty() { "not recorded" } @else { (machine.join(" · ")) }
-            } }
-            div { dt { "Question" } dd { (study.question.word()) } }
-            div { dt { "Written by" } dd { (study.version) } }
-            div { dt { "Record" } dd { code { (shortened(&study.id, 80)) } } }
-        }
+        p.facts { (facts.join(" · ")) }
         @if !study.complete {
             p.alarm { strong { "Stopped early. " } "These are the results until then." }
         }
@@ -138,27 +138,20 @@ fn facts(grid: &Grid<'_>, zone: &TimeZone) -> Markup {
 }
 
 fn how_to_read(grids: &[Grid<'_>]) -> Markup {
-    let rounds = grids.iter().map(Grid::rounds).max().unwrap_or(0);
+    let is_compared = grids.iter().any(|grid| grid.targets.len() > 1 && grid.rounds() > 1);
     html! {
         footer {
-            h2 id="reading" { "How to read this sheet" }
-            ul {
-                li { "MB is 1,000,000 bytes; KiB, MiB and GiB are powers of two." }
-                @if rounds > 1 {
-                    li { "Rates are medians of the rounds. Percentiles are over the requests of all rounds, "
-                        "never averages of percentiles. Writes count when they are durable: syncs and "
-                        "closes included." }
-                    li { "× baseline is the median of the rounds' own ratios: what slows a whole round cancels out, so "
-                        "it can differ from the ratio of the two medians. An interval contains the true median with "
-                        "the given confidence, whatever the distribution. If the interval of × baseline contains 1, no "
-                        "difference is shown, and there is no winner." }
+            p {
+                "MB is 1,000,000 bytes; KiB, MiB and GiB are powers of two. "
+                strong { "ok" } ": nothing was found against the figure. " strong { "caution" } ": the figure needs care. "
+                strong { "invalid" } ": it answers another question; it is shown but not compared. "
+                "“Not visible” means that it could not be seen from this machine, never zero or fine."
+                @if is_compared {
+                    " × baseline is the median of the rounds' own ratios: what slows a whole round cancels out. If its interval \
+                     contains 1, no difference is shown."
                 }
-                li { strong { "ok" } ": no findings against the number. " strong { "caution" }
-                    ": the number needs care. " strong { "invalid" }
-                    ": the number answers another question; it is shown but not compared." }
-                li { "“Not visible” means that fsdyno looked for a fact and could not see it from this machine; the "
-                    "reason is next to it. It never means zero or fine." }
             }
+            p { @for grid in grids { "Record " code { (shortened(&grid.study.id, 80)) } ", written by " (grid.study.version) ". " } }
         }
     }
 }

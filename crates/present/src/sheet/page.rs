@@ -4,13 +4,9 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
-/// uPlot 1.6.32, MIT; its licence stands beside it, and in the page.
-const UPLOT_SCRIPT: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.iife.min.js");
-const UPLOT_STYLE: &str = include_str!("../../vendor/uplot-1.6.32/uPlot.min.css");
-const UPLOT_LICENCE: &str = include_str!("../../vendor/uplot-1.6.32/LICENSE");
 
 /// SHA-256 of the page's only script, as its policy names it. A test computes it.
-const SCRIPT_HASH: &str = "sha256-KiTHTZw76HBRuhmC8u219c+z6ncWjDGJ8OFWH7DnEvM=";
+const SCRIPT_HASH: &str = "sha256-yQ5SG9nTQ+RkyJBlGkW9cWfhFyz2ZcOvOjNJ6XgmM8s=";
 
 /// The whole file.
 pub(super) fn document(title: &str, content: Markup) -> String {
@@ -28,21 +24,15 @@ pub(super) fn document(title: &str, content: Markup) -> String {
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content="fsdyno";
                 title { (title) " – fsdyno" }
-                style { (PreEscaped(UPLOT_STYLE)) (PreEscaped(STYLE)) }
+                style { (PreEscaped(STYLE)) }
             }
             body {
                 main { (content) }
-                (PreEscaped(format!("<!-- uPlot 1.6.32\n{UPLOT_LICENCE}-->")))
-                script { (PreEscaped(script())) }
+                script { (PreEscaped(SCRIPT)) }
             }
         }
     };
     results::escape::html(&page.into_string()).into_owned()
-}
-
-/// The page's only script.
-fn script() -> String {
-    format!("{UPLOT_SCRIPT}\n{SCRIPT}")
 }
 
 #[cfg(test)]
@@ -53,13 +43,13 @@ mod tests {
 
     #[test]
     fn the_policy_names_the_script() {
-        let digest = Sha256::digest(script().as_bytes());
+        let digest = Sha256::digest(SCRIPT.as_bytes());
         let hash = format!("sha256-{}", base64::engine::general_purpose::STANDARD.encode(digest));
         assert_eq!(SCRIPT_HASH, hash, "the script has changed: SCRIPT_HASH follows it");
     }
 
     #[test]
     fn nothing_in_the_script_ends_it() {
-        assert!(!script().to_lowercase().contains("</script") && !STYLE.contains("</"));
+        assert!(!SCRIPT.to_lowercase().contains("</script") && !STYLE.contains("</"));
     }
 }

@@ -1,7 +1,10 @@
 //! Where in the page something stands: names stay unique with several studies, and headings in order.
 
 use maud::{Markup, html};
-use results::Trust;
+use results::{Target, Trust};
+
+use crate::quantity::shortened;
+use crate::summary::Grid;
 
 /// A place in the page's outline.
 #[derive(Clone)]
@@ -49,17 +52,50 @@ impl Place {
     }
 }
 
-/// Something wide that scrolls by itself, with the keyboard too.
-pub(super) fn scrolling(name: &str, content: Markup) -> Markup {
-    html! { div.scroll role="group" aria-label=(name) tabindex="0" { (content) } }
+/// A longer name may be broken anywhere.
+const LONG: usize = 24;
+
+/// The name of a test, as it stands everywhere.
+pub(super) fn test(name: &str) -> Markup {
+    html! { code class=[(name.chars().count() > LONG).then_some("long")] { (shortened(name, 60)) } }
+}
+
+/// The path of a storage, as it is from everywhere.
+pub(super) fn path(target: &Target) -> &str {
+    let resolved = target.storage.resolved_path.value().filter(|_| !target.path.starts_with('/'));
+    resolved.map_or(&target.path, String::as_str)
+}
+
+/// The name of a storage in its colour; `None`: there is only one.
+pub(super) fn place_of(grid: &Grid<'_>, target: usize) -> Option<Markup> {
+    (grid.targets.len() > 1).then(|| named(grid, target))
+}
+
+/// The name of a storage in its colour.
+pub(super) fn named(grid: &Grid<'_>, target: usize) -> Markup {
+    html! { span.place {
+        span class=(format!("swatch {}", super::chart::colour(target))) aria-hidden="true" {}
+        span { (shortened(&grid.targets[target], 12)) }
+    } }
 }
 
 /// The word and the sign of a trust: never the colour alone.
 pub(super) fn badge(trust: Trust) -> Markup {
-    let sign = match trust {
+    html! { span class=(format!("badge {}", trust.word())) { span aria-hidden="true" { (sign(trust)) } " " (trust.word()) } }
+}
+
+/// The sign of a trust that is not ok, where there is no room for the word; a legend explains it.
+pub(super) fn mark(trust: Trust) -> Markup {
+    html! { @if trust > Trust::Ok {
+        span class=(format!("badge {}", trust.word())) title=(trust.word()) { span aria-hidden="true" { (sign(trust)) }
+            span.unseen { (trust.word()) } }
+    } }
+}
+
+fn sign(trust: Trust) -> &'static str {
+    match trust {
         Trust::Ok => "✓",
         Trust::Caution => "!",
         Trust::Invalid => "✕",
-    };
-    html! { span class=(format!("badge {}", trust.word())) { span aria-hidden="true" { (sign) } " " (trust.word()) } }
+    }
 }

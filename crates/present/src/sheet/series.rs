@@ -6,12 +6,15 @@ use results::JobRecord;
 use results::evidence::Seen;
 use results::statistics::{self, median};
 
-use crate::summary::{Cell, Line, Metric, Repeat};
+use crate::summary::{Cell, Line, Repeat};
 
 /// Points of one pattern's chart, over all its lines: the page has a budget.
 const POINTS_MAX: usize = 4000;
 /// Points of one line: more cannot be told apart.
 const POINTS_OF_A_LINE: std::ops::RangeInclusive<usize> = 40..=300;
+
+/// Fewer points are no course.
+pub(super) const POINTS_OF_A_COURSE: usize = 4;
 
 /// All lines of one pattern's chart.
 pub(super) struct Series {
@@ -86,7 +89,7 @@ impl Series {
             line.values = line.values.chunks(thinned).map(mean).collect();
         }
         let medians = medians(&rounds, line.cells.len());
-        let figures = line.cells.iter().map(|cell| cell.value(Metric::Throughput)).collect();
+        let figures = line.cells.iter().map(|cell| cell.value(line.headline())).collect();
         Some(Series { step_s: window_ms as f64 * thinned as f64 / 1e3, thinned, rounds, medians, marks, figures })
     }
 
@@ -95,9 +98,9 @@ impl Series {
         self.figures.get(line.target).copied().flatten().unwrap_or_else(|| line.mean())
     }
 
-    /// Whether any line has two points: one says nothing about time.
+    /// Whether any line has enough points to say something about time.
     pub(super) fn has_a_course(&self) -> bool {
-        self.rounds.iter().any(|line| line.values.iter().flatten().count() > 1)
+        self.rounds.iter().any(|line| line.values.iter().flatten().count() >= POINTS_OF_A_COURSE)
     }
 
     /// The lines that stand for a target: the median, or the only round.

@@ -1,68 +1,68 @@
-//! The few figures that an answer rests on, large; and its short lines.
+//! The few figures that an answer rests on, large.
 
 use maud::{Markup, html};
-use results::Trust;
+use results::{Question, Trust};
 
+use super::chart::time;
 use super::place::badge;
+use super::series::Series;
 use crate::headline::{Headline, Six, TestFigures, figures};
+use crate::quantity::{counted, shortened};
+use crate::summary::Grid;
 
-/// One tile for each figure by which a storage is known; none where the question measures others.
-pub(super) fn of(headline: &Headline) -> Markup {
+/// A fio command line with more jobs than this has its table alone.
+const JOBS_MAX: usize = 8;
+
+/// From so many bytes a request on, the throughput stands for a test, below it the rate.
+const LARGE_BYTES: f64 = 32_768.0;
+
+type Figure = fn(&TestFigures) -> Option<String>;
+
+/// One tile for each figure by which a storage is known, or for each job of a fio command line; none where the question
+/// asks for others.
+pub(super) fn of(grid: &Grid<'_>, headline: &Headline) -> Markup {
     let six = Six::of(&headline.tests);
-    if !six.any() {
-        return html! {};
-    }
-    let tiles: [(&str, Option<&TestFigures>, Figure); 7] = [
+    let known: [(&str, Option<&TestFigures>, Figure); 7] = [
         ("sequential read", six.seq_read, figures::throughput),
         ("sequential write", six.seq_write, figures::throughput),
         ("random 4k read", six.rand_read, figures::rate),
         ("random 4k write", six.rand_write, figures::rate),
         ("a 4k read", six.read_latency, figures::typical),
         ("a 4k write", six.write_latency, figures::typical),
-        ("making a write durable", six.sync_latency, figures::typical),
+        ("a durable 4k write", six.sync_latency, figures::typical),
     ];
+    let tiles: Vec<Markup> = if grid.study.question == Question::Fio && headline.tests.len() <= JOBS_MAX {
+        headline.tests.iter().map(|test| tile(&shortened(&test.title, 40), test, leading(test), grid)).collect()
+    } else {
+        known.into_iter().filter_map(|(name, test, figure)| Some(tile(name, test?, figure, grid))).collect()
+    };
     html! {
-        ul.tiles {
-            @for (name, test, figure) in tiles {
-                @if let Some(test) = test { (tile(name, test, figure)) }
-            }
-        }
+        @if !tiles.is_empty() { ul.tiles { @for tile in tiles { (tile) } } }
     }
 }
 
-type Figure = fn(&TestFigures) -> Option<String>;
+/// The figure that stands for a test.
+fn leading(test: &TestFigures) -> Figure {
+    let request_bytes = test.mb_per_s.zip(test.iops).map(|(moved, iops)| moved * 1e6 / iops);
+    if request_bytes.is_some_and(|bytes| bytes >= LARGE_BYTES) { figures::throughput } else { figures::rate }
+}
 
-fn tile(name: &str, test: &TestFigures, figure: Figure) -> Markup {
+fn tile(name: &str, test: &TestFigures, figure: Figure, grid: &Grid<'_>) -> Markup {
     let words = figure(test).filter(|_| test.counts()).unwrap_or_else(|| "–".to_owned());
     let (value, unit) = words.split_once(' ').unwrap_or((&words, ""));
-    let is_latency = test.name.ends_with("-latency");
+    let line = grid.lines.iter().find(|line| line.pattern == test.name);
+    let series = line.and_then(Series::of).filter(|_| test.counts());
+    let spark = series.and_then(|series| time::spark(series.main_lines().next()?));
     html! {
         li.tile {
-            span.tile-name { (name) }
+            span.tile-name { (name) " " (badge(test.trust)) }
             span.tile-value { (value) @if !unit.is_empty() { "\u{a0}" small { (unit) } } }
             span.tile-more {
-                @if let Some(p99) = figures::p99(test).filter(|_| is_latency && test.counts()) { "p99 " (p99) " " }
-                @if test.trust > Trust::Ok { (badge(test.trust)) " " }
-                code { (test.name) }
+                (test.name)
+                @if test.trust < Trust::Invalid { @if let Some(p99) = figures::p99(test) { " · p99 " (p99) } }
+                @if test.runs > 1 { " · " (counted(test.runs as u64, "run")) }
             }
-        }
-    }
-}
-
-/// Trust, limits and next steps, each behind its label; what has no label belongs to the one before.
-pub(super) fn lines(lines: &[(&str, String)]) -> Markup {
-    let mut labelled: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (label, words) in lines {
-        match labelled.last_mut().filter(|_| label.is_empty()) {
-            Some((_, same)) => same.push(words),
-            None => labelled.push((label, vec![words])),
-        }
-    }
-    html! {
-        @if !labelled.is_empty() {
-            dl.short { @for (label, all) in labelled {
-                div { dt { (label) } @for words in all { dd { (words) } } }
-            } }
+            @if let Some(spark) = spark { (spark) }
         }
     }
 }

@@ -50,23 +50,6 @@ pub(crate) enum Metric {
 }
 
 impl Metric {
-    pub(crate) const ALL: [Metric; 14] = [
-        Metric::Throughput,
-        Metric::Durable,
-        Metric::Iops,
-        Metric::Operations,
-        Metric::P50(Lane::Read),
-        Metric::P99(Lane::Read),
-        Metric::P50(Lane::Write),
-        Metric::P99(Lane::Write),
-        Metric::P50(Lane::Sync),
-        Metric::P99(Lane::Sync),
-        Metric::P50(Lane::Operation),
-        Metric::P99(Lane::Operation),
-        Metric::Cpu,
-        Metric::BytesPerCpuSecond,
-    ];
-
     /// Whether it rests on CPU time.
     pub(crate) fn is_of_cpu(self) -> bool {
         matches!(self, Metric::Cpu | Metric::BytesPerCpuSecond)
@@ -78,36 +61,6 @@ impl Metric {
             Metric::P50(lane) => Some((lane, 50.0)),
             Metric::P99(lane) => Some((lane, 99.0)),
             _ => None,
-        }
-    }
-
-    /// `p99 latency, read`.
-    pub(crate) fn title(self) -> String {
-        match self {
-            Metric::Throughput => "Throughput".to_owned(),
-            Metric::Durable => "Written, until durable".to_owned(),
-            Metric::Iops => "IOPS".to_owned(),
-            Metric::Operations => "Operations".to_owned(),
-            Metric::P50(Lane::Operation) => "p50 latency".to_owned(),
-            Metric::P99(Lane::Operation) => "p99 latency".to_owned(),
-            Metric::P50(lane) => format!("p50 latency, {}", lane.word()),
-            Metric::P99(lane) => format!("p99 latency, {}", lane.word()),
-            Metric::Cpu => "CPU, of one CPU".to_owned(),
-            Metric::BytesPerCpuSecond => "Bytes per CPU-second".to_owned(),
-        }
-    }
-
-    /// In two or three words, with the unit where all figures have the same: the head of a column.
-    pub(crate) fn head(self) -> String {
-        match self {
-            Metric::Throughput => "MB/s".to_owned(),
-            Metric::Durable => "MB/s until durable".to_owned(),
-            Metric::Iops => "IOPS".to_owned(),
-            Metric::Operations => "per second".to_owned(),
-            Metric::P50(lane) => format!("p50 {}", lane.word()),
-            Metric::P99(lane) => format!("p99 {}", lane.word()),
-            Metric::Cpu => "CPU %".to_owned(),
-            Metric::BytesPerCpuSecond => "MB per CPU-s".to_owned(),
         }
     }
 

@@ -97,12 +97,6 @@ impl<'a> Grid<'a> {
 }
 
 impl Line<'_> {
-    /// The metrics that some cell of the line has.
-    pub(crate) fn metrics(&self) -> Vec<Metric> {
-        let has = |metric: &Metric| self.cells.iter().any(|cell| cell.value(*metric).is_some());
-        Metric::ALL.into_iter().filter(has).collect()
-    }
-
     /// The figure by which targets are compared: what is durable, where something was written and nothing read.
     pub(crate) fn headline(&self) -> Metric {
         let durable = |cell: &Cell<'_>| cell.value(Metric::Durable).is_some();
@@ -147,13 +141,6 @@ impl<'a> Cell<'a> {
         metric
             .percentile()
             .is_some_and(|(lane, percent)| self.latency(lane).is_none_or(|latency| !latency.shows(percent)))
-    }
-
-    /// The lowest and the highest round; `None` with fewer than two.
-    pub(crate) fn range(&self, metric: Metric) -> Option<(f64, f64)> {
-        let rounds = self.by_round(metric);
-        let (low, high) = (rounds.iter().copied().reduce(f64::min)?, rounds.iter().copied().reduce(f64::max)?);
-        (rounds.len() > 1).then_some((low, high))
     }
 
     /// Coefficient of variation of the rounds, percent; `None` with fewer than two.

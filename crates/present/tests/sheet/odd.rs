@@ -3,7 +3,7 @@
 use results::evidence::Storage;
 use results::{
     Access, Bound, Confidence, Finding, JobError, JobRecord, JobSetup, PhaseRecord, Question, Requirement,
-    RequirementKind, Row, RunRecord, Severity, Study, Verdict, VerdictRow,
+    RequirementKind, Row, RunRecord, Severity, Study, Verdict, VerdictRow, test_name,
 };
 
 use crate::fixture::{self, STARTED_MS};
@@ -121,6 +121,49 @@ pub(crate) fn small_files() -> Study {
             }
         }
     }
+    study
+}
+
+/// What `measure --quick` asks of one disk: nine tests of a second each, and a machine that was busy.
+pub(crate) fn quick() -> Study {
+    let mut study = fixture::comparison();
+    study.question = Question::Measure;
+    study.command = ["measure", "--quick", "/data"].map(str::to_owned).to_vec();
+    study.targets.truncate(1);
+    let tests = [
+        (test_name::READ_LATENCY, "4k random read, depth 1", "randread"),
+        (test_name::RAND_READ, "4k random read, depth 32", "randread"),
+        (test_name::SEQ_READ, "1m sequential read, depth 16", "read"),
+        (test_name::WRITE_LATENCY, "4k random write, depth 1", "randwrite"),
+        (test_name::SYNC_LATENCY, "4k write + fdatasync, depth 1", "write"),
+        (test_name::RAND_WRITE, "4k random write, depth 32", "randwrite"),
+        (test_name::SEQ_WRITE, "1m sequential write, depth 16", "write"),
+        (test_name::SEQ_READ_64K, "64k sequential read, depth 32", "read"),
+        (test_name::SEQ_WRITE_64K, "64k sequential write, depth 32", "write"),
+    ];
+    let row = |(name, title, pattern): (&str, &str, &str)| {
+        let found = study.rows.iter().find(|row| row.target == 0 && row.round == 0 && row.pattern == pattern);
+        let mut row = Row { pattern: name.into(), title: title.into(), ..found.expect(pattern).clone() };
+        for job in row.run.iter_mut().flat_map(|run| &mut run.jobs) {
+            if name == test_name::SYNC_LATENCY {
+                job.sync.lat = fixture::latency(900_000.0, 0.3, 5_000);
+            }
+            for direction in [&mut job.directions.read, &mut job.directions.write] {
+                direction.bandwidth_samples.series.truncate(2);
+            }
+        }
+        row.findings.push(Finding::new(
+            "cpu-starved",
+            Severity::Caution,
+            "I/O threads waited for a CPU 41 % of the time",
+            "stop the other processes",
+        ));
+        row
+    };
+    study.rows = tests.into_iter().map(row).collect();
+    let sentence = "The queue of nvme0n1 held 31.4 of 32 requests in flight, 377 µs for each of them, so that the device was the limit.";
+    study.sentences = vec![sentence.into(); 5];
+    study.notes.clear();
     study
 }
 

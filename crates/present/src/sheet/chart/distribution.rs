@@ -1,26 +1,26 @@
-//! The whole distribution of a latency: which share of the requests came back within which time. The latency axis is
-//! logarithmic; the other gives the ends room, where the interesting requests are.
+//! The distribution of a latency: below which time which share of the requests stayed. Each nine of the percentile axis
+//! has the same room, and the latency axis is logarithmic; the table's median and 99th percentile are lines across.
 
 use maud::{Markup, html};
 
 use super::scale::Scale;
-use super::{Frame, colour, label, line_path, px, rule, spread, svg};
-use crate::quantity::{duration, round_duration, shortened};
+use super::{Ends, Frame, colour, label, line_path, px, rule, svg};
+use crate::quantity::{duration, round_duration};
 
-/// The percentiles that have a line across the chart.
-const MARKS: [f64; 8] = [1.0, 10.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
+/// The percentiles that have a mark on the axis.
+const MARKS: [f64; 6] = [50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
 
 /// The percentiles through which a curve is drawn.
-const DRAWN: [f64; 33] = [
-    1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 85.0, 90.0, 93.0, 95.0, 97.0,
-    98.0, 99.0, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.97, 99.99, 99.995, 99.997, 99.999,
+const DRAWN: [f64; 31] = [
+    1.0, 5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 85.0, 90.0, 93.0, 95.0, 97.0, 98.0, 99.0, 99.3,
+    99.5, 99.7, 99.8, 99.9, 99.93, 99.95, 99.97, 99.99, 99.993, 99.995, 99.997, 99.999,
 ];
 
-const SIZE: (f64, f64) = (580.0, 330.0);
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 104.0;
-const TOP: f64 = 26.0;
-const BOTTOM: f64 = 42.0;
+const SIZE: (f64, f64) = (360.0, 158.0);
+const LEFT: f64 = 50.0;
+const RIGHT: f64 = 98.0;
+const TOP: f64 = 22.0;
+const BOTTOM: f64 = 32.0;
 
 /// One curve.
 pub(in crate::sheet) struct Curve {
@@ -63,59 +63,72 @@ impl Curve {
 
 /// The chart; `None` without a curve.
 pub(in crate::sheet) fn chart(id: &str, title: &str, curves: &[Curve]) -> Option<Markup> {
-    let all = || curves.iter().flat_map(|curve| &curve.points).map(|(_, ns)| *ns);
-    let (low, high) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
-    let (low, high) = (low / 1.15, high * 1.15);
-    let x = Scale::logarithmic(low, high.max(low * 4.0), LEFT, SIZE.0 - RIGHT);
-    let y = Scale::linear(logit(1.0), logit(99.999), SIZE.1 - BOTTOM, TOP);
-    let place = |(percent, ns): &(f64, f64)| Some((x.at(*ns), y.at(logit(*percent))));
-    let mut ends: Vec<f64> =
-        curves.iter().filter_map(|curve| curve.points.last().and_then(place)).map(|(_, at)| at + 4.0).collect();
-    spread(&mut ends, 14.0, (TOP, SIZE.1 - BOTTOM));
+    let all = || curves.iter().flat_map(|curve| &curve.points);
+    let (low, high) = (all().map(|(_, ns)| *ns).reduce(f64::min)?, all().map(|(_, ns)| *ns).reduce(f64::max)?);
+    let last = all().map(|(percent, _)| *percent).reduce(f64::max)?.max(90.0);
+    let x = Scale::linear(nines(0.0), nines(last), LEFT, SIZE.0 - RIGHT);
+    let y = Scale::logarithmic(low / 1.15, (high * 1.15).max(low * 4.0), SIZE.1 - BOTTOM, TOP);
+    let place = |(percent, ns): (f64, f64)| (x.at(nines(percent)), y.at(ns));
+    // Of one curve both figures; of several the one that tells them apart, where they have it.
+    let percents: &[f64] = if curves.len() == 1 { &[50.0, 99.0] } else { &[99.0] };
+    let figures = || {
+        let of = move |curve: &'_ Curve| {
+            percents.iter().filter_map(|percent| Some((*percent, curve.ns_at(*percent)?))).collect::<Vec<_>>()
+        };
+        curves.iter().flat_map(move |curve| of(curve).into_iter().map(move |point| (curve, point)))
+    };
+    let name = |curve: &Curve, percent: f64| if curves.len() == 1 { format!("p{percent}") } else { curve.name.clone() };
+    let ends = figures()
+        .map(|(curve, (percent, ns))| (curve.target, y.at(ns), format!("{} {}", name(curve, percent), duration(ns))));
+    let ends = Ends { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
     let description: Vec<String> = curves.iter().map(Curve::description).collect();
     let frame = Frame { id, title, description: &description.join(" "), size: SIZE };
     Some(svg(
         &frame,
         html! {
-            (axes(&x, &y))
+            (axes(&x, &y, last))
+            (label(SIZE.0 - RIGHT + 6.0, 10.0, "axis", if curves.len() == 1 { "in the table" } else { "p99 in the table" }))
             @for curve in curves {
                 path class=(format!("line {}{}", colour(curve.target), if curve.dashed { " dashed" } else { "" }))
-                    d=(line_path(curve.points.iter().map(place))) {}
-                @for percent in [50.0, 99.0] {
-                    @if let Some((at, up)) = curve.ns_at(percent).and_then(|ns| place(&(percent, ns))) {
-                        circle cx=(px(at)) cy=(px(up)) r="3" class=(format!("dot {}", colour(curve.target))) {}
-                    }
-                }
+                    d=(line_path(curve.points.iter().map(|point| Some(place(*point))))) {}
             }
-            @for (curve, end) in curves.iter().zip(&ends) {
-                @let from = curve.points.last().and_then(place).map_or(0.0, |(at, _)| at + 6.0);
-                (label(from.min(SIZE.0 - RIGHT + 8.0), *end, &format!("name {}", colour(curve.target)),
-                    &shortened(&curve.name, 16)))
+            @for (curve, point) in figures() {
+                @let (at, up) = place(point);
+                (rule((at, up), (SIZE.0 - RIGHT, up), &format!("figure {}", colour(curve.target))))
+                circle cx=(px(at)) cy=(px(up)) r="3" class=(format!("dot {}", colour(curve.target))) {}
             }
+            (ends.shown())
         },
     ))
 }
 
-fn axes(x: &Scale, y: &Scale) -> Markup {
+fn axes(x: &Scale, y: &Scale, last: f64) -> Markup {
     let (bottom, end) = (SIZE.1 - BOTTOM, SIZE.0 - RIGHT);
     html! {
-        (label(LEFT - 8.0, TOP - 12.0, "axis end", "requests"))
-        @for percent in MARKS {
-            @let at = y.at(logit(percent));
-            (rule((LEFT, at), (end, at), "grid"))
-            (label(LEFT - 8.0, at + 4.0, "tick end", &format!("{percent} %")))
+        (label(0.0, 10.0, "axis", "latency, logarithmic"))
+        @for ns in y.marks(5) {
+            (rule((LEFT, y.at(ns)), (end, y.at(ns)), "grid"))
+            (label(LEFT - 5.0, y.at(ns) + 4.0, "tick end", &round_duration(ns)))
         }
-        @for ns in x.marks(7) {
-            (rule((x.at(ns), TOP), (x.at(ns), bottom), "grid"))
-            (label(x.at(ns), bottom + 16.0, "tick middle", &round_duration(ns)))
+        @for percent in MARKS.into_iter().filter(|percent| *percent <= last && has_room(*percent, x)) {
+            @let at = x.at(nines(percent));
+            (rule((at, TOP), (at, bottom), "grid"))
+            (label(at, bottom + 14.0, "tick middle", &percent.to_string()))
         }
-        (label((LEFT + end) / 2.0, SIZE.1 - 8.0, "axis middle", "came back within (logarithmic)"))
+        (rule((LEFT, bottom), (end, bottom), "baseline"))
+        (label((LEFT + end) / 2.0, SIZE.1 - 3.0, "axis middle", "percentile"))
     }
 }
 
-/// Room for both ends: 1 % is as far from 10 % as 90 % from 99 %.
-fn logit(percent: f64) -> f64 {
-    (percent / (100.0 - percent)).ln()
+/// Whether the name of a mark stands clear of the one before it.
+fn has_room(percent: f64, x: &Scale) -> bool {
+    let nine = x.at(1.0) - x.at(0.0);
+    nine > 46.0 || percent <= 90.0 || (nines(percent).round() as u32).is_multiple_of(2)
+}
+
+/// How many nines a percentile has: 90 one, 99 two.
+fn nines(percent: f64) -> f64 {
+    -(1.0 - percent / 100.0).log10()
 }
 
 #[cfg(test)]
@@ -134,5 +147,10 @@ mod tests {
         assert!(curve.description().contains("p99 "), "{}", curve.description());
         assert!(Curve::of(&Latency::default(), "a".into(), 0, false).is_none());
         assert!(chart("a", "b", &[]).is_none());
+    }
+
+    #[test]
+    fn each_nine_has_the_same_room() {
+        assert!([(0.0, 0.0), (90.0, 1.0), (99.9, 3.0)].iter().all(|(percent, at)| (nines(*percent) - at).abs() < 1e-9));
     }
 }

@@ -1,13 +1,10 @@
 //! Charts as SVG: pure functions from numbers to markup. Colours are classes of the style sheet, so that a chart
 //! follows the page's theme; every chart has a title and a description in words.
 
-pub(super) mod bars;
 pub(super) mod distribution;
-pub(super) mod flow;
 pub(super) mod heatmap;
 pub(super) mod points;
 pub(super) mod ranges;
-pub(super) mod ratios;
 pub(super) mod scale;
 pub(super) mod time;
 
@@ -80,14 +77,31 @@ pub(super) fn rule(from: (f64, f64), to: (f64, f64), class: &str) -> Markup {
     html! { path class=(class) d=(format!("M{} {}L{} {}", px(from.0), px(from.1), px(to.0), px(to.1))) {} }
 }
 
-/// A box.
-pub(super) fn rectangle(x: f64, y: f64, width: f64, height: f64, class: &str) -> Markup {
-    html! { rect x=(px(x)) y=(px(y)) width=(px(width.max(0.0))) height=(px(height.max(0.0))) class=(class) {} }
+/// The table's figures at the right end of a chart, each in its target's colour.
+pub(super) struct Ends {
+    /// Where they begin.
+    pub(super) from: f64,
+    /// Target, height of the figure's line, and the words.
+    pub(super) labels: Vec<(usize, f64, String)>,
+    /// The heights between which they stand.
+    pub(super) range: (f64, f64),
+}
+
+impl Ends {
+    pub(super) fn shown(&self) -> Markup {
+        let mut heights: Vec<f64> = self.labels.iter().map(|(_, height, _)| height + 4.0).collect();
+        spread(&mut heights, 14.0, (self.range.0 + 4.0, self.range.1 + 4.0));
+        html! {
+            @for ((target, _, words), height) in self.labels.iter().zip(heights) {
+                (label(self.from + 6.0, height, &format!("name {}", colour(*target)), words))
+            }
+        }
+    }
 }
 
 /// Moves labels apart that would stand less than `gap` from each other, keeping their order and as near as may be to
 /// where they belong, within `range`.
-pub(super) fn spread(places: &mut [f64], gap: f64, range: (f64, f64)) {
+fn spread(places: &mut [f64], gap: f64, range: (f64, f64)) {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by(|a, b| places[*a].total_cmp(&places[*b]));
     let mut least = range.0;

@@ -4,12 +4,12 @@
 use maud::{Markup, html};
 
 use super::scale::Scale;
-use super::{Frame, colour, label, line_path, px, rule, spread, svg};
+use super::{Ends, Frame, colour, label, line_path, px, rule, svg};
 use crate::quantity::{duration, number, round, round_duration, shortened};
 
-const SIZE: (f64, f64) = (880.0, 340.0);
-const LEFT: f64 = 62.0;
-const RIGHT: f64 = 170.0;
+const SIZE: (f64, f64) = (520.0, 270.0);
+const LEFT: f64 = 52.0;
+const RIGHT: f64 = 124.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 42.0;
 
@@ -55,13 +55,18 @@ impl Axis {
         }
     }
 
+    /// A rate with its unit.
+    fn words(self, rate: f64) -> String {
+        match self {
+            Axis::Iops => format!("{}\u{a0}IOPS", number(rate)),
+            Axis::Megabytes => format!("{}\u{a0}MB/s", number(rate / 1e6)),
+            Axis::Offered => format!("{}\u{a0}%", number(rate)),
+        }
+    }
+
     /// What stands beside a point, as a sentence part.
     fn describe(self, rate: f64) -> String {
-        match self {
-            Axis::Iops => format!("{} IOPS, ", number(rate)),
-            Axis::Megabytes => format!("{} MB/s, ", number(rate / 1e6)),
-            Axis::Offered => String::new(),
-        }
+        if self == Axis::Offered { String::new() } else { format!("{}, ", self.words(rate)) }
     }
 }
 
@@ -105,22 +110,23 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: Asked, axis: Axis, p
     };
     let description: Vec<String> = paths.iter().map(describe).collect();
     let frame = Frame { id, title, description: &description.join(" "), size: SIZE };
-    let mut ends: Vec<f64> =
-        paths.iter().map(|path| path.points.last().map_or(TOP, |point| y.at(point.p99_ns) + 4.0)).collect();
-    spread(&mut ends, 15.0, (TOP, SIZE.1 - BOTTOM));
+    let ends = paths.iter().map(|path| {
+        let last = path.points.last();
+        let name = shortened(&path.name, 18);
+        (path.colour, last.map_or(TOP, |point| y.at(point.p99_ns)), name)
+    });
+    let ends = Ends { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
     Some(svg(
         &frame,
         html! {
             (axes(&x, &y, axis))
+            @if axis != Axis::Offered { (most_of_all(paths, axis, &x)) }
             @if axis == Axis::Offered && most > 100.0 {
                 (rule((x.at(100.0), TOP), (x.at(100.0), SIZE.1 - BOTTOM), "baseline"))
                 (label(x.at(100.0), TOP - 12.0, "axis middle", "capacity"))
             }
-            @for (path, end) in paths.iter().zip(&ends) {
-                (path_of(path, (asked, axis), &x, &y))
-                (label(SIZE.0 - RIGHT + 10.0, *end, &format!("name {}", colour(path.colour)),
-                    &format!("{} p99", shortened(&path.name, 20))))
-            }
+            @for path in paths { (path_of(path, (asked, axis), &x, &y)) }
+            (ends.shown())
         },
     ))
 }
@@ -139,6 +145,16 @@ fn axes(x: &Scale, y: &Scale, axis: Axis) -> Markup {
         }
         (rule((LEFT, bottom), (end, bottom), "baseline"))
         (label((LEFT + end) / 2.0, SIZE.1 - 8.0, "axis middle", axis.title()))
+    }
+}
+
+/// The most that the table has, as a line with its value.
+fn most_of_all(paths: &[Path], axis: Axis, x: &Scale) -> Markup {
+    let points = || paths.iter().flat_map(|path| path.points.iter().map(|point| (path.colour, point.rate)));
+    let Some((of, most)) = points().max_by(|one, other| one.1.total_cmp(&other.1)) else { return html! {} };
+    html! {
+        (rule((x.at(most), TOP), (x.at(most), SIZE.1 - BOTTOM), &format!("figure {}", colour(of))))
+        (label(x.at(most), TOP - 6.0, &format!("name middle {}", colour(of)), &format!("most {}", axis.words(most))))
     }
 }
 

@@ -7,11 +7,11 @@ use super::scale::Scale;
 use super::{Frame, colour, label, px, rows, rule, svg};
 use crate::quantity::{duration, round_duration, shortened};
 
-const WIDTH: f64 = 880.0;
-const LEFT: f64 = 232.0;
-const RIGHT: f64 = 150.0;
-const TOP: f64 = 20.0;
-const STEP: f64 = 20.0;
+const WIDTH: f64 = 520.0;
+const LEFT: f64 = 150.0;
+const RIGHT: f64 = 120.0;
+const TOP: f64 = 12.0;
+const STEP: f64 = 15.0;
 
 /// Operations of one kind.
 pub(in crate::sheet) struct Group {
@@ -35,13 +35,13 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, groups: &[Group]) -> Option
     let low = ranges().map(|range| range.p50).reduce(f64::min)?.max(1.0) / 1.4;
     let high = ranges().map(|range| range.p999.unwrap_or(range.p99)).reduce(f64::max)? * 1.4;
     let x = Scale::logarithmic(low, high, LEFT, WIDTH - RIGHT);
-    let (heights, bottom) = rows(groups.iter().map(|group| group.ranges.len()), TOP + 6.0, STEP, 8.0);
+    let (heights, bottom) = rows(groups.iter().map(|group| group.ranges.len()), TOP + 6.0, STEP, 6.0);
     let describe = |range: &Range| format!("{} p50 {}, p99 {}", range.name, duration(range.p50), duration(range.p99));
     let description: Vec<String> = groups
         .iter()
         .map(|group| format!("{}: {}.", group.title, group.ranges.iter().map(describe).collect::<Vec<_>>().join("; ")))
         .collect();
-    let frame = Frame { id, title, description: &description.join(" "), size: (WIDTH, bottom + 40.0) };
+    let frame = Frame { id, title, description: &description.join(" "), size: (WIDTH, bottom + 22.0) };
     Some(svg(
         &frame,
         html! {
@@ -49,11 +49,9 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, groups: &[Group]) -> Option
                 (rule((x.at(ns), TOP - 6.0), (x.at(ns), bottom), "grid"))
                 (label(x.at(ns), bottom + 17.0, "tick middle", &round_duration(ns)))
             }
-            (label((LEFT + WIDTH - RIGHT) / 2.0, bottom + 35.0, "axis middle",
-                "latency of one operation (logarithmic): dot p50, bar to p99, tick p99.9"))
             @for (group, heights) in groups.iter().zip(&heights) {
                 @let middle = heights.iter().sum::<f64>() / heights.len().max(1) as f64;
-                (label(LEFT - 14.0, middle + 4.0, "row-name end", &shortened(&group.title, 28)))
+                (label(LEFT - 12.0, middle + 4.0, "row-name end", &shortened(&group.title, 22)))
                 @for (range, y) in group.ranges.iter().zip(heights) { (range_of(range, &x, *y)) }
             }
         },
@@ -71,6 +69,7 @@ fn range_of(range: &Range, x: &Scale, y: f64) -> Markup {
             (rule((end, y - 5.0), (end, y + 5.0), &format!("whisker {class}")))
         }
         circle class=(format!("dot {class}")) cx=(px(from)) cy=(px(y)) r="4" {}
-        (label(end + 9.0, y + 4.0, &format!("name {class}"), &shortened(&range.name, 16)))
+        @let words = format!("{} p99 {}", shortened(&range.name, 8), duration(range.p99));
+        (label(end + 9.0, y + 4.0, &format!("name {class}"), words.trim_start()))
     }
 }

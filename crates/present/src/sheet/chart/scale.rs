@@ -25,6 +25,20 @@ impl Scale {
         Scale { logarithmic: true, low, high, from, to }
     }
 
+    /// The lowest value.
+    pub(in crate::sheet) fn low(&self) -> f64 {
+        self.low
+    }
+
+    /// The highest value.
+    pub(in crate::sheet) fn high(&self) -> f64 {
+        self.high
+    }
+
+    pub(in crate::sheet) fn is_logarithmic(&self) -> bool {
+        self.logarithmic
+    }
+
     /// The place of a value; one beyond the ends is put at the end.
     pub(in crate::sheet) fn at(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);

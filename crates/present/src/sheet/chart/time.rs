@@ -1,99 +1,85 @@
-//! Throughput through the run, the rounds thin behind their median. The page's script puts a chart that can be zoomed
-//! in its place, from the same numbers.
+//! Throughput over time, the rounds thin behind their median, and the table's figure as a line across.
 
 use maud::{Markup, html};
 
 use super::scale::Scale;
-use super::{Frame, colour, label, line_path, px, rectangle, rule, spread, svg};
+use super::{Ends, Frame, colour, label, line_path, px, rule, svg};
 use crate::quantity::{number, round, shortened};
 use crate::sheet::series::{Mark, MarkKind, RoundLine, Series};
 
-const SIZE: (f64, f64) = (880.0, 260.0);
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = 150.0;
-const TOP: f64 = 24.0;
-const BOTTOM: f64 = 40.0;
+const SIZE: (f64, f64) = (360.0, 158.0);
+const LEFT: f64 = 44.0;
+const RIGHT: f64 = 88.0;
+const TOP: f64 = 22.0;
+const BOTTOM: f64 = 32.0;
 
 /// Below this share of the highest target, the slowest could not be read on a linear axis.
 const LINEAR_SHARE_MIN: f64 = 0.02;
 
-/// How the chart is drawn, for the script too.
-#[derive(Clone, Copy)]
-pub(in crate::sheet) struct Axes {
-    pub(in crate::sheet) logarithmic: bool,
-    low: f64,
-    high: f64,
-    end_s: f64,
-}
-
-impl Axes {
-    pub(in crate::sheet) fn of(series: &Series) -> Axes {
-        let high = series.highest().max(1.0);
-        let means: Vec<f64> = series.main_lines().map(RoundLine::mean).collect();
-        let least = means.iter().copied().fold(high, f64::min);
-        let logarithmic = least < high * LINEAR_SHARE_MIN;
-        let lowest = series.rounds.iter().flat_map(|line| &line.values).flatten().copied();
-        let low = lowest.filter(|value| *value > 0.0).fold(high, f64::min);
-        let syncs = series.marks.iter().filter(|mark| mark.kind == MarkKind::FinalSync);
-        let end_s = syncs.map(|mark| mark.at_s + mark.lasted_s).fold(series.end_s(), f64::max);
-        Axes { logarithmic, low: low.max(high / 1e6) * 0.8, high: high * 1.05, end_s }
+/// The chart. `names` are those of the targets; empty when there is one.
+pub(in crate::sheet) fn chart(id: &str, title: &str, series: &Series, names: &[String]) -> Markup {
+    let main: Vec<&RoundLine> = series.main_lines().collect();
+    let (x, y) = scales(series, &main);
+    let figure = |line: &RoundLine| number(series.figure(line) / 1e6);
+    let name = |line: &RoundLine| names.get(line.target).map(|name| format!("{name} ")).unwrap_or_default();
+    let description: Vec<String> =
+        main.iter().map(|line| format!("{}{} MB/s in the table.", name(line), figure(line))).collect();
+    let ends =
+        main.iter().map(|line| (line.target, y.at(series.figure(line)), format!("{}{}", name(line), figure(line))));
+    let ends = Ends { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
+    // What the page's script needs to read the chart: the places of the axis' ends, and what they stand for.
+    let (right, bottom, end_s) = (SIZE.0 - RIGHT, SIZE.1 - BOTTOM, x.high());
+    let (low, high, log) = (y.low() / 1e6, y.high() / 1e6, u8::from(y.is_logarithmic()));
+    let reading = format!("{LEFT} {right} {end_s} {TOP} {bottom} {low} {high} {log}");
+    let frame = Frame { id, title, description: &description.join(" "), size: SIZE };
+    html! {
+        div.read data-axes=(reading) data-names=(names.join("\n")) {
+            (svg(&frame, html! {
+                (axes(&x, &y))
+                @for line in &series.rounds { @if !series.medians.is_empty() { (line_of(line, series.step_s, (&x, &y), "round")) } }
+                @for line in &main {
+                    (rule((LEFT, y.at(series.figure(line))), (SIZE.0 - RIGHT, y.at(series.figure(line))),
+                        &format!("figure {}", colour(line.target))))
+                    (line_of(line, series.step_s, (&x, &y), "line"))
+                }
+                (throttle_marks(&series.marks, &x))
+                (ends.shown())
+            }))
+        }
     }
 }
 
-/// The chart. `names` are those of the targets, with the trust of the cell where it is not ok.
-pub(in crate::sheet) fn chart(id: &str, title: &str, series: &Series, names: &[String]) -> Markup {
-    let axes = Axes::of(series);
-    let x = Scale::linear(0.0, axes.end_s, LEFT, SIZE.0 - RIGHT);
+fn scales(series: &Series, main: &[&RoundLine]) -> (Scale, Scale) {
+    let figures: Vec<f64> = main.iter().map(|line| series.figure(line)).collect();
+    let high = figures.iter().copied().fold(series.highest(), f64::max).max(1.0);
+    let least = figures.iter().copied().fold(high, f64::min);
     let (bottom, top) = (SIZE.1 - BOTTOM, TOP);
-    let y = if axes.logarithmic {
-        Scale::logarithmic(axes.low, axes.high, bottom, top)
+    let y = if least < high * LINEAR_SHARE_MIN {
+        let lowest = series.rounds.iter().flat_map(|line| &line.values).flatten().copied();
+        let low = lowest.filter(|value| *value > 0.0).fold(least, f64::min);
+        Scale::logarithmic(low.max(high / 1e6) * 0.8, high * 1.05, bottom, top)
     } else {
-        Scale::linear(0.0, axes.high, bottom, top)
+        Scale::linear(0.0, high * 1.05, bottom, top)
     };
-    let main: Vec<&RoundLine> = series.main_lines().collect();
-    let last = |line: &RoundLine| line.values.iter().rev().flatten().next().copied().unwrap_or(0.0);
-    let mut ends: Vec<f64> = main.iter().map(|line| y.at(last(line)) + 4.0).collect();
-    spread(&mut ends, 15.0, (top + 4.0, bottom));
-    let describe =
-        |line: &&RoundLine| format!("{} {} MB/s in the table.", names[line.target], number(series.figure(line) / 1e6));
-    let description: Vec<String> = main.iter().map(describe).collect();
-    let frame = Frame { id, title, description: &description.join(" "), size: SIZE };
-    svg(
-        &frame,
-        html! {
-            (grid(&x, &y, axes.logarithmic))
-            @for line in &series.rounds { (line_of(line, series.step_s, &x, &y, "round")) }
-            @for line in &main { (line_of(line, series.step_s, &x, &y, "line")) }
-            (sync_bands(series, &x, bottom))
-            (throttle_marks(&series.marks, &x))
-            @for (line, end) in main.iter().zip(&ends) {
-                @let text = format!("{} {}", shortened(&names[line.target], 20), number(series.figure(line) / 1e6));
-                (label(SIZE.0 - RIGHT + 8.0, *end, &format!("name {}", colour(line.target)), &text))
-            }
-        },
-    )
+    (Scale::linear(0.0, series.end_s(), LEFT, SIZE.0 - RIGHT), y)
 }
 
-fn grid(x: &Scale, y: &Scale, logarithmic: bool) -> Markup {
+fn axes(x: &Scale, y: &Scale) -> Markup {
     let (bottom, end) = (SIZE.1 - BOTTOM, SIZE.0 - RIGHT);
     html! {
-        (label(LEFT - 8.0, TOP - 10.0, "axis end", "MB/s"))
-        @if logarithmic { (label(LEFT, TOP - 10.0, "axis", "logarithmic")) }
-        @for value in y.marks(5) {
+        (label(0.0, 10.0, "axis", if y.is_logarithmic() { "MB/s, logarithmic" } else { "MB/s" }))
+        (label(end + 6.0, 10.0, "axis", "in the table"))
+        @for value in y.marks(4) {
             (rule((LEFT, y.at(value)), (end, y.at(value)), "grid"))
-            (label(LEFT - 8.0, y.at(value) + 4.0, "tick end", &round(value / 1e6)))
+            (label(LEFT - 5.0, y.at(value) + 4.0, "tick end", &round(value / 1e6)))
         }
-        @for second in x.marks(8) {
-            (rule((x.at(second), bottom), (x.at(second), bottom + 4.0), "grid"))
-            (label(x.at(second), bottom + 17.0, "tick middle", &round(second)))
-        }
+        @for second in x.marks(6) { (label(x.at(second), bottom + 14.0, "tick middle", &round(second))) }
         (rule((LEFT, bottom), (end, bottom), "baseline"))
-        (label((LEFT + end) / 2.0, SIZE.1 - 6.0, "axis middle", "seconds since the first counted request"))
-        (label(end + 8.0, TOP - 10.0, "axis", "table, MB/s"))
+        (label((LEFT + end) / 2.0, SIZE.1 - 3.0, "axis middle", "seconds"))
     }
 }
 
-fn line_of(line: &RoundLine, step_s: f64, x: &Scale, y: &Scale, class: &str) -> Markup {
+fn line_of(line: &RoundLine, step_s: f64, (x, y): (&Scale, &Scale), class: &str) -> Markup {
     let points = line.values.iter().enumerate();
     let path = line_path(points.map(|(index, value)| {
         // A window stands at its end, as it was taken; the first begins at the axis.
@@ -102,39 +88,34 @@ fn line_of(line: &RoundLine, step_s: f64, x: &Scale, y: &Scale, class: &str) -> 
     html! { path class=(format!("{class} {}", colour(line.target))) d=(path) {} }
 }
 
-/// The longest sync at the end of each target, under the axis' end.
-fn sync_bands(series: &Series, x: &Scale, bottom: f64) -> Markup {
-    let mut longest: Vec<&Mark> = Vec::new();
-    for mark in series.marks.iter().filter(|mark| mark.kind == MarkKind::FinalSync) {
-        match longest.iter_mut().find(|found| found.target == mark.target) {
-            Some(found) if found.lasted_s < mark.lasted_s => *found = mark,
-            Some(_) => {}
-            None => longest.push(mark),
-        }
+/// A target's course, small and without axes.
+pub(in crate::sheet) fn spark(line: &RoundLine) -> Option<Markup> {
+    let values: Vec<f64> = line.values.iter().flatten().copied().collect();
+    let high = values.iter().copied().fold(0.0, f64::max);
+    if values.len() < 3 || high <= 0.0 {
+        return None;
     }
-    // What is shorter than a pixel or two is in the table, not here.
-    let wide = |mark: &&Mark| x.at(mark.at_s + mark.lasted_s) - x.at(mark.at_s) >= 3.0;
+    let x = Scale::linear(0.0, (values.len() - 1) as f64, 0.0, 120.0);
+    let y = Scale::linear(0.0, high, 27.0, 1.0);
+    let path = line_path(values.iter().enumerate().map(|(index, value)| Some((x.at(index as f64), y.at(*value)))));
+    Some(html! {
+        svg.spark aria-hidden="true" viewBox="0 0 120 28" preserveAspectRatio="none" {
+            path class=(format!("line {}", colour(line.target))) d=(path) {}
+            (rule((0.0, 27.5), (120.0, 27.5), "baseline"))
+        }
+    })
+}
+
+fn throttle_marks(marks: &[Mark], x: &Scale) -> Markup {
     html! {
-        @for (index, mark) in longest.into_iter().filter(wide).enumerate() {
-            @let (from, to) = (x.at(mark.at_s), x.at(mark.at_s + mark.lasted_s));
-            @let at = bottom - 12.0 - 18.0 * index as f64;
-            (rectangle(from, at, to - from, 10.0, &format!("sync {}", colour(mark.target))))
-            @let text = format!("last sync {} s", number(mark.lasted_s));
-            (label(from - 5.0, at + 9.0, &format!("mark end {}", colour(mark.target)), &text))
+        @for mark in marks.iter().filter(|mark| mark.kind == MarkKind::Throttled) {
+            path class=(format!("throttle {}", colour(mark.target)))
+                d=(format!("M{} {}h8l-4 7z", px(x.at(mark.at_s) - 4.0), px(TOP - 6.0))) {}
         }
     }
 }
 
-fn throttle_marks(marks: &[Mark], x: &Scale) -> Markup {
-    let throttled: Vec<&Mark> = marks.iter().filter(|mark| mark.kind == MarkKind::Throttled).collect();
-    html! {
-        @for mark in &throttled {
-            @let at = x.at(mark.at_s);
-            path class=(format!("throttle {}", colour(mark.target)))
-                d=(format!("M{} {}h8l-4 7z", px(at - 4.0), px(TOP - 6.0))) {}
-        }
-        @if let Some(first) = throttled.first() {
-            (label(x.at(first.at_s) + 8.0, TOP - 1.0, "mark", "throttled by the CPU limit"))
-        }
-    }
+/// As a name beside a line.
+pub(in crate::sheet) fn short_name(name: &str) -> String {
+    shortened(name, 8)
 }

@@ -1,0 +1,238 @@
+//! The full tables: all figures of each test on each storage, the percentiles of its latency, its depth and CPU time.
+
+use maud::{Markup, html};
+use results::{Interval, JobRecord, Trust};
+
+use super::chart::distribution::Curve;
+use super::place::{Place, badge, place_of, test};
+use super::series::device_depth;
+use super::table::{Row, Table};
+use super::{charts, findings};
+use crate::headline::{Headline, LatencyMicroseconds};
+use crate::quantity::{duration, number, percent, ratio, shortened, times_between};
+use crate::summary::{Cell, Grid, Line, Metric, Repeat};
+
+pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
+    if grid.lines.is_empty() {
+        return html! {};
+    }
+    place.section(
+        "figures",
+        "All figures",
+        html! {
+            (all(grid, headline, place))
+            div.beside[grid.targets.len() == 1] {
+                div { (percentiles(grid)) }
+                div { (depth_and_cpu(grid)) }
+            }
+        },
+    )
+}
+
+fn all(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
+    let mut table = Table::new().words("Test").words("Place").words("Trust").numbers("Depth").numbers("MB/s");
+    table = table.numbers(if grid.lines.iter().all(Line::is_phase) { "Per second" } else { "IOPS" });
+    table = table.numbers("Mean").numbers("p50").numbers("p99").numbers("CPU %").numbers("MB per CPU-s");
+    table = table.numbers("× baseline").numbers("Scatter");
+    for ((line, target, cell), figures) in grid.tests().zip(&headline.tests) {
+        let rate = |value: Option<f64>, interval: Option<Interval>| {
+            let interval = interval.map(|interval| format!("{}–{}", number(interval.low), number(interval.high)));
+            value.map(
+                |value| html! { (number(value)) @if let Some(interval) = interval { small.interval { (interval) } } },
+            )
+        };
+        let time = |us: fn(&LatencyMicroseconds) -> Option<f64>| {
+            let found = figures.latency_us.as_ref()?;
+            Some(us(found).map_or_else(|| missing("too few"), |us| html! { (duration(us * 1e3)) }))
+        };
+        let of_cpu = |value: Option<f64>| {
+            let known = line.cells.iter().any(|cell| cell.value(Metric::Cpu).is_some());
+            value.map(|value| html! { (number(value)) }).or_else(|| known.then(|| missing("not measured")))
+        };
+        table.row(Row {
+            begins: is_first(line, target),
+            is_void: !figures.counts(),
+            cells: vec![
+                Some(name(line, target)),
+                place_of(grid, target),
+                Some(status(cell, target, grid, place)),
+                figures.depth.map(|depth| html! { @if figures.jobs > 1 { (figures.jobs) " × " } (depth) }),
+                rate(figures.mb_per_s, figures.intervals.mb_per_s),
+                rate(figures.iops, figures.intervals.iops),
+                time(|found| found.mean),
+                time(|found| found.p50),
+                time(|found| found.p99),
+                of_cpu(figures.cpu_percent),
+                cell.value(Metric::BytesPerCpuSecond).map(|bytes| html! { (number(bytes / 1e6)) }),
+                (target > 0).then(|| multiple(cell, &line.cells[0], line.headline())).flatten(),
+                cell.scatter_percent(line.headline()).map(|scatter| html! { (percent(scatter)) }),
+            ],
+        });
+    }
+    table.shown("wide", &caption(grid))
+}
+
+/// Why a test has no figure where others have one.
+fn missing(reason: &str) -> Markup {
+    html! { span.muted { (reason) } }
+}
+
+/// Whether no storage before this one has the test.
+fn is_first(line: &Line<'_>, target: usize) -> bool {
+    line.cells[..target].iter().all(|cell| cell.repeats.is_empty())
+}
+
+/// The test, and once what it does.
+fn name(line: &Line<'_>, target: usize) -> Markup {
+    html! {
+        (test(&line.pattern))
+        @if is_first(line, target) && line.title != line.pattern { small.what { (shortened(&line.title, 80)) } }
+        @if let Some(cache) = cache(line).filter(|_| is_first(line, target)) { small.what { (cache) " cache" } }
+    }
+}
+
+/// What the cache of a phase was, when all say the same.
+fn cache<'a>(line: &Line<'a>) -> Option<&'a str> {
+    let mut words =
+        line.cells.iter().flat_map(|cell| &cell.repeats).filter_map(|repeat| repeat.phase?.cache.as_deref());
+    let first = words.next()?;
+    words.all(|word| word == first).then_some(first)
+}
+
+/// The trust with its reasons, the error, and what is missing.
+fn status(cell: &Cell<'_>, target: usize, grid: &Grid<'_>, place: &Place) -> Markup {
+    let (trust, rounds) = (cell.trust(), cell.repeats.len());
+    let phases = || cell.repeats.iter().filter_map(|repeat| repeat.phase);
+    let failures: u64 = phases().map(|phase| phase.failures).sum();
+    let did_nothing = phases().count() == rounds
+        && phases().all(|phase| phase.operations == 0 && phase.failures == 0 && phase.error.is_none());
+    html! {
+        @if did_nothing { span.muted { "not run" } } @else { (badge(trust)) }
+        @for reason in cell.reasons().iter().filter(|_| trust > Trust::Ok) {
+            " " a.reason href=(format!("#{}", findings::anchor(place, target, reason))) { (shortened(reason, 32)) }
+        }
+        @if let Some(error) = cell.error() { " " span.error { (shortened(&error, 80)) } }
+        @else if failures > 0 { " " span.error { (failures) " failed" } }
+        @if rounds != grid.rounds() { " " small { (rounds) " of " (grid.rounds()) " rounds" } }
+    }
+}
+
+/// The multiple of the baseline's figure, and its interval.
+fn multiple(cell: &Cell<'_>, baseline: &Cell<'_>, metric: Metric) -> Option<Markup> {
+    let found = cell.ratio(baseline, metric)?;
+    if cell.trust().max(baseline.trust()) == Trust::Invalid {
+        return Some(html! { (ratio(found.value)) small.interval { "not compared" } });
+    }
+    Some(html! {
+        (ratio(found.value))
+        @if let Some(interval) = found.interval {
+            small.interval { (times_between(&interval)) }
+            @if let Some(doubt) = found.doubt() { small.interval { (doubt) } }
+        }
+    })
+}
+
+fn caption(grid: &Grid<'_>) -> String {
+    let mut text = match grid.rounds() {
+        0 | 1 => "One round: how far the figures vary is not known.".to_owned(),
+        rounds => {
+            let confidence = grid.cells().filter_map(|(line, _, cell)| cell.interval(line.headline()));
+            let interval = match confidence.map(|interval| interval.confidence).reduce(f64::min) {
+                Some(confidence) => format!("{:.0}\u{a0}% interval", confidence * 100.0),
+                None => "interval".to_owned(),
+            };
+            format!(
+                "Medians of {rounds} rounds, with their {interval} in small print. Percentiles are over the requests of \
+                 all rounds. Scatter: standard deviation of the rounds over their mean."
+            )
+        }
+    };
+    if grid.tests().any(|(line, _, _)| line.headline() == Metric::Durable) {
+        text.push_str(" MB/s of writes are until they are durable.");
+    }
+    if grid.targets.len() > 1 {
+        text.push_str(&format!(" The baseline is {}.", shortened(&grid.targets[0], 40)));
+    }
+    if grid.cells().any(|(_, _, cell)| cell.repeats.iter().any(Repeat::is_sampled)) {
+        text.push_str(" For some jobs only one request in so many was timed, because the job reduces clock readings.");
+    }
+    text
+}
+
+/// The percentiles that people quote, of reads, writes and syncs apart.
+fn percentiles(grid: &Grid<'_>) -> Markup {
+    const QUOTED: [f64; 6] = [50.0, 90.0, 99.0, 99.9, 99.99, 99.999];
+    let mut table = Table::new().words("Test").words("Place");
+    for percent in QUOTED {
+        table = table.numbers(&format!("p{percent}"));
+    }
+    table = table.numbers("Slowest").numbers("Requests");
+    for (line, target, cell) in grid.tests() {
+        let curves = charts::curves_of(cell, target);
+        let several = curves.len() > 1;
+        for (index, (lane, curve)) in curves.into_iter().enumerate() {
+            let at = |percent: &f64| curve.ns_at(*percent).map(|ns| html! { (duration(ns)) });
+            let of = html! { (test(&line.pattern)) @if several { " " small { (lane.word()) } } };
+            let mut cells = vec![Some(of), place_of(grid, target)];
+            cells.extend(QUOTED.iter().map(at));
+            let Curve { slowest, count, .. } = curve;
+            cells.push(Some(html! { (duration(slowest as f64)) }));
+            cells.push(Some(html! { (number(count as f64)) }));
+            table.row(Row { begins: index == 0 && is_first(line, target), is_void: false, cells });
+        }
+    }
+    table.shown("wide", "Percentiles of latency; one with fewer than ten requests beyond it is left out.")
+}
+
+fn depth_and_cpu(grid: &Grid<'_>) -> Markup {
+    let mut table = Table::new().words("Test").words("Place").numbers("Depth asked").numbers("At submission");
+    table = table.numbers("In the device").numbers("User CPU").numbers("System CPU").numbers("Switches per I/O");
+    for (line, target, cell) in grid.tests() {
+        let Some((repeat, merged)) = median_repeat(cell) else { continue };
+        let members = f64::from(merged.members.max(1));
+        let asked = match merged.members {
+            0 | 1 => merged.setup.depth.to_string(),
+            members => format!("{members} × {}", merged.setup.depth),
+        };
+        let ios = merged.directions.read.ios + merged.directions.write.ios + merged.directions.trim.ios;
+        let (user, system) = merged.cpu_percent();
+        let cpu = |share: f64| (merged.job_runtime_ms > 0).then(|| html! { (percent(share * members)) });
+        table.row(Row {
+            begins: is_first(line, target),
+            is_void: false,
+            cells: vec![
+                Some(test(&line.pattern)),
+                place_of(grid, target),
+                Some(html! { (asked) }),
+                depth_reached(merged).map(|words| html! { (words) }),
+                device_depth(repeat).map(|depth| html! { (number(depth)) }),
+                cpu(user),
+                cpu(system),
+                (ios > 0).then(|| html! { (number(merged.context_switches as f64 / ios as f64)) }),
+            ],
+        });
+    }
+    table.shown(
+        "wide",
+        "The round in the middle. At submission: requests in flight at most submissions, and the share of these. Switches of \
+         context; CPU time of one CPU.",
+    )
+}
+
+/// `≥ 16: 98 %`: the level at which most requests were submitted.
+fn depth_reached(merged: &JobRecord) -> Option<String> {
+    let total: u64 = merged.depth_levels.iter().sum();
+    let (level, most) = merged.depth_levels.iter().enumerate().max_by_key(|(_, count)| **count)?;
+    let sign = if level > 0 { "≥\u{a0}" } else { "" };
+    let label = JobRecord::DEPTH_LABELS[level].trim_start_matches(">=");
+    (total > 0).then(|| format!("{sign}{label}: {}", percent(*most as f64 * 100.0 / total as f64)))
+}
+
+/// The round whose throughput is in the middle.
+fn median_repeat<'a, 'b>(cell: &'b Cell<'a>) -> Option<(&'b Repeat<'a>, &'b JobRecord)> {
+    let mut repeats: Vec<&Repeat<'_>> = cell.repeats.iter().filter(|repeat| repeat.merged.is_some()).collect();
+    let throughput = |repeat: &&Repeat<'_>| Metric::Throughput.of(repeat).unwrap_or(0.0);
+    repeats.sort_by(|first, second| throughput(first).total_cmp(&throughput(second)));
+    let middle = repeats.get(repeats.len() / 2).copied()?;
+    Some((middle, middle.merged.as_ref()?))
+}

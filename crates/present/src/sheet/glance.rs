@@ -1,0 +1,78 @@
+//! The comparison in short: the figure of each test on each storage with a bar, and who is ahead.
+
+use maud::{Markup, html};
+use results::{Question, Trust};
+
+use super::chart::{colour, px};
+use super::place::{mark, named, test};
+use super::table::{Row, Table};
+use crate::headline::{Headline, Standing, TestFigures};
+use crate::quantity::{number, shortened};
+use crate::summary::{Grid, Line};
+
+/// Empty where the question compares nothing.
+pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
+    let is_compared = matches!(grid.study.question, Question::Compare | Question::SmallFiles);
+    if !is_compared || grid.targets.len() < 2 || grid.lines.is_empty() {
+        return html! {};
+    }
+    let mut table = Table::new().words("Test");
+    for name in &grid.targets {
+        table = table.numbers(&shortened(name, 16));
+    }
+    table = table.words("Who is ahead");
+    for line in &grid.lines {
+        let figures: Vec<Option<&TestFigures>> =
+            grid.targets.iter().map(|target| find(headline, line, target)).collect();
+        let value = |test: &TestFigures| if is_moved(line) { test.mb_per_s } else { test.iops };
+        let most = figures.iter().flatten().filter_map(|test| value(test)).fold(0.0, f64::max);
+        let cell = |(target, found): (usize, &Option<&TestFigures>)| {
+            let found = (*found)?;
+            let share = value(found).filter(|_| most > 0.0).map_or(0.0, |value| value / most);
+            Some(html! {
+                span.invalid-figure[!found.counts()] { (words(line, found)) } " "
+                (mark(found.trust))
+                (bar(share, target))
+            })
+        };
+        let mut cells = vec![Some(html! { (test(&line.pattern)) small.what { (shortened(&line.title, 80)) } })];
+        cells.extend(figures.iter().enumerate().map(cell));
+        cells.push(Some(html! { (Standing::of(grid, line).conclusion) }));
+        table.row(Row { begins: true, is_void: false, cells });
+    }
+    html! {
+        p.key { @for target in 0..grid.targets.len() { span { (named(grid, target)) } } }
+        (table.shown("small glance", ""))
+        @if headline.tests.iter().any(|test| test.trust > Trust::Ok) {
+            p.legend { (mark(Trust::Caution)) " caution  " (mark(Trust::Invalid)) " invalid: cannot win. The findings say why." }
+        }
+    }
+}
+
+fn find<'a>(headline: &'a Headline, line: &Line<'_>, target: &str) -> Option<&'a TestFigures> {
+    headline.tests.iter().find(|test| test.name == line.pattern && test.target == target)
+}
+
+/// Whether bytes stand for the line; of small random requests and of operations it is their number.
+fn is_moved(line: &Line<'_>) -> bool {
+    !line.is_phase() && !line.pattern.starts_with("rand")
+}
+
+fn words(line: &Line<'_>, test: &TestFigures) -> String {
+    let figure = match (line.is_phase(), is_moved(line)) {
+        (true, _) => test.iops.map(|rate| format!("{}/s", number(rate))),
+        (false, true) => crate::headline::figures::throughput(test),
+        (false, false) => crate::headline::figures::rate(test),
+    };
+    figure.unwrap_or_else(|| "–".to_owned()).replace(' ', "\u{a0}")
+}
+
+/// A share of the most that any storage has.
+fn bar(share: f64, target: usize) -> Markup {
+    html! {
+        svg.share aria-hidden="true" viewBox="0 0 100 4" preserveAspectRatio="none" {
+            rect.track width="100" height="4" {}
+            rect class=(format!("bar {}", colour(target))) width=(px(share * 100.0)) height="4" {}
+        }
+    }
+}

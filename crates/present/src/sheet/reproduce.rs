@@ -1,0 +1,86 @@
+//! How it was done, the exact commands to do it again, and the numbers themselves.
+
+use maud::{Markup, html};
+use results::{Note, Severity, Study, Trust};
+
+use super::place::{self, Place, badge, place_of, test};
+use crate::export;
+use crate::shell::as_typed;
+use crate::summary::Grid;
+
+pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+    let (notes, whole) = (notes(grid), command(grid.study));
+    if grid.lines.is_empty() && notes.is_empty() {
+        return html! {};
+    }
+    let lines: Vec<(&str, usize, String)> = grid
+        .cells()
+        .filter_map(|(line, target, cell)| Some((&*line.pattern, target, as_typed(&cell.repeats.first()?.row.command))))
+        .filter(|(_, _, command)| !command.is_empty() && *command != as_typed(&grid.study.command))
+        .collect();
+    let csv = export::csv(grid.study);
+    place.section(
+        "reproduce",
+        "Reproduce",
+        html! {
+            @if !whole.is_empty() { pre.command tabindex="0" { code { (whole) } } }
+            @if !notes.is_empty() { ul.notes { @for note in &notes { (note_item(note)) } } }
+            @if !lines.is_empty() { details {
+                summary { "Each test alone, as a line of fio" }
+                ul.commands { @for (name, target, command) in &lines {
+                    li { span.command-name { (test(name)) @if let Some(place) = place_of(grid, *target) { " " (place) } }
+                        pre.command tabindex="0" { code { "fio " (command) } } }
+                } }
+            } }
+            @if !grid.lines.is_empty() { details {
+                summary { "Each round as CSV (" (csv.lines().count().saturating_sub(1)) " rows)" }
+                pre.csv tabindex="0" { (csv) }
+            } }
+        },
+    )
+}
+
+/// The study's command line, its paths as they are from everywhere.
+fn command(study: &Study) -> String {
+    let absolute = |word: &String| {
+        let (before, path) =
+            word.rsplit_once('=').map_or(("", word.as_str()), |(name, path)| (&word[..=name.len()], path));
+        let mut targets = study.targets.iter().map(place::path);
+        let target = targets.find(|target| !path.starts_with('/') && target.ends_with(&format!("/{path}")));
+        target.map_or(word.clone(), |target| format!("{before}{target}"))
+    };
+    let words: Vec<String> = study.command.iter().map(absolute).collect();
+    match words.first() {
+        Some(first) if first != "fsdyno" && first == study.question.word() => format!("fsdyno {}", as_typed(&words)),
+        _ => as_typed(&words),
+    }
+}
+
+/// Notes of the study and of its runs, each once, the grave ones first.
+fn notes<'a>(grid: &Grid<'a>) -> Vec<&'a Note> {
+    let study = grid.study;
+    let of_runs = study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.notes);
+    let mut notes: Vec<&Note> = Vec::new();
+    for note in study.notes.iter().chain(of_runs) {
+        if !notes.iter().any(|known| known.id == note.id && known.text == note.text && known.job == note.job) {
+            notes.push(note);
+        }
+    }
+    notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
+    notes
+}
+
+fn note_item(note: &Note) -> Markup {
+    let word = match note.severity {
+        Severity::Info => None,
+        Severity::Caution => Some(Trust::Caution),
+        Severity::Invalid => Some(Trust::Invalid),
+    };
+    html! {
+        li {
+            @if let Some(trust) = word { (badge(trust)) " " }
+            @if let Some(job) = &note.job { strong { (job) } ": " }
+            (note.text) " " code.muted { (note.id) }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! `check`: the verdict on each requirement, then all that is known of it.
+
+use maud::{Markup, html};
+use results::{Bound, Confidence, TestOrigin, Verdict, VerdictRow};
+
+use super::place::Place;
+use super::table::{Row, Table};
+use crate::quantity::{number, percent};
+use crate::summary::Grid;
+
+/// One line for each requirement.
+pub(super) fn list(rows: &[VerdictRow]) -> Markup {
+    html! {
+        @if !rows.is_empty() { ul.verdicts { @for row in rows { li {
+            (badge(row.verdict))
+            span { strong { (row.requirement.title) } " " code { (row.requirement.profile) }
+                br; (figures(row)) }
+        } } } }
+    }
+}
+
+fn figures(row: &VerdictRow) -> String {
+    let unit = &row.requirement.unit;
+    let Some(measured) = row.measured else { return row.reason.clone() };
+    let interval = row.interval.map(|interval| {
+        format!(" ({:.0} %: {} – {})", interval.confidence * 100.0, number(interval.low), number(interval.high))
+    });
+    let asked = asked(row).map(|asked| format!(", {asked}")).unwrap_or_default();
+    format!("{} {unit}{asked}{}", number(measured), interval.unwrap_or_default())
+}
+
+fn asked(row: &VerdictRow) -> Option<String> {
+    let requirement = &row.requirement;
+    let side = match requirement.bound {
+        Bound::AtMost => "at most",
+        Bound::AtLeast => "at least",
+        Bound::Gate => return None,
+    };
+    Some(format!("{side} {} {}", number(requirement.threshold), requirement.unit))
+}
+
+fn badge(verdict: Verdict) -> Markup {
+    let class = match verdict {
+        Verdict::Pass => "badge ok",
+        Verdict::Fail => "badge invalid",
+        Verdict::Inconclusive => "badge caution",
+        Verdict::NotApplicable | Verdict::Reference => "badge none",
+    };
+    html! { span class=(class) { (verdict.word()) } }
+}
+
+/// Every requirement with its reason and its source.
+pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
+    let rows = &grid.study.verdicts;
+    if rows.is_empty() {
+        return html! {};
+    }
+    let mut table = Table::new().words("Requirement").words("Verdict").numbers("Measured").numbers("Asked");
+    table = table.numbers("Margin").words("Why").words("Source");
+    for row in rows {
+        let requirement = &row.requirement;
+        table.row(Row {
+            begins: true,
+            is_void: false,
+            cells: vec![
+                Some(html! { (requirement.title) small.what { (requirement.profile) " · " (requirement.id) } }),
+                Some(badge(row.verdict)),
+                row.measured.map(|measured| html! { (number(measured)) " " (requirement.unit) }),
+                asked(row).map(|asked| {
+                    html! { (asked)
+                    @if let Some(derivation) = &requirement.derivation { small.what { (derivation) } } }
+                }),
+                row.margin_percent.map(|margin| html! { (percent(margin)) }),
+                Some(html! { (row.reason) @for caveat in &row.caveats { small.what { (caveat) } } }),
+                Some(html! { (requirement.source) small.what { (requirement.read_on) " · " (requirement.kind.word())
+                " · " (known(requirement.confidence)) " · " (test(row.origin)) } }),
+            ],
+        });
+    }
+    place.section("requirements", "Requirements", table.shown("wide", ""))
+}
+
+fn test(origin: TestOrigin) -> &'static str {
+    match origin {
+        TestOrigin::Vendor => "the vendor's test",
+        TestOrigin::Equivalent => "the vendor's procedure, done natively",
+        TestOrigin::Ours => "fsdyno's own test",
+        TestOrigin::Sound => "a sounder test beside the vendor's",
+    }
+}
+
+fn known(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::A => "the vendor's own text",
+        Confidence::B => "seen in part or in a copy",
+        Confidence::C => "second-hand",
+    }
+}
