@@ -90,7 +90,7 @@ pub struct Rejection {
 /// Reads the words after the program's name.
 pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcome {
     let mut settings = Settings::default();
-    let mut errors: Vec<Diagnostic> = settings.take_environment(sources).err().into_iter().collect();
+    let mut errors: Vec<Diagnostic> = settings.take_environment(sources).into_iter().collect();
     let line = argv::read(words, settings);
     errors.extend(line.errors);
     let mut warnings = line.warnings;

@@ -78,15 +78,19 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What the environment says, which is the default of what may be written.
-    pub(crate) fn take_environment(&mut self, sources: &dyn Sources) -> Result<(), Diagnostic> {
+    /// Takes what the environment says, which is the default of what may be written; returns what is wrong with it.
+    pub(crate) fn take_environment(&mut self, sources: &dyn Sources) -> Option<Diagnostic> {
         const VARIABLE: &str = "FSDYNO_FINDINGS";
-        if let Some(word) = sources.variable(VARIABLE).filter(|word| !word.is_empty()) {
-            let refused =
-                || Diagnostic::new(None, Findings::refusal(&word)).help(format!("change the variable {VARIABLE}"));
-            self.findings = Findings::named(&word).ok_or_else(refused)?;
+        let word = sources.variable(VARIABLE).filter(|word| !word.is_empty())?;
+        match Findings::named(&word) {
+            Some(findings) => {
+                self.findings = findings;
+                None
+            }
+            None => {
+                Some(Diagnostic::new(None, Findings::refusal(&word)).help(format!("change the variable {VARIABLE}")))
+            }
         }
-        Ok(())
     }
 }
 
