@@ -42,6 +42,10 @@ pub(crate) fn with_engine<V: EngineVisitor>(
         EngineName::Mmap => Ok(equip(setup, visitor, mmap::Mmap::new(setup)?)),
         EngineName::Libaio => Ok(equip(setup, visitor, aio::Aio::new(setup)?)),
         EngineName::IoUring => Ok(equip(setup, visitor, uring::Uring::new(setup)?)),
+        EngineName::Posixaio => match uring::Uring::new(setup) {
+            Ok(engine) => Ok(equip(setup, visitor, engine)),
+            Err(_) => Ok(equip(setup, visitor, aio::Aio::new(setup)?)),
+        },
         EngineName::Null | EngineName::Sim => unreachable!("every system has these"),
     }
 }
@@ -51,6 +55,7 @@ pub(crate) fn availability(name: EngineName) -> Result<(), EngineSetupError> {
     match name {
         EngineName::Libaio => aio::availability(),
         EngineName::IoUring => uring::features().map(|_| ()),
+        EngineName::Posixaio => uring::features().map(|_| ()).or_else(|_| aio::availability()),
         _ => Ok(()),
     }
 }

@@ -13,7 +13,8 @@ pub fn markdown() -> String {
          `not-visible` it cannot win a comparison either. **info**: worth knowing. Each finding is a function of the\n\
          saved record. What is not visible is neither a fault nor proof that there is none. What a more exact finding\n\
          of the same row explains is not reported twice. Jobs without storage (null, sim) have no findings.\n\n\
-         `fsdyno explain ID` prints one of them; `--findings=off` switches them off.\n\n\
+         `fsdyno explain ID` prints one of them. On the fio face they end the normal report and stand in the object\n\
+         `fsdyno` of the JSON document; `--findings=all` prints them on stderr, `--findings=off` nowhere.\n\n\
          Made from `crates/findings` by `cargo xtask docs --write`; do not edit.\n\n",
     );
     text.push_str("| id | trap | in short |\n| --- | --- | --- |\n");

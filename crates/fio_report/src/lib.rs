@@ -1,6 +1,7 @@
 //! Run records as text: the report formats of fio 3.42. Pure functions of [`results::RunRecord`]: they read no clock,
 //! no terminal and no file, so that a saved record gives the same report years later. What a record gains has no place here:
-//! the formats are fixed.
+//! the formats are fixed. Only cautions and worse may stand beside them: after the normal report, and in one object of the
+//! JSON document.
 //!
 //! Where these reports differ from fio's on purpose:
 //! - an error is named by the function that failed and its text, without a position in fio's source;
@@ -21,13 +22,14 @@ mod lanes;
 pub mod normal;
 mod number;
 mod progress;
+pub mod remarks;
 pub mod terse;
 
 pub use number::Style;
 pub use progress::{Progress, RateLimit};
 
 use jiff::tz::TimeZone;
-use results::RunRecord;
+use results::{RunRecord, escape};
 
 /// A form in which a record is reported.
 #[derive(Debug)]
@@ -51,6 +53,8 @@ pub struct Details {
     pub terse: terse::Version,
     /// The JSON document also has the findings and their evidence.
     pub evidence: bool,
+    /// Cautions and worse stand in the normal report and in the JSON document, where there are some.
+    pub remarks: bool,
     /// What people read before a run's end has been printed, and is left out.
     pub announced: bool,
     /// Times are shown in it.
@@ -66,7 +70,9 @@ pub const FORMATS: &[Format] = &[
         is_json: false,
         report: |run, details| {
             let report = if details.announced { normal::results } else { normal::full };
-            report(run, &details.zone)
+            let remarks =
+                if details.remarks { escape::terminal(&remarks::block(run)).into_owned() } else { String::new() };
+            report(run, &details.zone) + &remarks
         },
     },
     Format {
@@ -74,18 +80,14 @@ pub const FORMATS: &[Format] = &[
         help: "fio's JSON",
         for_people: false,
         is_json: true,
-        report: |run, details| {
-            json::document_with(run, json::Extras { bins: false, evidence: details.evidence }, &details.zone)
-        },
+        report: |run, details| json::document_with(run, json::Extras::of(details, false), &details.zone),
     },
     Format {
         word: "json+",
         help: "fio's JSON with latency bins",
         for_people: false,
         is_json: true,
-        report: |run, details| {
-            json::document_with(run, json::Extras { bins: true, evidence: details.evidence }, &details.zone)
-        },
+        report: |run, details| json::document_with(run, json::Extras::of(details, true), &details.zone),
     },
     Format {
         word: "terse",

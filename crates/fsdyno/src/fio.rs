@@ -2,11 +2,10 @@
 
 mod bandwidth_log;
 mod formats;
-mod notes;
 mod output;
 mod progress_line;
 mod record_file;
-mod reported_findings;
+mod remarks;
 mod screen;
 
 use std::borrow::Cow;
@@ -18,8 +17,8 @@ use std::sync::Arc;
 use fio_report::Details;
 use fio_report::terse::Version;
 use jiff::tz::TimeZone;
-use job::{Action, Eta, Outcome, Rejection, Request, Settings, Warning};
-use results::{RunRecord, Severity, escape};
+use job::{Action, Eta, Findings, Outcome, Rejection, Request, Settings, Stream, Warning};
+use results::{RunRecord, escape};
 use run::plan::Plan;
 use run::{Conditions, Line, MachineSources, SignalWatch, StopRule};
 
@@ -31,7 +30,7 @@ use bandwidth_log::BandwidthLog;
 use formats::Formats;
 use output::{LiveLine, Output};
 use record_file::RecordFile;
-use reported_findings::ReportedFindings;
+use remarks::Remarks;
 use screen::{GrowingRecord, ProgressRules, Screen, ScreenState};
 
 /// The last line of `--help`.
@@ -47,7 +46,8 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         Outcome::Immediate(action) => immediate(action),
         Outcome::Rejected(rejection) => rejected(&rejection),
         Outcome::Run(request) => {
-            print_warnings(&request.warnings);
+            let for_people = formats_of(&request.settings).for_people();
+            remarks_of(&request.settings, for_people).options(&request.warnings, for_people);
             let line = Line { words, request: *request };
             let work = || run_line(&line).unwrap_or_else(|status| status);
             match () {
@@ -73,7 +73,9 @@ fn immediate(action: Action) -> u8 {
 }
 
 fn rejected(rejection: &Rejection) -> u8 {
-    print_warnings(&rejection.warnings);
+    for warning in &rejection.warnings {
+        print_stderr(&warning.text);
+    }
     let colour = colour::is_wanted(&std::io::stderr());
     for error in &rejection.errors {
         let plain = error.render(false);
@@ -89,10 +91,8 @@ fn rejected(rejection: &Rejection) -> u8 {
     rejection.status
 }
 
-fn print_warnings(warnings: &[Warning]) {
-    for warning in warnings {
-        print_stderr(&warning.text);
-    }
+fn remarks_of(settings: &Settings, for_people: bool) -> Remarks {
+    Remarks::new(settings.findings, for_people && settings.output.is_none())
 }
 
 /// Whether storage can keep the run from ending.
@@ -123,18 +123,19 @@ fn run_line(line: &Line) -> Result<u8, u8> {
         output.error(&sentence);
         REJECTED
     })?;
-    let announced = announce(&planned.plan, &formats, &mut output);
+    let announced = announce(&planned.plan, &line.request.warnings, &formats, &mut output);
     if let (Err(error), None) = (&announced, &record_file) {
         return Err(output_lost(error));
     }
     let ready = planned.identify_storages();
-    let mut reported_findings = ReportedFindings::new(settings.findings);
-    reported_findings.before_run(&ready.preflight(), &line.request.warnings);
+    let mut remarks = remarks_of(settings, formats.for_people());
+    remarks.before_run(&ready.preflight(), &line.request.warnings);
     let progress = progress_rules(settings, &formats, &output);
     let mut screen = Screen {
         output: &mut output,
         formats: &formats,
         progress,
+        notes_shown: remarks.shown,
         status_interval_ns: settings.status_interval_ms.map(|ms| ms * 1_000_000),
         control: Arc::clone(&control),
         signals,
@@ -152,7 +153,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     let log_failed = screen.bandwidth_log.take().and_then(BandwidthLog::into_failure);
     drop(screen);
     let status = conclude(&record, &formats, &mut output, record_file.as_deref(), lost)?;
-    reported_findings.after_run(&record);
+    remarks.after_run(&record);
     if let Some(sentence) = log_failed {
         print_stderr(&sentence);
         return Ok(status.max(REJECTED));
@@ -160,7 +161,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
     Ok(status)
 }
 
-/// The report, the notes, the saved record, the exit status.
+/// The report, the saved record, the exit status.
 fn conclude(
     record: &RunRecord,
     formats: &Formats,
@@ -174,9 +175,6 @@ fn conclude(
         return Err(output_lost(&error));
     }
     output.write(&formats.report(record)).map_err(|error| output_lost(&error))?;
-    for line in notes::after_run(record) {
-        print_stderr(&line);
-    }
     let failed = record.jobs.iter().filter(|job| job.error.is_some()).count();
     let saved = saved && record.notes.iter().all(|note| note.id != run::LOGS_INCOMPLETE);
     // fio's exit status is the number of failed jobs, as far as eight bits go.
@@ -199,6 +197,7 @@ fn formats_of(settings: &Settings) -> Formats {
     let details = Details {
         terse: Version::numbered(settings.terse_version),
         evidence: settings.fsdyno_json,
+        remarks: settings.findings == Findings::Auto,
         announced: true,
         zone: TimeZone::system(),
     };
@@ -227,23 +226,20 @@ fn claim_logs(plan: &Plan, settings: &Settings) -> Result<Option<BandwidthLog>, 
     settings.bandwidth_log.as_deref().map(BandwidthLog::create).transpose()
 }
 
-/// fio's lines before the run: one per job, the version, how many start.
-fn announce(plan: &Plan, formats: &Formats, output: &mut Output) -> std::io::Result<()> {
-    let cautions = plan.notes.iter().filter(|note| note.severity > Severity::Info);
-    let cautions: Vec<String> = cautions.map(|note| format!("note: {}", note.text)).collect();
+/// fio's lines before the run: one per job, the version, how many start, its notes.
+fn announce(plan: &Plan, warnings: &[Warning], formats: &Formats, output: &mut Output) -> std::io::Result<()> {
     if !formats.for_people() {
-        cautions.iter().for_each(|line| print_stderr(line));
         return Ok(());
     }
     let mut text = String::new();
     for worker in plan.workers.iter().filter(|worker| worker.clone == 0) {
-        text.push_str(&fio_report::normal::banner(&worker.job.name, worker.group, &worker.setup));
+        text.push_str(&fio_report::normal::banner(worker.job.label(worker.clone), worker.group, &worker.setup));
     }
     let threads = plan.workers.iter().filter(|worker| worker.job.process.thread).count() as u32;
     text.push_str(&format!("{}\n", VERSION));
     text.push_str(&fio_report::normal::starting(threads, plan.workers.len() as u32 - threads));
-    for line in cautions {
-        text.push_str(&format!("{line}\n"));
+    for warning in warnings.iter().filter(|warning| warning.fio_stream() == Some(Stream::Stdout)) {
+        text.push_str(&format!("{}\n", warning.text));
     }
     output.write(&escape::terminal(&text))
 }

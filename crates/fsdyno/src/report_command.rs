@@ -158,6 +158,7 @@ impl Report {
                 let details = Details {
                     terse: Version::numbered(self.terse_version),
                     evidence: false,
+                    remarks: true,
                     announced: false,
                     zone: TimeZone::system(),
                 };

@@ -23,7 +23,7 @@ const FIOS: [&str; 10] = [
     "differences.rs",
     "kind.rs",
     "layout_steps.rs",
-    "notes.rs",
+    "remarks.rs",
     "screen.rs",
     "installed",
 ];

@@ -27,15 +27,15 @@ pub(crate) struct CommandLine {
     pub errors: Vec<Diagnostic>,
 }
 
-/// Reads the words after the program's name. Stops at the first request for help unless an error came before.
-pub(crate) fn read(words: &[String]) -> CommandLine {
+/// Reads the words after the program's name over `settings`. Stops at the first request for help unless an error came before.
+pub(crate) fn read(words: &[String], settings: Settings) -> CommandLine {
     let mut reader = Reader {
         words,
         next: 0,
         engine: EngineName::Psync,
         global_engine: EngineName::Psync,
         line: CommandLine {
-            settings: Settings::default(),
+            settings,
             jobs: vec![RawJob::new("global", true)],
             job_files: Vec::new(),
             warnings: Vec::new(),

@@ -1,10 +1,11 @@
 //! Tests of the tokeniser.
 
 use super::*;
+use crate::settings::Findings;
 
 fn line(text: &str) -> CommandLine {
     let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
-    read(&words)
+    read(&words, Settings::default())
 }
 
 /// `name: option=text ...` of each section, the implicit defaults first.
@@ -173,7 +174,7 @@ fn settings() {
         ("--section=global", "fio: can't use global as only section"),
         ("--client=host", "not supported"),
         ("--latency-log=1", "deprecated"),
-        ("--findings=maybe", "maybe is neither on nor off"),
+        ("--findings=maybe", "maybe is none of auto, all, off"),
     ] {
         let text = errors(text);
         assert!(text.contains(message), "{text}");
@@ -182,9 +183,10 @@ fn settings() {
         let settings = line(text).settings;
         (settings.findings, settings.fsdyno_json)
     };
-    assert_eq!(ours(""), (true, false));
-    assert_eq!(ours("--findings=off --fsdyno-json=1"), (false, true));
-    assert_eq!(ours("--findings --fsdyno-json=0"), (true, false));
+    assert_eq!(ours(""), (Findings::Auto, false));
+    assert_eq!(ours("--findings=off --fsdyno-json=1"), (Findings::Off, true));
+    assert_eq!(ours("--findings --fsdyno-json=0"), (Findings::All, false));
+    assert_eq!(ours("--findings=auto"), (Findings::Auto, false));
     assert_eq!(line("--eta=bogus").warnings.len(), 1);
     assert_eq!(line("--max-jobs=9").warnings.len(), 1);
 }

@@ -163,7 +163,32 @@ pub struct Warning {
     pub text: String,
 }
 
+/// Where fio prints a remark that it has too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output, before the report.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
 impl Warning {
+    /// Where fio prints it; `None`: fio does not say it.
+    pub fn fio_stream(&self) -> Option<Stream> {
+        match self.code {
+            WarningCode::TimeBasedWithoutRuntime | WarningCode::BlockAlignWithoutMap | WarningCode::UnalignedDirect => {
+                Some(Stream::Stderr)
+            }
+            WarningCode::SynchronousDepth | WarningCode::NothingVerified => Some(Stream::Stdout),
+            WarningCode::OddValue
+            | WarningCode::WithoutEffect
+            | WarningCode::OtherEngine
+            | WarningCode::DirectoryAfterFilename
+            | WarningCode::OnlyParsed
+            | WarningCode::Setting => None,
+        }
+    }
+
     /// Whether `--warnings-fatal` makes it an error: the job would not run as written.
     pub fn is_fatal_when_asked(&self) -> bool {
         matches!(

@@ -23,6 +23,13 @@ const MISREAD: &str = "a silent misreading measures something else than was aske
 pub const DIFFERENCES: &[Difference] = &[
     difference("size=1.5g", "1 byte", "error; says 1536m", MISREAD),
     difference("size=4x, 0x1k, 1KiBs", "drops the unknown unit", "error; lists the units", MISREAD),
+    difference("rwmixread=70% (an option of 0 to 100)", "100 % reads", "70, with a warning", MISREAD),
+    difference(
+        "size=65536.0; fsync=10 // text",
+        "the number; drops the rest",
+        "the same, with a warning",
+        "what is meant is plain",
+    ),
     difference("runtime=10sec, 1min, 1h30m", "microseconds", "error; says 10s, 1m, 90m", MISREAD),
     difference("bwavgtime=1s (an option without units)", "1 ms", "error", MISREAD),
     difference("size= 64k (blank after =, with a unit)", "64 bytes", "error; says where the blank is", MISREAD),
@@ -220,6 +227,12 @@ pub const DIFFERENCES: &[Difference] = &[
         "copies the bytes",
         "a mapping has no such limit",
     ),
+    difference(
+        "ioengine=posixaio",
+        "the threads of the C library, of which one serves each file",
+        "io_uring, or libaio where that is refused; the record names it",
+        "the depth that is reported is the depth that the storage has",
+    ),
     difference("pre_read with ioengine=null", "crashes", "nothing to read", "there is no file"),
     difference(
         "verify_interval without verify_fatal",
@@ -264,10 +277,22 @@ pub const DIFFERENCES: &[Difference] = &[
         "one address space; results do not depend on it",
     ),
     difference(
-        "messages of jobs that fail, notes",
+        "messages of jobs that fail",
         "on standard output, before the JSON document",
         "on standard error",
         "JSON on standard output is always one valid document",
+    ),
+    difference(
+        "notes of fio before a JSON document or a terse line",
+        "on standard output",
+        "among the notes in the object fsdyno of the document; terse has none",
+        "what is on standard output is always one valid document",
+    ),
+    difference(
+        "findings and notes of ours",
+        "-",
+        "the last block of the normal report, the object fsdyno of the JSON document (if there is a caution); --findings=off: none",
+        "scripts take a word on standard error for a failure",
     ),
     difference(
         "an option written twice, in job options of the JSON document",

@@ -113,13 +113,16 @@ impl Reader<'_> {
             self.errors.push(Diagnostic::new(Some(origin), message).help("does a file include itself?"));
             return;
         }
+        // As written, which may be relative to the current directory, then beside the file that includes it.
         let directory = Path::new(path).parent().unwrap_or(Path::new(""));
-        let target = directory.join(file).to_string_lossy().into_owned();
-        match self.sources.job_file(&target) {
-            Ok(text) => self.read_lines(&target, &text, depth + 1),
-            Err(reason) => {
-                let message = format!("fio: unable to open '{target}' job file");
-                self.errors.push(Diagnostic::new(Some(origin), message).help(reason));
+        let beside = directory.join(file).to_string_lossy().into_owned();
+        let mut found = [file, &beside].into_iter().map(|target| (target, self.sources.job_file(target)));
+        match found.find_map(|(target, text)| Some((target, text.ok()?))) {
+            Some((target, text)) => self.read_lines(target, &text, depth + 1),
+            None => {
+                let message = format!("fio: unable to open '{file}' job file");
+                let help = format!("there is no {file}, and no {beside} that can be read");
+                self.errors.push(Diagnostic::new(Some(origin), message).help(help));
             }
         }
     }
@@ -160,11 +163,11 @@ fn outside(line: &str, origin: Origin) -> Diagnostic {
         .help("start with [global] for defaults, or with [NAME] for a job")
 }
 
-/// `include FILE`.
+/// `include FILE` or `include=FILE`.
 fn included_file(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("include")?;
-    let file = rest.trim_start();
-    (file.len() < rest.len() && !file.is_empty() && !file.starts_with('=')).then_some(file)
+    let file = rest.trim_start().trim_start_matches('=').trim_start();
+    (file.len() < rest.len() && !file.is_empty()).then_some(file)
 }
 
 /// Finds the rows of each section's options: those of every job, and those of the section's engine wherever in
@@ -190,10 +193,6 @@ fn find_rows(
         let before = errors.len();
         for line in section.lines {
             match table::job_row(&line.name, engine) {
-                Some(row) if row.name == "name" => errors.push(
-                    Diagnostic::new(Some(line.origin), "fio: the name of a section is in its brackets")
-                        .help("use description= for other text"),
-                ),
                 Some(row) => job.assignments.push(Assignment { row, text: line.text, origin: line.origin }),
                 None => errors.push(bad_option(&line, engine)),
             }

@@ -185,7 +185,6 @@ fn errors_show_their_line() {
         ("[x]\ndirect\n", "Option direct requires an argument"),
         ("[x]\noutput=f\n", "--output belongs on the command line"),
         ("[x]\nsize=\n", "the value is empty"),
-        ("[x]\nname=y\n", "in its brackets"),
     ] {
         assert!(errors(text).contains(message), "{text}: {}", errors(text));
     }
@@ -194,6 +193,44 @@ fn errors_show_their_line() {
     let text = rejection.errors[0].render(false);
     assert!(text.starts_with("fio: unable to open 'nosuch.fio' job file\n"), "{text}");
     assert!(text.contains("at word 1"), "{text}");
+}
+
+#[test]
+fn a_name_in_a_section_is_the_label_of_its_first_clone() {
+    let jobs = jobs("[global]\nname=all\nsize=1m\n[sect]\nname=disp\nnumjobs=2\n[other]\n");
+    let labels = [(jobs[0].label(0), jobs[0].label(1)), (jobs[1].label(0), jobs[1].label(1))];
+    assert_eq!(labels, [("disp", "sect"), ("other", "other")]);
+    assert_eq!((jobs[0].name.as_str(), &jobs[0].options[0]), ("sect", &("name".to_owned(), "disp".to_owned())));
+}
+
+#[test]
+fn what_is_read_as_meant_is_noted() {
+    let text = "[x]\nrw=randrw\nsize=65536.0\nfsync=2 // every other, as\nrwmixread=70%\nthreads=8\n";
+    let Request { jobs, warnings, .. } = request("a.fio", &mut Fake::default().file("a.fio", text));
+    assert_eq!(jobs[0].files.size, Some(Amount::Bytes(65536)));
+    assert_eq!((jobs[0].durability.fsync_every, jobs[0].pattern.read_percent), (2, 70));
+    let texts: Vec<&str> = warnings.iter().map(|warning| warning.text.as_str()).collect();
+    for said in ["65536.0 is read as 65536", "taken for a comment", "70% is read as 70", "threads has no effect"] {
+        assert!(texts.iter().any(|text| text.contains(said)), "no {said}: {texts:?}");
+    }
+    assert!(errors("[x]\nsize=1m\niodepth=8.5\n").contains("fractions"), "what is meant is not plain");
+    assert!(errors("[x]\nsize=1m\nloops=3%\n").contains("unknown unit"), "no percentage is meant");
+    assert!(errors("[x]\nthreads=x\n").contains("failed parsing threads=x"));
+}
+
+#[test]
+fn the_environment_says_where_findings_go_unless_the_words_do() {
+    let findings = |words: &str, value: &str| {
+        request(&format!("--name=a --size=1m {words}"), &mut Fake::default().variable("FSDYNO_FINDINGS", value))
+            .settings
+            .findings
+    };
+    assert_eq!((findings("", "off"), findings("", "")), (Findings::Off, Findings::Auto));
+    assert_eq!(findings("--findings=auto", "off"), Findings::Auto);
+    let Outcome::Rejected(rejection) = run("--name=a", &mut Fake::default().variable("FSDYNO_FINDINGS", "loud")) else {
+        panic!()
+    };
+    assert!(rejection.errors[0].render(false).contains("loud is none of auto, all, off"));
 }
 
 #[test]

@@ -42,10 +42,10 @@ mod typed;
 pub mod value;
 
 pub use access::Access;
-pub use diagnostic::{Diagnostic, Origin, Warning, WarningCode};
+pub use diagnostic::{Diagnostic, Origin, Stream, Warning, WarningCode};
 pub use direction::{Direction, PerDirection, ReadWrite, Transfer};
 pub use resolve::{Resolved, resolve};
-pub use settings::{Action, Eta, Settings};
+pub use settings::{Action, Eta, Findings, Settings};
 pub use sources::{Machine, Sources};
 pub use table::FORMATS;
 pub use typed::*;
@@ -89,8 +89,10 @@ pub struct Rejection {
 
 /// Reads the words after the program's name.
 pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcome {
-    let line = argv::read(words);
-    let mut errors = line.errors;
+    let mut settings = Settings::default();
+    let mut errors: Vec<Diagnostic> = settings.take_environment(sources).into_iter().collect();
+    let line = argv::read(words, settings);
+    errors.extend(line.errors);
     let mut warnings = line.warnings;
     let settings = line.settings;
     if let (Some(action), true) = (&settings.action, errors.is_empty()) {

@@ -33,6 +33,8 @@ pub fn resolve(raw_jobs: &[RawJob], settings: &Settings) -> Resolved {
         }
         if raw.global {
             apply_all(&mut defaults, raw, &mut resolved);
+            // Defaults name no job.
+            defaults.job.display_name = None;
             default_options.extend(raw.assignments.iter().cloned());
             continue;
         }

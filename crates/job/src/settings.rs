@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::Sources;
+use crate::diagnostic::Diagnostic;
+
 /// The program's options, typed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -39,8 +42,8 @@ pub struct Settings {
     pub record_interval_ms: u64,
     /// The JSON report has an object of its own with findings and evidence (ours).
     pub fsdyno_json: bool,
-    /// Findings are said on stderr (ours).
-    pub findings: bool,
+    /// Where findings and notes go (ours).
+    pub findings: Findings,
     /// What to do instead of running jobs.
     pub(crate) action: Option<Action>,
     /// Remarks on the settings themselves.
@@ -67,9 +70,26 @@ impl Default for Settings {
             record: None,
             record_interval_ms: 10_000,
             fsdyno_json: false,
-            findings: true,
+            findings: Findings::Auto,
             action: None,
             remarks: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Takes what the environment says, which is the default of what may be written; returns what is wrong with it.
+    pub(crate) fn take_environment(&mut self, sources: &dyn Sources) -> Option<Diagnostic> {
+        const VARIABLE: &str = "FSDYNO_FINDINGS";
+        let word = sources.variable(VARIABLE).filter(|word| !word.is_empty())?;
+        match Findings::named(&word) {
+            Some(findings) => {
+                self.findings = findings;
+                None
+            }
+            None => {
+                Some(Diagnostic::new(None, Findings::refusal(&word)).help(format!("change the variable {VARIABLE}")))
+            }
         }
     }
 }
@@ -83,6 +103,39 @@ pub enum Eta {
     Always,
     /// Never.
     Never,
+}
+
+/// `--findings`: where findings and notes of ours go beside fio's output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Findings {
+    /// At the end of the normal report and in an object of the JSON document; on standard error only if that is a
+    /// terminal.
+    #[default]
+    Auto,
+    /// On standard error; reports are fio's.
+    All,
+    /// Nowhere but in the record.
+    Off,
+}
+
+impl Findings {
+    /// The words of the option.
+    pub const WORDS: &'static [&'static str] = &["auto", "all", "off"];
+
+    /// What a word says; `None`: there is no such word. Switches that were words once still are.
+    pub fn named(word: &str) -> Option<Findings> {
+        match word {
+            "auto" => Some(Findings::Auto),
+            "all" | "on" | "1" | "yes" => Some(Findings::All),
+            "off" | "0" | "no" => Some(Findings::Off),
+            _ => None,
+        }
+    }
+
+    /// That there is no such word.
+    pub(crate) fn refusal(word: &str) -> String {
+        format!("fio: {word} is none of {}", Self::WORDS.join(", "))
+    }
 }
 
 /// Something to print instead of running jobs.

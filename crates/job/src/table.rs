@@ -13,6 +13,7 @@ mod job;
 mod pacing;
 mod pattern;
 mod process;
+mod profiles;
 mod program;
 mod reporting;
 mod traces;
@@ -52,6 +53,7 @@ pub const CATEGORIES: &[Category] = &[
     Category { title: "Reporting", rows: reporting::ROWS },
     Category { title: "Traces and zones", rows: traces::ROWS },
     Category { title: "Engine options", rows: engine_options::ROWS },
+    Category { title: "Options of profiles", rows: profiles::ROWS },
 ];
 
 /// All job options, engine options included.

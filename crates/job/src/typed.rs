@@ -22,6 +22,8 @@ pub use submission::*;
 pub struct Job {
     /// Label; also the stem of generated file names.
     pub name: String,
+    /// `name=` in a section: the label of the first clone in reports and log files.
+    pub display_name: Option<String>,
     /// Free text for the reports.
     pub description: Option<String>,
     /// Clones of this job, each with its own worker (1 to 1,048,576).
@@ -62,10 +64,18 @@ pub struct Job {
     pub options: Vec<(String, String)>,
 }
 
+impl Job {
+    /// What reports and log files call this clone.
+    pub fn label(&self, clone: u32) -> &str {
+        self.display_name.as_deref().filter(|_| clone == 0).unwrap_or(&self.name)
+    }
+}
+
 impl Default for Job {
     fn default() -> Job {
         Job {
             name: String::new(),
+            display_name: None,
             description: None,
             clones: 1,
             stonewall: false,

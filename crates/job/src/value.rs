@@ -62,6 +62,24 @@ impl Default for Reading {
     }
 }
 
+/// Takes off what looks like a comment after a number, which fio drops with everything else that follows one.
+pub(crate) fn without_comment<'t>(text: &'t str, reading: &mut Reading) -> &'t str {
+    match text.split_once("//") {
+        Some((number, comment)) if !number.trim().is_empty() => {
+            reading.notes.push(format!("//{comment} is taken for a comment; begin comments with # or ;"));
+            number.trim_end()
+        }
+        _ => text,
+    }
+}
+
+/// Takes off the sign of a percentage where nothing but percent is counted.
+pub(crate) fn without_percent<'t>(text: &'t str, reading: &mut Reading) -> &'t str {
+    let Some(number) = text.trim_end().strip_suffix('%') else { return text };
+    reading.notes.push(format!("{text} is read as {number}; fio misreads the %: write {number}"));
+    number
+}
+
 /// Takes leading blanks off and says whether there were any: they change what fio makes of a suffix.
 fn split_leading_blank(text: &str) -> (bool, &str) {
     let trimmed = text.trim_start();

@@ -105,7 +105,7 @@ impl Account for ThreadAccount<'_> {
 /// The record of a worker that has done nothing (yet).
 pub(crate) fn blank_record(plan: &WorkerPlan) -> JobRecord {
     let job = &plan.job;
-    let mut record = JobRecord::new(&job.name, plan.thread_number, plan.setup.clone());
+    let mut record = JobRecord::new(job.label(plan.clone), plan.thread_number, plan.setup.clone());
     record.description = job.description.clone();
     record.group = plan.group;
     record.group_reporting = job.reporting.group;

@@ -350,6 +350,10 @@ impl<'run> Conductor<'run> {
         for message in &end.messages {
             self.observer.message(message);
         }
+        for note in end.notes {
+            self.observer.note(&format!("fio: {}", note.text));
+            self.heading.notes.push(note);
+        }
         let failed = end.record.error.is_some();
         if failed {
             self.observer.job_failed(&end.record);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use engine::errno::ENOSPC;
+use results::{Note, Severity};
 
 use crate::conduct::Shared;
 use crate::layout::{LaidOut, LayoutError, LayoutRequest, Meter, Progress, lay_out};
@@ -29,6 +30,8 @@ pub(crate) enum LayoutEvent {
     Progress(Progress),
     /// To be read at once.
     Message(String),
+    /// For the record.
+    Note(Note),
     /// The files of this worker could not be made.
     Failed(usize, Refused),
 }
@@ -87,8 +90,9 @@ fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) 
         }
     }
     for error in unreserved {
-        let text = format!("{}: note: {error}; the run may fill the disk", step.job_name);
-        let _ = news.send(LayoutEvent::Message(text));
+        let text = format!("{}: {error}; the run may fill the disk", step.job_name);
+        let note = Note { job: Some(step.job_name.clone()), ..Note::new("not-reserved", Severity::Caution, text) };
+        let _ = news.send(LayoutEvent::Note(note));
     }
     Ok(())
 }

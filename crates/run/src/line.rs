@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use job::{Outcome, Request, Warning};
+use job::{Outcome, Request, Warning, WarningCode};
 use probe::{FileKind, HostFacts, Look};
 use results::{Host, Node, Note, RunRecord, Severity};
 
@@ -150,8 +150,7 @@ impl Ready<'_> {
 }
 
 fn note_of(warning: &Warning) -> Note {
-    Note {
-        job: warning.job.clone(),
-        ..Note::new(format!("{:?}", warning.code), Severity::Caution, warning.text.clone())
-    }
+    // Of a depth that is not reached there is a finding.
+    let severity = if warning.code == WarningCode::SynchronousDepth { Severity::Info } else { Severity::Caution };
+    Note { job: warning.job.clone(), ..Note::new(format!("{:?}", warning.code), severity, warning.text.clone()) }
 }

@@ -6,6 +6,9 @@ use crate::recorder::Recorder;
 /// Orders are read and totals published so often, ns.
 const TICK_NS: u64 = 50_000_000;
 
+/// The last window of a runtime may be this part of it shorter.
+const SHORT: u64 = 10;
+
 /// A sample window.
 #[derive(Clone, Debug)]
 struct Timer {
@@ -99,20 +102,25 @@ impl Phase {
             self.start_measuring(now_ns);
             return TickResult::Measured;
         }
+        let over = self.end_ns.is_some_and(|end| now_ns >= end);
         if !self.in_ramp() {
-            self.close_windows(now_ns, recorder);
+            self.close_windows(now_ns, over, recorder);
         }
         self.plan_next(now_ns);
-        if self.end_ns.is_some_and(|end| now_ns >= end) { TickResult::TimeUp } else { TickResult::Continue }
+        if over { TickResult::TimeUp } else { TickResult::Continue }
     }
 
-    fn close_windows(&mut self, now_ns: u64, recorder: &mut Recorder) {
+    /// `over`: no tick comes any more. Each window closes a little late, so that the last one of a runtime is a little short:
+    /// it counts all the same.
+    fn close_windows(&mut self, now_ns: u64, over: bool, recorder: &mut Recorder) {
         let at_ms = now_ns.saturating_sub(self.begin_ns) / 1_000_000;
-        if now_ns >= self.bandwidth.due_ns() {
+        let is_due = |timer: &Timer| now_ns >= timer.due_ns() - if over { timer.length_ns / SHORT } else { 0 };
+        let (bandwidth_due, iops_due) = (is_due(&self.bandwidth), is_due(&self.iops));
+        if bandwidth_due {
             recorder.sample_bandwidth(now_ns.saturating_sub(self.bandwidth.opened_ns) / 1_000_000, at_ms);
             self.bandwidth.opened_ns = now_ns;
         }
-        if now_ns >= self.iops.due_ns() {
+        if iops_due {
             recorder.sample_iops(now_ns.saturating_sub(self.iops.opened_ns) / 1_000_000, at_ms);
             self.iops.opened_ns = now_ns;
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use engine::errno::{EBUSY, EIO};
 use engine::files::{Directory, Reach};
-use job::{Direction, Job, PerDirection, Seed, Unified};
+use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
 use probe::{FileKind, HostFacts};
 use results::{JobSetup, Note, Severity, UnifiedReporting};
 use workload::{FileSizes, Workload};
@@ -155,11 +155,16 @@ impl Planning<'_> {
         if !job.submission.engine.is_diskless() {
             self.check_directories(job);
         }
+        self.check_processors(job);
         let shared = Arc::new(job.clone());
         let queueing = queueing::effective(job);
         if job.submission.engine.maps_files() && job.submission.direct {
             let text = "direct=1 has no effect on mmap: it always uses the page cache, reads may come from memory";
             self.note("mmap-direct", Severity::Caution, job, text.to_string());
+        }
+        if job.submission.engine == EngineName::Posixaio {
+            let text = "ioengine=posixaio is done by io_uring, or by libaio where that is refused";
+            self.note("posixaio", Severity::Info, job, text.to_string());
         }
         for ordinal in 0..job.clones {
             // fio numbers the clones 0, N-1, N-2 ... 1 in the order of their threads.
@@ -181,6 +186,16 @@ impl Planning<'_> {
         }
     }
 
+    fn check_processors(&mut self, job: &Job) {
+        let (Some(count), allowed) = (self.facts.host.cpus, &job.process.cpus_allowed) else { return };
+        if let Some(cpu) = allowed.iter().find(|cpu| **cpu >= count) {
+            self.plan.rejections.push(format!(
+                "fio: CPU {cpu} too large (max={max})\nfio: failed parsing cpus_allowed\nNext step: use CPUs 0 to {max}",
+                max = count.saturating_sub(1)
+            ));
+        }
+    }
+
     fn add_worker(&mut self, job: &Arc<Job>, clone: u32, group: u32, stage: u32, queueing: Queueing) {
         let thread_number = self.plan.workers.len() as u32 + 1;
         let seed = match job.pattern.seed {
@@ -193,7 +208,7 @@ impl Planning<'_> {
         if refused.is_none() && !planned.layout.is_empty() {
             self.plan.layouts.push(LayoutStep {
                 worker: thread_number as usize - 1,
-                job_name: job.name.clone(),
+                job_name: job.label(clone).to_owned(),
                 files: planned.layout,
             });
         }

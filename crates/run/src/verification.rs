@@ -9,6 +9,7 @@ use engine::Engine;
 use engine::clock::Clock;
 use engine::errno::EINVAL;
 use job::{BlockSize, Direction, Job};
+use results::{Note, Severity};
 use workload::{Expected, Generator, Mismatch, Op, Seal};
 
 use crate::control::WorkerState;
@@ -92,15 +93,22 @@ impl Verification {
         self.messages.push(mismatch.sentences(&file, op, flags));
     }
 
-    /// What was found.
-    pub(crate) fn into_messages(mut self, used: &[PlannedFile]) -> Vec<String> {
-        for (file, (_, others)) in self.runs.into_iter().filter(|(_, (_, others))| *others > 0) {
-            let file = used.get(file as usize).map_or("-".into(), |file| file.path.to_string_lossy());
-            self.messages.push(format!(
-                "fio: verify: {file} has blocks of several runs: {others} are not of the run that wrote the first \
-                 block. Each block is intact, but may be outdated"
-            ));
-        }
+    /// Files that hold blocks of several runs.
+    pub(crate) fn notes(&self, job: &str, used: &[PlannedFile]) -> Vec<Note> {
+        let mixed = self.runs.iter().filter(|(_, (_, others))| *others > 0);
+        let notes = mixed.map(|(file, (_, others))| {
+            let file = used.get(*file as usize).map_or("-".into(), |file| file.path.to_string_lossy());
+            let text = format!(
+                "verify: {file} has blocks of several runs: {others} are not of the run that wrote the first block. Each \
+                 block is intact, but may be outdated"
+            );
+            note(job, "blocks-of-several-runs", text)
+        });
+        notes.collect()
+    }
+
+    /// What was found damaged.
+    pub(crate) fn into_messages(mut self) -> Vec<String> {
         if self.unlisted > 0 {
             self.messages.push(format!("fio: verify: {} further blocks are wrong", self.unlisted));
         }
@@ -149,7 +157,7 @@ pub(crate) struct ReadBack<'run, E: Engine, A> {
     /// Length of the phase, the reads alone.
     pub(crate) elapsed_ms: u64,
     /// Messages about it.
-    pub(crate) messages: Vec<String>,
+    pub(crate) notes: Vec<Note>,
 }
 
 /// Reads back all that was written, with the same engine and counters. The writes must have ended well, after
@@ -164,7 +172,7 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
     let writes = if only(&plan.job) { u64::MAX } else { drive.writes_issued() };
     let failed = |drive, code, function, text: String| {
         let failure = Failure { code, function, op: None, detail: Some(text) };
-        ReadBack { drive, ended: Ended::Failed(failure), elapsed_ms: writes_ms, messages: Vec::new() }
+        ReadBack { drive, ended: Ended::Failed(failure), elapsed_ms: writes_ms, notes: Vec::new() }
     };
     let generator = match Generator::replay(&plan.workload, writes, drive.failed_writes()) {
         Ok(generator) => generator,
@@ -192,17 +200,21 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
     let ended = drive.run();
     let parts = drive.parts();
     let elapsed_ms = parts.phase.elapsed_ms(parts.engine.clock().now_ns());
-    let mut messages = Vec::new();
+    let mut notes = Vec::new();
+    let name = &plan.job.name;
     if Generator::replays_each_write(&plan.workload) {
-        let name = &plan.job.name;
-        messages.push(format!(
-            "fio: {name}: too many blocks to find the newest write of each: every write was read \
-                               back once"
-        ));
+        let text = format!("{name}: too many blocks to find the newest write of each: every write was read back once");
+        notes.push(note(name, "each-write-verified", text));
     }
     if matches!(ended, Ended::TimeUp | Ended::Stopped) {
         let read = drive.completed(Direction::Read);
-        messages.push(format!("fio: {}: verification stopped early, after {read} reads", plan.job.name));
+        let text = format!("{name}: verification stopped early, after {read} reads");
+        notes.push(note(name, "verification-stopped", text));
     }
-    ReadBack { drive, ended, elapsed_ms, messages }
+    ReadBack { drive, ended, elapsed_ms, notes }
+}
+
+/// What the reader of a job's verification must know.
+pub(crate) fn note(job: &str, id: &str, text: String) -> Note {
+    Note { job: Some(job.to_owned()), ..Note::new(id, Severity::Caution, text) }
 }

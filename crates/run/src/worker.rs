@@ -70,7 +70,7 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
 pub(crate) fn refused_end(plan: &WorkerPlan, refused: Refused) -> WorkerEnd {
     let mut record = blank_record(plan);
     record.error = Some(job_error(refused.code, refused.function));
-    WorkerEnd { record, messages: vec![refused.message], failed: None, lost: false }
+    WorkerEnd { record, messages: vec![refused.message], notes: Vec::new(), failed: None, lost: false }
 }
 
 fn setup_code(error: &engine::EngineSetupError) -> i32 {
@@ -366,23 +366,29 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     let mut elapsed_ms = parts.phase.elapsed_ms(end_ns);
     let final_sync_ns = syncs.as_ref().is_ok_and(|count| *count > 0).then(|| end_ns.saturating_sub(sync_began_ns));
     failure = failure.or(syncs.err());
-    let mut messages = Vec::new();
+    let (mut messages, mut notes) = (Vec::new(), Vec::new());
     if verification::reads_back(&plan.job) && failure.is_none() && lost.is_none() {
         if came_to_end {
             let read_back = verification::read_back(plan, drive, elapsed_ms);
             (drive, failure, elapsed_ms) = (read_back.drive, failure_of(read_back.ended), read_back.elapsed_ms);
-            messages = read_back.messages;
+            notes = read_back.notes;
             lost = drive.take_lost();
         } else {
-            messages.push(format!("fio: {}: the writes did not finish: nothing was verified", plan.job.name));
+            let text = format!("{}: the writes did not finish: nothing was verified", plan.job.name);
+            notes.push(verification::note(&plan.job.name, "nothing-verified", text));
         }
     }
-    messages.extend(
-        drive.take_verification().map(|verification| verification.into_messages(&plan.files)).unwrap_or_default(),
-    );
+    if let Some(verification) = drive.take_verification() {
+        notes.extend(verification.notes(&plan.job.name, &plan.files));
+        messages.extend(verification.into_messages());
+    }
     let mut parts = drive.into_parts();
     let over_ns = parts.engine.clock().now_ns();
-    messages.extend(parts.log.take().and_then(|log| log.finish(&plan.job.name, over_ns)));
+    match parts.log.take().map(|log| log.finish(&plan.job.name, over_ns)) {
+        Some(Err(message)) => messages.push(message),
+        Some(Ok(note)) => notes.extend(note),
+        None => {}
+    }
     let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
     record.final_sync_ns = final_sync_ns;
     record.latency_series = series.map(LatencySeries::into_slices).unwrap_or_default();
@@ -401,7 +407,7 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
         // Its end would wait for them once more; what it holds is the kernel's until the process ends.
         std::mem::forget(parts.engine);
     }
-    WorkerEnd { record, messages, failed, lost: lost.is_some() }
+    WorkerEnd { record, messages, notes, failed, lost: lost.is_some() }
 }
 
 fn failure_of(ended: Ended) -> Option<Failure> {
@@ -422,7 +428,7 @@ fn ends_with_sync(plan: &WorkerPlan) -> bool {
 fn final_syncs<E: Engine, A: Account>(plan: &WorkerPlan, parts: &Parts<'_, E, A>, now_ns: u64) -> Result<u32, Failure> {
     let elapsed_ms = parts.phase.elapsed_ms(now_ns);
     let record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
-    parts.cell.keep_end(WorkerEnd { record, messages: Vec::new(), failed: None, lost: false });
+    parts.cell.keep_end(WorkerEnd { record, messages: Vec::new(), notes: Vec::new(), failed: None, lost: false });
     let synced = sync_all(plan, parts.files, parts.cell);
     // Whoever has taken it in the meantime has given this worker up, and looks at nothing of it any more.
     drop(parts.cell.take_end());

@@ -57,7 +57,9 @@ fn command<W: Words + ?Sized>(directory: &Path, program: &str, words: &W) -> Com
     command.args(words.list()).current_dir(directory).stdin(Stdio::null()).env("HOME", directory);
     command.env("XDG_DATA_HOME", directory.join("home")).env_remove("XDG_CONFIG_HOME");
     // Whatever the developer likes to see.
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FSDYNO_STORE", "FSDYNO_UNITS", "FSDYNO_PATTERNS"] {
+    for name in
+        ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FSDYNO_STORE", "FSDYNO_UNITS", "FSDYNO_PATTERNS", "FSDYNO_FINDINGS"]
+    {
         command.env_remove(name);
     }
     // Where the tests themselves are a step of.

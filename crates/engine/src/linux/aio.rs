@@ -54,6 +54,8 @@ pub(crate) struct Aio<'a> {
     flags_rw: u32,
     /// The kernel queues syncs (Linux 4.18 and later); found out by trying.
     sync_queued: bool,
+    /// For an engine of another name.
+    stands_in: bool,
 }
 
 impl<'a> Aio<'a> {
@@ -77,6 +79,7 @@ impl<'a> Aio<'a> {
             in_flight: 0,
             flags_rw: flags_rw.bits(),
             sync_queued: true,
+            stands_in: setup.name != EngineName::Libaio,
         })
     }
 
@@ -276,7 +279,8 @@ impl Engine for Aio<'_> {
 
     /// Asks for each request. Regular files and disks do not support it, so mostly nothing happens.
     fn ways(&self) -> Vec<&'static str> {
-        if self.context.peek().is_some() { vec!["ring-reap"] } else { Vec::new() }
+        let name = self.stands_in.then_some(EngineName::Libaio.name());
+        name.into_iter().chain(self.context.peek().map(|_| "ring-reap")).collect()
     }
 
     fn cancel(&mut self) -> Result<(), EngineError> {

@@ -100,7 +100,10 @@ impl<'a> Uring<'a> {
             false
         };
         let transfer = transfer(setup, &arena, &ring)?;
-        let ways = ways(savings, registered, &transfer);
+        let mut ways = ways(savings, registered, &transfer);
+        if setup.name != EngineName::IoUring {
+            ways.insert(0, EngineName::IoUring.name());
+        }
         let mut flags_rw = ReadWriteFlags::empty();
         flags_rw.set(ReadWriteFlags::NOWAIT, options.nowait);
         flags_rw.set(ReadWriteFlags::from_bits_retain(DONT_CACHE), options.uncached);

@@ -17,6 +17,7 @@ use entries::entries;
 use crate::calendar::moment;
 use crate::disks::{Below, disks_of};
 use crate::groups::Table;
+use crate::{Details, remarks};
 
 /// What the document has beside fio's keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,11 +26,19 @@ pub struct Extras {
     pub bins: bool,
     /// An object `fsdyno` with the findings and the evidence they rest on (`--fsdyno-json`).
     pub evidence: bool,
+    /// The same object with findings and notes alone, if there is a caution or worse.
+    pub remarks: bool,
+}
+
+impl Extras {
+    pub(crate) fn of(details: &Details, bins: bool) -> Extras {
+        Extras { bins, evidence: details.evidence, remarks: details.remarks }
+    }
 }
 
 /// The document, ending with a line feed. `plus` adds the bins of the histograms (`json+`). Times are shown in `zone`.
 pub fn document(run: &RunRecord, plus: bool, zone: &TimeZone) -> String {
-    document_with(run, Extras { bins: plus, evidence: false }, zone)
+    document_with(run, Extras { bins: plus, ..Extras::default() }, zone)
 }
 
 /// [`document`] with these extras.
@@ -58,6 +67,8 @@ pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String
             "notes": notes,
             "nodes": nodes,
         });
+        document.insert("fsdyno".into(), own);
+    } else if let Some(own) = remarks::object(run).filter(|_| extras.remarks) {
         document.insert("fsdyno".into(), own);
     }
     text::print(&Value::Object(document))

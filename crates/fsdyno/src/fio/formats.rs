@@ -30,6 +30,12 @@ impl Formats {
     pub(super) fn report(&self, record: &RunRecord) -> String {
         self.chosen.iter().map(|format| (format.report)(record, &self.details)).collect()
     }
+
+    /// The report of what was done so far: what speaks against it is found when all is known.
+    pub(super) fn interim(&self, record: &RunRecord) -> String {
+        let details = Details { remarks: false, ..self.details.clone() };
+        self.chosen.iter().map(|format| (format.report)(record, &details)).collect()
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::output::{LiveLine, Output};
 use super::progress_line::ProgressMeter;
 use super::record_file::RecordFile;
 use crate::process::saver::Saver;
+use crate::process::streams::print_stderr;
 
 /// A layout that will take longer than this is announced, s.
 const LONG_LAYOUT_S: u64 = 5;
@@ -29,6 +30,8 @@ pub(super) struct Screen<'run> {
     pub(super) formats: &'run Formats,
     /// `None`: no progress line.
     pub(super) progress: Option<ProgressRules>,
+    /// Notes of ours are shown on stderr; otherwise the report alone has them.
+    pub(super) notes_shown: bool,
     /// `--status-interval`, ns.
     pub(super) status_interval_ns: Option<u64>,
     pub(super) control: Arc<Control>,
@@ -123,7 +126,7 @@ impl Observer for Screen<'_> {
         let Some(left) = seconds_left else { return };
         if left >= LONG_LAYOUT_S && !self.state.layout_announced {
             self.state.layout_announced = true;
-            self.output.error(&format!("note: laying out {} MiB will take about {left} s more", total >> 20));
+            self.note(&format!("note: laying out {} MiB will take about {left} s more", total >> 20));
         }
         let percent = done * 100 / total.max(1);
         if self.progress.is_some() && self.state.layout_announced && self.state.last_layout_percent != Some(percent) {
@@ -140,6 +143,13 @@ impl Observer for Screen<'_> {
     fn message(&mut self, text: &str) {
         self.state.live.clear();
         self.output.error(text);
+    }
+
+    fn note(&mut self, text: &str) {
+        if self.notes_shown {
+            self.state.live.clear();
+            print_stderr(text);
+        }
     }
 
     fn job_failed(&mut self, record: &JobRecord) {
@@ -192,7 +202,7 @@ impl Observer for Screen<'_> {
             growing.saver.offer(record.clone());
         }
         if self.state.report_due {
-            let text = self.formats.report(record);
+            let text = self.formats.interim(record);
             self.print(&text);
         }
     }

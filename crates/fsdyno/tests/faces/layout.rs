@@ -3,7 +3,7 @@
 use testkit::Place;
 
 /// Takes longer than anybody waits, and reserves nothing.
-const LONG: &str = "--name=a --size=200g --fallocate=none --rw=read";
+const LONG: &str = "--name=a --size=200g --fallocate=none --rw=read --findings=all";
 
 #[test]
 fn a_long_layout_is_foretold_and_leaves_nothing_when_it_is_interrupted() {

@@ -6,7 +6,9 @@ mod program;
 
 mod doctor;
 mod documents;
+mod drivers;
 mod escapes;
+mod findings;
 mod json;
 mod layout;
 mod one_look;

@@ -97,6 +97,8 @@ fn start(place: &Path, words: &str, option: &str, more: impl FnOnce(&mut Command
 
 /// Any command that runs the binary in the end.
 pub(crate) fn start_command(place: &Path, kept: TempDir, mut command: Command) -> Running {
+    // Its messages are read, as on a terminal.
+    command.env("FSDYNO_FINDINGS", "all");
     let running = testkit::Running::start(command.current_dir(place).stdin(Stdio::null()));
     Running { running, kept, place: place.to_owned() }
 }

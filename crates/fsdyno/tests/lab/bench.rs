@@ -56,7 +56,7 @@ impl Bench {
     pub(crate) fn fio(&self, line: &str) -> Run {
         let record = self.path("record.json");
         let option = format!("--record={}", record.display());
-        let words: Vec<&str> = line.split_whitespace().chain([option.as_str()]).collect();
+        let words: Vec<&str> = line.split_whitespace().chain([option.as_str(), "--findings=all"]).collect();
         let output = self.run(&words);
         let stderr = text(&output.stderr);
         let kept = std::fs::read_to_string(&record).unwrap_or_else(|error| panic!("no record: {error}\n{stderr}"));

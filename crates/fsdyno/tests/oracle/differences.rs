@@ -53,6 +53,18 @@ pub(crate) fn reword(line: &str) -> String {
     line
 }
 
+/// Our normal report without the block that fio's has not.
+pub(crate) fn without_remarks(report: &str) -> &str {
+    report.split("\nFindings and notes (fsdyno):\n").next().unwrap_or_default()
+}
+
+/// Takes the object that fio's has not out of our document.
+pub(crate) fn take_remarks(document: &mut Node) {
+    if let Node::Object(entries) = document {
+        entries.retain(|(key, _)| key != "fsdyno");
+    }
+}
+
 /// A line on stdout that is a message, not a part of the report: ours go to stderr, so that a document on stdout is
 /// always valid.
 pub(crate) fn is_message(line: &str) -> bool {

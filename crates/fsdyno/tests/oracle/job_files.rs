@@ -24,6 +24,20 @@ cases! {
     include: job_file("[a]\ninclude more.inc\nrw=read\n").file("more.inc", "size=64k\nbs=8k\n").counts();
     include_of_a_missing_file: job_file("[a]\ninclude nosuch.inc\nrw=read\n").says("nosuch.inc");
     include_from_a_directory: line("d/jobs.fio").file("d/jobs.fio", "[a]\ninclude more.inc\nrw=write\n").file("d/more.inc", "size=16k\n").counts();
+    include_with_an_equals_sign: job_file("[a]\ninclude=more.inc\nrw=read\n").file("more.inc", "size=64k\n").counts();
+    include_is_sought_in_the_current_directory_first: line("d/jobs.fio").file("d/jobs.fio", "[a]\ninclude more.inc\nrw=write\n")
+        .file("d/more.inc", "size=16k\n").file("more.inc", "size=32k\n").counts();
+    name_in_a_section: job_file("[sect]\nname=disp\nrw=write\nsize=16k\nnumjobs=2\nwrite_bw_log\n").counts().report().left(Depth::Names);
+    name_in_a_section_with_groups: job_file("[sect]\nname=disp\nrw=write\nsize=16k\nnumjobs=2\ngroup_reporting\n").counts().report();
+    name_in_globals: job_file("[global]\nname=GLOB\nsize=16k\n[sect]\nrw=write\n").counts().report().left(Depth::Names);
+    name_in_showcmd: job_file("[s1]\nname=disp\nrw=write\nsize=16k\n").words("--showcmd").same_stdout();
+    options_of_profiles: job_file("[a]\nthreads=8\nblock=4k\ndir=/mnt\nnumruns=2\nload=1\ntest-duration=10s\nprep\nrw=read\nsize=64k\n").counts();
+    option_of_a_profile_with_a_bad_value: job_file("[a]\nthreads=x\nrw=read\nsize=64k\n").says("failed parsing threads=x");
+    number_with_a_zero_fraction: job_file("[a]\nrw=read\nsize=65536.0\n").counts();
+    number_with_a_comment: job_file("[a]\nrw=write\nsize=64k\nfsync=2 // text, more\nbs=4k // reads, writes\n").counts();
+    flag_and_switch_with_a_comment: job_file("[a]\nrw=read\nsize=64k\ndirect=0 // no\nthread=1 // x\n").counts();
+    time_with_a_comment: job_file("[a]\nrw=read\nsize=64k\nruntime=10 // text\n").counts();
+    percentage_with_its_sign: job_file("[a]\nrw=randrw\nsize=64k\nrwmixread=70%\n").differs("rwmixread=70%", 0);
     order_in_a_section_is_free: job_file("[a]\nfilename=f\ndirectory=d\nrw=write\nsize=16k\n").file("d/keep", "x").left(Depth::Sizes);
     option_unknown: job_file("[a]\nrw=read\nsize=64k\nbogus=1\n").says("bogus");
     option_misspelt: job_file("[a]\nrw=read\nsize=64k\niodepht=4\n").says("iodepht").says("iodepth");

@@ -146,10 +146,10 @@ fn blocks_of_two_runs_are_told() {
     for words in ["--verify=crc32c", "--verify=md5 --verify_offset=100", "--verify=meta --bs=8k --verify_interval=4k"] {
         let ran = tools::run(&OURS, &job(words).shell(two), &[]);
         assert_eq!(ran.status, Some(0), "{words}: {}", ran.stderr);
-        assert!(ran.stderr.contains("data has blocks of several runs: "), "{words}: {}", ran.stderr);
+        assert!(ran.stdout.contains("data has blocks of several runs: "), "{words}: {}", ran.stderr);
         let once = "\"$@\" --rw=write --do_verify=0 --output=written >/dev/null && exec \"$@\" --rw=read";
         let ran = tools::run(&OURS, &job(words).shell(once), &[]);
-        assert!(ran.status == Some(0) && !ran.stderr.contains("several runs"), "{words}: {}", ran.stderr);
+        assert!(ran.status == Some(0) && !ran.stdout.contains("several runs"), "{words}: {}", ran.stderr);
     }
 }
 

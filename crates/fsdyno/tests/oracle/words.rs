@@ -46,5 +46,7 @@ cases! {
     zipf: line("--name=a --filename=data --size=256k --rw=randread --random_distribution=zipf:1.2").counts();
     invalidate_off: line("--name=a --filename=data --size=64k --rw=read --invalidate=0 --fadvise_hint=0").counts();
     exitall: line("--name=a --filename=data --size=64k --rw=read --exitall").counts();
+    cpus_beyond_the_machine: line("--name=a --filename=data --size=64k --rw=read --cpus_allowed=0-1000").says("too large");
+    options_of_profiles: line("--name=a --filename=data --size=64k --rw=read --threads=8 --dir=/mnt --device-names=/dev/x").counts();
     cpus_allowed: line("--name=a --filename=data --size=64k --rw=read --cpus_allowed=0").counts();
 }

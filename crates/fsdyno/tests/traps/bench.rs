@@ -62,7 +62,8 @@ impl Bench {
     /// Runs a command line of the fio face to its end.
     #[track_caller]
     pub(crate) fn run(&self, words: &str) -> Ran {
-        let testkit::Ran { stdout, stderr, .. } = self.place.run(&format!("fio {words} --record=record.json"));
+        let testkit::Ran { stdout, stderr, .. } =
+            self.place.run(&format!("fio --findings=all {words} --record=record.json"));
         let saved = std::fs::read_to_string(self.path("record.json"));
         let saved = saved.unwrap_or_else(|error| panic!("{words}: no record: {error}\n{stderr}"));
         let record = RunRecord::from_json(&saved).unwrap_or_else(|error| panic!("{words}: {error}"));
@@ -73,7 +74,7 @@ impl Bench {
     /// fails if the line comes to its end before.
     #[track_caller]
     pub(crate) fn interrupted(&self, words: &str, until: &[&str]) -> String {
-        let mut running = self.place.start(&format!("fio {words}"));
+        let mut running = self.place.start(&format!("fio --findings=all {words}"));
         running.wait_until(words, |running| until.iter().all(|part| running.stderr().contains(part)));
         let stderr = running.stderr();
         running.signal("INT");

@@ -142,6 +142,7 @@ impl<T> Kind<T> {
         let Some(text) = text else {
             return self.read_nothing(name);
         };
+        let text = self.number_of(text, reading);
         Ok(match self {
             Kind::Switch(_) => return Err(Refusal::new(format!("option '--{name}' doesn't allow an argument"))),
             Kind::OptionalText(_) => Value::Optional(Some(text.to_owned())),
@@ -174,6 +175,20 @@ impl<T> Kind<T> {
             Kind::Floats { min, max, count, .. } => Value::Floats(value::float_list(text, *min, *max, *count)?),
             Kind::Text(_) => Value::Text(text.trim().to_owned()),
         })
+    }
+
+    /// The text without what stands beside a number, if this is a kind of number.
+    fn number_of<'t>(&self, text: &'t str, reading: &mut Reading) -> &'t str {
+        match self {
+            Kind::Switch(_) | Kind::OptionalText(_) | Kind::Word { .. } | Kind::Text(_) => text,
+            Kind::Integer { min: 0, max: 100, .. } | Kind::Numbers { min: 0, max: 100, .. } => {
+                value::without_percent(value::without_comment(text, reading), reading)
+            }
+            Kind::Floats { max: 100.0, count: 1, .. } => {
+                value::without_percent(value::without_comment(text, reading), reading)
+            }
+            _ => value::without_comment(text, reading),
+        }
     }
 
     fn read_nothing(&self, name: &str) -> Result<Value, Refusal> {

@@ -23,8 +23,6 @@ const ENGINE_CHOICES: &[Choice] = &{
 };
 
 const MISSING_ENGINES: &[Choice] = &[
-    Choice::new("posixaio", "POSIX aio_read and aio_write")
-        .status(NotYet("on Linux it is a thread pool in libc; use libaio or io_uring")),
     Choice::new("windowsaio", "Overlapped I/O of Windows").status(NotYet("it needs a build for Windows")),
     Choice::new("splice", "Moves pages through a pipe").status(NotYet("use psync or io_uring")),
     Choice::new("filecreate", "Creates files").status(METADATA),

@@ -22,8 +22,8 @@ const OWN_CLOCK: &str = "the clock is chosen by measurement: the time stamp coun
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[
-    option("name", text(|d, text| { d.job.name = text.to_owned(); Ok(()) }))
-        .tier(1).help("Label of the job; on the command line it begins a new job"),
+    option("name", text(|d, text| { d.job.display_name = Some(text.to_owned()); Ok(()) }))
+        .tier(1).help("Label of the job; on the command line it begins a new job, in a section it renames the first clone"),
     option("description", text(|d, text| { d.job.description = Some(text.to_owned()); Ok(()) }))
         .help("Free text that the reports repeat"),
     option("numjobs", integer(1, 1 << 20, |d, n| d.job.clones = count(n)))

@@ -4,7 +4,7 @@ use super::ProgramRow;
 use super::build::*;
 use crate::help;
 use crate::option::{Kind, Offer::*, Row, Status, Status::*};
-use crate::settings::{Action, Eta, Settings};
+use crate::settings::{Action, Eta, Findings, Settings};
 use crate::value::{self, Refusal, TimeUnit};
 
 const NETWORK: Status = Rejected("there is no server and no client; many nodes are planned over MPI");
@@ -142,9 +142,11 @@ pub const ROWS: &[ProgramRow] = &[
     program("fsdyno-json", Kind::OptionalText(|s, text| { s.fsdyno_json = on_or_off(text.unwrap_or("1"))?; Ok(()) }))
         .default("0").help("Add the findings and the evidence behind them to the JSON report (not in fio)")
         .offer(Words(&["0", "1"])),
-    program("findings", Kind::OptionalText(|s, text| { s.findings = on_or_off(text.unwrap_or("on"))?; Ok(()) }))
-        .default("on").help("Say on stderr what speaks against the numbers: on or off (not in fio)")
-        .offer(Words(&["on", "off"])),
+    program("findings", Kind::OptionalText(|s, text| { s.findings = findings(text.unwrap_or("all"))?; Ok(()) }))
+        .default("auto").help("What speaks against the numbers: auto (at the end of the normal report, in the JSON \
+                               report; on a terminal also on stderr), all (on stderr), off; also by FSDYNO_FINDINGS \
+                               (not in fio)")
+        .offer(Words(Findings::WORDS)),
 ];
 
 /// A switch with a value.
@@ -154,6 +156,10 @@ fn on_or_off(text: &str) -> Result<bool, Refusal> {
         "0" | "off" | "no" => Ok(false),
         _ => Err(Refusal::new(format!("fio: {text} is neither on nor off")).advise("values are on (1) and off (0)")),
     }
+}
+
+fn findings(text: &str) -> Result<Findings, Refusal> {
+    Findings::named(text).ok_or_else(|| Refusal::new(Findings::refusal(text)).advise("values are auto, all and off"))
 }
 
 fn ignore_switch(_: &mut Settings) {}

@@ -78,6 +78,8 @@ engines! {
     Pvsync2 "pvsync2" [] "preadv2 or pwritev2", AndWaits, Files, Linux;
     Libaio "libaio" ["aio", "linuxaio"] "Linux asynchronous I/O: io_submit, io_getevents", AndReturns, Files, Linux;
     IoUring "io_uring" [] "Linux asynchronous I/O through shared rings", AndReturns, Files, Linux;
+    Posixaio "posixaio" [] "Asynchronous I/O on io_uring, or libaio where that is refused; fio: aio_read, aio_write",
+        AndReturns, Files, Linux;
     Mmap "mmap" [] "Copies from and to a mapping of the file", AndWaits, Mappings, Unix;
     Null "null" [] "No I/O at all: what the generator itself costs", AsDeepAsAsked, Nothing, Any;
     Sim "sim" [] "A virtual device on a virtual clock (not in fio)", AndReturns, Nothing, Any;
@@ -166,6 +168,6 @@ mod tests {
         }
         assert_eq!(EngineName::named("aio"), EngineName::named("linuxaio"));
         assert_eq!(EngineName::named("aio"), Some(EngineName::Libaio));
-        assert_eq!(EngineName::named("posixaio"), None);
+        assert_eq!(EngineName::named("solarisaio"), None);
     }
 }

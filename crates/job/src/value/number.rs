@@ -80,6 +80,10 @@ fn factor(text: &str, digits: &str, suffix: &str, reading: &mut Reading) -> Resu
     if matches!(lower.as_str(), "" | "b" | "byte" | "bytes") {
         return Ok(1);
     }
+    if lower.len() > 1 && lower.strip_prefix('.').is_some_and(|zeros| zeros.bytes().all(|digit| digit == b'0')) {
+        reading.notes.push(format!("{text} is read as {digits}; write {digits}"));
+        return Ok(1);
+    }
     if lower.starts_with('.') {
         return Err(fraction(text, reading.kb_base));
     }

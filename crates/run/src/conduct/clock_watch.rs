@@ -28,7 +28,7 @@ impl Conductor<'_> {
             self.shared.control.stop();
         }
         let note = stepped(step_ns);
-        self.observer.message(&format!("fio: {}", note.text));
+        self.observer.note(&format!("fio: {}", note.text));
         self.heading.notes.push(note);
     }
 

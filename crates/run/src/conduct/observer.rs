@@ -16,6 +16,10 @@ pub trait Observer {
     fn idle(&mut self) {}
     /// Something that the user must read at once, in fio's words where fio has any.
     fn message(&mut self, _text: &str) {}
+    /// Something that the record or its findings will tell too.
+    fn note(&mut self, text: &str) {
+        self.message(text);
+    }
     /// A job ended with an error.
     fn job_failed(&mut self, _record: &JobRecord) {}
     /// Called several times a second while workers run.

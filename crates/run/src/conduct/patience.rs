@@ -49,7 +49,7 @@ impl Conductor<'_> {
         match found {
             Found::Alive => false,
             Found::Silent(silent_ns) => {
-                self.observer.message(&stalled::sentence_of_layout(plan, thread, silent_ns));
+                self.observer.note(&stalled::sentence_of_layout(plan, thread, silent_ns));
                 false
             }
             Found::Lost(silent_ns) => {
@@ -81,6 +81,10 @@ impl Conductor<'_> {
                 self.observer.layout_progress(progress.bytes_done, progress.bytes_total, seconds_left);
             }
             LayoutEvent::Message(text) => self.observer.message(&text),
+            LayoutEvent::Note(note) => {
+                self.observer.note(&format!("fio: {}", note.text));
+                self.heading.notes.push(note);
+            }
             LayoutEvent::Failed(worker, refused) => {
                 self.end(worker, worker::refused_end(&self.shared.plan.workers[worker], refused));
             }
@@ -120,7 +124,7 @@ impl Conductor<'_> {
             match self.detectors[index].look(step_ns, plan, cell, &shared.control, ran_ns) {
                 Found::Alive => {}
                 Found::Silent(silent_ns) => {
-                    self.observer.message(&stalled::sentence_of_silence(plan, cell, silent_ns));
+                    self.observer.note(&stalled::sentence_of_silence(plan, cell, silent_ns));
                 }
                 Found::Lost(silent_ns) if stage_workers.ends(index) => {
                     cell.abandon();

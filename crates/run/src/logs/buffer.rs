@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use job::Direction;
+use results::{Note, Severity};
 use workload::Op;
 
 use super::rows::Row;
@@ -121,20 +122,26 @@ impl LogBuffer {
     }
 
     /// The worker ended at `now_ns`: closes the windows of latencies, as fio does, and hands over the rest; a part of a
-    /// window gives no rate. Returns a message if rows are missing or were delayed.
-    pub(crate) fn finish(mut self, name: &str, now_ns: u64) -> Option<String> {
+    /// window gives no rate. Returns a note if rows were delayed.
+    ///
+    /// # Errors
+    /// A sentence, if rows are missing.
+    pub(crate) fn finish(mut self, name: &str, now_ns: u64) -> Result<Option<Note>, String> {
         let at_ns = self.origin_ns.map_or(0, |origin_ns| now_ns.saturating_sub(origin_ns));
         Direction::ALL.into_iter().for_each(|direction| self.close_latencies(direction, at_ns));
         let last = std::mem::take(&mut self.rows);
         self.sender.rows(self.worker, last, self.back.clone());
         let waits = self.waits;
         match self.given_up {
-            0 if waits == 0 => None,
-            0 => Some(format!(
-                "note: {name}: writing its logs is slower than its I/O: it waited {waits} times. Next step: \
-                 log_avg_msec, or a faster directory for the logs"
-            )),
-            rows => Some(format!("fio: {name}: {rows} log rows are lost: the storage of the logs does not respond")),
+            0 if waits == 0 => Ok(None),
+            0 => {
+                let text = format!(
+                    "{name}: writing its logs is slower than its I/O: it waited {waits} times. Next step: \
+                     log_avg_msec, or a faster directory for the logs"
+                );
+                Ok(Some(Note { job: Some(name.to_owned()), ..Note::new("logs-slow", Severity::Caution, text) }))
+            }
+            rows => Err(format!("fio: {name}: {rows} log rows are lost: the storage of the logs does not respond")),
         }
     }
 

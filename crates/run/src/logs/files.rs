@@ -85,7 +85,7 @@ fn path(worker: &WorkerPlan, subject: Subject) -> Option<PathBuf> {
         Subject::Clat => latency(reporting.completion_latency),
         Subject::Lat => latency(reporting.total_latency),
     }?;
-    let stem = if stem.is_empty() { &worker.job.name } else { stem };
+    let stem = if stem.is_empty() { worker.job.label(worker.clone) } else { stem };
     let suffix = subject.suffix();
     Some(PathBuf::from(match logs.per_job {
         true => format!("{stem}_{suffix}.{}.log", worker.thread_number),

@@ -1,6 +1,6 @@
 //! How a worker ends.
 
-use results::JobRecord;
+use results::{JobRecord, Note};
 use workload::Op;
 
 /// What a worker returns at its end.
@@ -9,6 +9,8 @@ pub(crate) struct WorkerEnd {
     pub(crate) record: JobRecord,
     /// Sentences for stderr, fio's words first.
     pub(crate) messages: Vec<String>,
+    /// For the record.
+    pub(crate) notes: Vec<Note>,
     /// The request that ended the job, with its errno.
     pub(crate) failed: Option<(Op, i32)>,
     /// Requests of it, or the worker itself, are stuck in the kernel.

@@ -1,0 +1,110 @@
+//! Findings and notes of ours on stderr: with `--findings=all`, and on a terminal. Reports have their own place for them.
+
+use std::io::{self, IsTerminal};
+
+use fio_report::remarks;
+use job::{Findings, Stream, Warning, WarningCode};
+use results::{Finding, RunRecord, Severity};
+
+use crate::process::streams::print_stderr;
+
+/// Prints remarks on stderr, each once.
+pub(super) struct Remarks {
+    /// They are printed while the run goes on.
+    pub(super) shown: bool,
+    /// Those that come with the end are printed too: no report shows them in the same place.
+    shown_at_end: bool,
+    reported: Vec<Finding>,
+}
+
+impl Remarks {
+    /// `reported`: the normal report ends with them, on stdout.
+    pub(super) fn new(findings: Findings, reported: bool) -> Remarks {
+        let shown = match findings {
+            Findings::All => true,
+            Findings::Auto => io::stderr().is_terminal(),
+            Findings::Off => false,
+        };
+        let twice = findings == Findings::Auto && reported && io::stdout().is_terminal();
+        Remarks { shown, shown_at_end: shown && !twice, reported: Vec::new() }
+    }
+
+    /// What the options say. What fio says on stderr is said there in any case.
+    pub(super) fn options(&self, warnings: &[Warning], for_people: bool) {
+        for warning in warnings {
+            let shown = match warning.fio_stream() {
+                Some(Stream::Stderr) => true,
+                Some(Stream::Stdout) => self.shown && !for_people,
+                None => self.shown,
+            };
+            if shown {
+                print_stderr(&warning.text);
+            }
+        }
+    }
+
+    /// Conflicts in the plan, at once.
+    pub(super) fn before_run(&mut self, planned: &RunRecord, warnings: &[Warning]) {
+        if !self.shown {
+            return;
+        }
+        for note in planned.notes.iter().filter(|note| note.severity > Severity::Info) {
+            print_stderr(&format!("note: {}", note.text));
+        }
+        let mut found = findings::of_plan(planned);
+        // The job language itself says that a synchronous engine has no depth, in fio's words.
+        if warnings.iter().any(|warning| warning.code == WarningCode::SynchronousDepth) {
+            let about_depth = |finding: &Finding| finding.id == "depth-not-reached" && is_synchronous(planned, finding);
+            let (about_depth, rest) = found.into_iter().partition(about_depth);
+            self.reported = about_depth;
+            found = rest;
+        }
+        self.report(found);
+    }
+
+    /// The findings of the run, except those that were printed before it.
+    pub(super) fn after_run(&mut self, record: &RunRecord) {
+        if self.shown_at_end {
+            remarks::sampled_latencies(record).iter().for_each(|line| print_stderr(line));
+            self.report(record.findings.clone());
+        }
+    }
+
+    fn report(&mut self, found: Vec<Finding>) {
+        let same = |one: &Finding, other: &Finding| one.id == other.id && one.job == other.job;
+        let known = |finding: &Finding| {
+            self.reported.iter().any(|reported| same(reported, finding) && reported.severity >= finding.severity)
+        };
+        let new: Vec<Finding> =
+            found.into_iter().filter(|finding| finding.severity > Severity::Info && !known(finding)).collect();
+        remarks::findings(&new).iter().for_each(|line| print_stderr(line));
+        self.reported.extend(new);
+    }
+}
+
+fn is_synchronous(planned: &RunRecord, finding: &Finding) -> bool {
+    let of_finding = |name: &String| finding.job.as_ref() == Some(name);
+    planned.jobs.iter().any(|job| of_finding(&job.name) && job.plan.synchronous_engine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_said_twice_unless_it_got_worse() {
+        let mut remarks = Remarks::new(Findings::All, true);
+        let found = |severity, id| Finding {
+            job: Some("a".to_owned()),
+            ..Finding::new(id, severity, "one in flight", "raise iodepth")
+        };
+        let caution = found(Severity::Caution, "depth-not-reached");
+        remarks.report(vec![caution.clone()]);
+        remarks.report(vec![caution]);
+        assert_eq!(remarks.reported.len(), 1);
+        remarks.report(vec![found(Severity::Invalid, "depth-not-reached")]);
+        assert_eq!(remarks.reported.len(), 2);
+        remarks.report(vec![found(Severity::Info, "latency-off")]);
+        assert_eq!(remarks.reported.len(), 2, "information is not said");
+    }
+}
