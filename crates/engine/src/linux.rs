@@ -43,6 +43,7 @@ pub(crate) fn with_engine<V: EngineVisitor>(
         EngineName::Libaio => Ok(equip(setup, visitor, aio::Aio::new(setup)?)),
         EngineName::IoUring => Ok(equip(setup, visitor, uring::Uring::new(setup)?)),
         EngineName::Null | EngineName::Sim => unreachable!("every system has these"),
+        EngineName::Windowsaio => unreachable!("it is refused when the job is read"),
     }
 }
 
