@@ -11,9 +11,6 @@ use super::Refusal;
 /// The first thing that is missing, and what to do instead.
 pub(super) fn refusal(job: &Job, files: &[PathBuf]) -> Option<Refusal> {
     let refuse = |message: String| Some(Refusal { code: EOPNOTSUPP, function: "windows", message });
-    if job.pattern.access.trims {
-        return refuse(not_yet("trims need sparse files, which are", "use an --rw= without trims"));
-    }
     if job.durability.sync_file_range.is_some() {
         return refuse("Windows has no sync_file_range. Next step: use --fsync or --fdatasync".to_owned());
     }
@@ -55,7 +52,6 @@ mod tests {
     fn what_is_missing_is_named_with_a_next_step() {
         assert_eq!(refused(|_| {}), None);
         for (message, name) in [
-            (refused(|job| job.pattern.access.trims = true), "trims"),
             (refused(|job| job.durability.sync_file_range = Some((2, 8))), "sync_file_range"),
             (refused(|job| job.submission.memory = Memory::Huge), "--mem=mmaphuge"),
         ] {
