@@ -54,6 +54,7 @@ const TIERS: &[Tier] = &[
     tier("sheet", &["browser"]),
     tier("judgements", &["judgements"]),
     tier("memory", &["memcheck"]),
+    tier("wine", &["wine"]),
     tier("faces", &["faces", "installed"]),
     tier(UNITS, &[]),
     tier(DOC, &[]),

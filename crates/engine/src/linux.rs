@@ -47,6 +47,7 @@ pub(crate) fn with_engine<V: EngineVisitor>(
             Err(_) => Ok(equip(setup, visitor, aio::Aio::new(setup)?)),
         },
         EngineName::Null | EngineName::Sim => unreachable!("every system has these"),
+        EngineName::Windowsaio => unreachable!("it is refused when the job is read"),
     }
 }
 

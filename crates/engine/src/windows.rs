@@ -21,6 +21,7 @@ pub(crate) mod signals;
 pub(crate) mod streams;
 pub(crate) mod terminal;
 pub(crate) mod thread;
+mod windowsaio;
 
 use job::EngineName;
 
@@ -34,21 +35,22 @@ pub(crate) fn with_engine<V: EngineVisitor>(
 ) -> Result<V::Output, EngineSetupError> {
     match setup.name {
         EngineName::Sync | EngineName::Psync => Ok(equip(setup, visitor, positioned::Positioned::new(setup)?)),
-        name => unreachable!("{} is refused when the job is read", name.name()),
+        EngineName::Windowsaio => Ok(equip(setup, visitor, windowsaio::Windowsaio::new(setup)?)),
+        name => Err(of_another_system(name)),
     }
 }
 
 /// Whether one of them can be had here and now.
-pub(crate) fn availability(_: EngineName) -> Result<(), EngineSetupError> {
-    Ok(())
+pub(crate) fn availability(name: EngineName) -> Result<(), EngineSetupError> {
+    if name.is_of_this_system() { Ok(()) } else { Err(of_another_system(name)) }
 }
 
 /// Windows has no io_uring.
 pub(crate) fn io_uring_features() -> Result<Vec<&'static str>, EngineSetupError> {
-    Err(EngineSetupError::Refused {
-        engine: EngineName::IoUring,
-        call: "io_uring_setup",
-        code: errno::ENOSYS,
-        advice: "it belongs to Linux".to_owned(),
-    })
+    Err(of_another_system(EngineName::IoUring))
+}
+
+fn of_another_system(engine: EngineName) -> EngineSetupError {
+    let advice = "use ioengine=windowsaio, or psync".to_owned();
+    EngineSetupError::Refused { engine, call: "Windows", code: errno::ENOSYS, advice }
 }

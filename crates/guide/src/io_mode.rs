@@ -69,6 +69,9 @@ pub fn of_place(study_run: &mut StudyRun<'_>, target: usize, wanted: Wanted) -> 
 
 /// The engine, and why it is not libaio.
 fn engine() -> Result<(&'static str, Option<String>), Problem> {
+    if EngineName::Windowsaio.is_of_this_system() {
+        return Ok((EngineName::Windowsaio.name(), None));
+    }
     let Err(libaio) = available("libaio") else { return Ok(("libaio", None)) };
     match available("io_uring") {
         Ok(()) => Ok(("io_uring", Some(libaio))),

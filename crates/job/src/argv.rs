@@ -32,8 +32,8 @@ pub(crate) fn read(words: &[String], settings: Settings) -> CommandLine {
     let mut reader = Reader {
         words,
         next: 0,
-        engine: EngineName::Psync,
-        global_engine: EngineName::Psync,
+        engine: EngineName::DEFAULT,
+        global_engine: EngineName::DEFAULT,
         line: CommandLine {
             settings,
             jobs: vec![RawJob::new("global", true)],

@@ -102,7 +102,7 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
     // After an error on the command line, a "job file" is most often the value of a misspelt option.
     if errors.is_empty() {
         for (index, (path, origin)) in line.job_files.iter().enumerate() {
-            let engine = if index == 0 { command_line_engine(&raw_jobs) } else { EngineName::Psync };
+            let engine = if index == 0 { command_line_engine(&raw_jobs) } else { EngineName::DEFAULT };
             let (jobs, found) = jobfile::read(path, index, engine, &settings.sections, sources);
             raw_jobs.extend(jobs);
             errors.extend(found.into_iter().map(|error| {
@@ -132,7 +132,7 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
 fn command_line_engine(jobs: &[raw::RawJob]) -> EngineName {
     let mut defaults = jobs.iter().filter(|job| job.global).flat_map(|job| &job.assignments);
     let named = defaults.rfind(|assignment| assignment.row.name == "ioengine");
-    named.and_then(|assignment| EngineName::named(assignment.text.as_deref()?)).unwrap_or(EngineName::Psync)
+    named.and_then(|assignment| EngineName::named(assignment.text.as_deref()?)).unwrap_or(EngineName::DEFAULT)
 }
 
 fn no_jobs_advice(settings: &Settings, job_files: &[(String, Origin)]) -> String {

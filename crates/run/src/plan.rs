@@ -5,6 +5,7 @@ mod memory;
 mod queueing;
 mod record;
 mod verify;
+mod windows;
 
 use std::sync::Arc;
 
@@ -96,6 +97,9 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
         planning.plan.notes.extend(verify::note_of_shared_files(&planning.plan.workers));
     }
     planning.plan.rejections.extend(memory::refusal(&planning.plan.workers, facts));
+    if cfg!(windows) {
+        planning.plan.notes.push(windows::note_of_usage());
+    }
     planning.plan
 }
 
@@ -203,7 +207,8 @@ impl Planning<'_> {
             Seed::System => self.system_seed,
         };
         let planned = self.sizes.plan_files(job, clone, FileSizes::new(seed, thread_number));
-        let mut refused = planned.refused;
+        let missing = if cfg!(windows) { windows::refusal(job, &file_paths(job, clone)) } else { None };
+        let mut refused = missing.or(planned.refused);
         self.plan.rejections.extend(planned.rejection);
         if refused.is_none() && !planned.layout.is_empty() {
             self.plan.layouts.push(LayoutStep {

@@ -5,6 +5,7 @@ use std::mem::{offset_of, size_of};
 use std::os::windows::ffi::OsStringExt;
 use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, OwnedHandle};
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use windows_sys::Wdk::Storage::FileSystem::{FILE_CREATE, FILE_OPEN, FileRenameInformation, NtSetInformationFile};
 use windows_sys::Win32::Storage::FileSystem::{
@@ -156,13 +157,16 @@ pub(crate) fn look(root: BorrowedHandle<'_>, name: &Path) -> Result<Entry, i32> 
 
 /// The names in a directory, without itself and its parent.
 pub(crate) fn names(directory: BorrowedHandle<'_>) -> Result<Vec<OsString>, i32> {
+    // A handle of its own: one that was listed before may be shown what it was shown then.
+    let how = Opening { access: FILE_LIST_DIRECTORY, disposition: FILE_OPEN, kind: Kind::Directory, options: 0 };
+    let own = native::open(directory, &[], how)?;
     // Aligned as the structures in it are.
     let mut buffer = vec![0u64; 8192];
     let mut names = Vec::new();
     let bytes = buffer.len() * size_of::<u64>();
     // SAFETY: the buffer has so many bytes, is aligned to eight, and is nobody else's meanwhile.
     unsafe {
-        for_each_name(directory, buffer.as_mut_ptr().cast(), bytes, |name| names.push(OsString::from_wide(name)))?
+        for_each_name(own.as_handle(), buffer.as_mut_ptr().cast(), bytes, |name| names.push(OsString::from_wide(name)))?
     };
     Ok(names)
 }
@@ -226,10 +230,19 @@ pub(crate) fn unlink(root: BorrowedHandle<'_>, name: &Path) -> Result<(), i32> {
     delete(root, &native::wide(name), Kind::Any)
 }
 
-/// Removes an empty directory.
+/// Removes an empty directory. Where a filesystem keeps the name of a removed file until its last handle is closed, that
+/// of another thread may be about to be: it is waited for a little.
 pub(crate) fn remove_directory(root: BorrowedHandle<'_>, name: &Path) -> Result<(), i32> {
+    const TRIES: u32 = 20;
     check_name(name)?;
-    delete(root, &native::wide(name), Kind::Directory)
+    let name = native::wide(name);
+    for _ in 1..TRIES {
+        match delete(root, &name, Kind::Directory) {
+            Err(errno::ENOTEMPTY) => super::clock::sleep(Duration::from_millis(10)),
+            outcome => return outcome,
+        }
+    }
+    delete(root, &name, Kind::Directory)
 }
 
 /// Removes a name at once where the filesystem can, else with its last handle.

@@ -12,7 +12,7 @@ pub(super) fn perform(handle: BorrowedFd<'_>, op: &Op) -> i64 {
     let outcome = match op.kind {
         OpKind::Sync => files::sync(handle),
         OpKind::DataSync => files::sync_data(handle),
-        // Planning refuses both; a trim would need a sparse file.
+        // Planning refuses the first; the second would need a sparse file.
         OpKind::SyncRange | OpKind::Trim => Err(errno::EOPNOTSUPP),
         OpKind::Read | OpKind::Write => unreachable!("transfers are the engine's own"),
     };

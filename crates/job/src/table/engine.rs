@@ -23,7 +23,6 @@ const ENGINE_CHOICES: &[Choice] = &{
 };
 
 const MISSING_ENGINES: &[Choice] = &[
-    Choice::new("windowsaio", "Overlapped I/O of Windows").status(NotYet("it needs a build for Windows")),
     Choice::new("splice", "Moves pages through a pipe").status(NotYet("use psync or io_uring")),
     Choice::new("filecreate", "Creates files").status(METADATA),
     Choice::new("filestat", "Looks files up").status(METADATA),
@@ -113,7 +112,7 @@ const PLACEMENTS: &[Choice] = &[
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[
     option("ioengine", word(ENGINE_CHOICES, set_engine))
-        .tier(1).default("psync").help("How requests reach the kernel"),
+        .tier(1).default(if cfg!(windows) { "windowsaio" } else { "psync" }).help("How requests reach the kernel"),
     option("iodepth", integer(1, COUNT_MAX, |d, n| d.job.submission.depth = count(n)))
         .tier(1).default("1").help("Requests in flight at most; synchronous engines have one"),
     option("iodepth_batch", integer(0, COUNT_MAX, |d, n| d.job.submission.batch = count(n)))
@@ -165,11 +164,12 @@ pub(super) const ROWS: &[JobRow] = &[
 ];
 
 fn set_engine(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
-    match EngineName::named(word.choice.word).filter(|engine| engine.is_of_this_system()) {
-        Some(engine) => {
+    match EngineName::named(word.choice.word) {
+        Some(engine) if engine.is_of_this_system() => {
             draft.job.submission.engine = engine;
             Ok(())
         }
+        Some(engine) => Err(Refusal::new(engine.missing_because())),
         None => Err(Refusal::new("this build has no such engine")),
     }
 }

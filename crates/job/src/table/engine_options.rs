@@ -68,7 +68,8 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(3).engines(&["mmap"]).default("0").help("Ask for huge pages of the mapping")
         .status(NotYet("the system decides")),
     option("no_completion_thread", boolean(ignore))
-        .tier(3).engines(&["windowsaio"]).default("0").help("Take completions in the worker").status(ABSENT),
+        .tier(3).engines(&["windowsaio"]).default("0").help("Take completions in the worker")
+        .status(Partial("the worker always takes them, in builds for Windows")),
     // Ours.
     option("sim_service", microseconds(|d, ns| d.job.submission.engine_options.sim.service_ns = ns))
         .engines(SIM).default("100us").help("Time that the virtual device takes for each request"),

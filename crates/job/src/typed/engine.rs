@@ -1,6 +1,6 @@
 //! What an engine is: one row for each, and nobody else decides any of it.
 
-use crate::option::Choice;
+use crate::option::{Choice, Status};
 
 /// What is true of an engine wherever it is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,17 @@ enum System {
     Any,
     Unix,
     Linux,
+    Windows,
+}
+
+impl System {
+    /// How far an engine of it is built, by this build or another.
+    const fn status(self) -> Status {
+        match self {
+            System::Windows if !cfg!(windows) => Status::Partial("in builds for Windows"),
+            _ => Status::Full,
+        }
+    }
 }
 
 /// The rows make the type of their names, so that no engine is without one.
@@ -55,7 +66,7 @@ macro_rules! engines {
 
         /// What `ioengine` takes of them, with the help of each.
         pub(crate) const CHOICES: &[Choice] = &[$(
-            Choice::new($name, $help),
+            Choice::new($name, $help).status(System::$system.status()),
             $(Choice::new($alias, concat!("Another name of ", $name)).hidden(),)*
         )+];
 
@@ -81,6 +92,7 @@ engines! {
     Posixaio "posixaio" [] "Asynchronous I/O on io_uring, or libaio where that is refused; fio: aio_read, aio_write",
         AndReturns, Files, Linux;
     Mmap "mmap" [] "Copies from and to a mapping of the file", AndWaits, Mappings, Unix;
+    Windowsaio "windowsaio" [] "Overlapped I/O and a completion port of Windows", AndReturns, Files, Windows;
     Null "null" [] "No I/O at all: what the generator itself costs", AsDeepAsAsked, Nothing, Any;
     Sim "sim" [] "A virtual device on a virtual clock (not in fio)", AndReturns, Nothing, Any;
 }
@@ -96,12 +108,25 @@ impl EngineName {
         ROWS.iter().find(|row| row.name == name || row.aliases.contains(&name)).map(|row| row.engine)
     }
 
+    /// The one of a job that names none: fio's choice for the system.
+    pub const DEFAULT: EngineName = if cfg!(windows) { EngineName::Windowsaio } else { EngineName::Psync };
+
     /// This system has it.
     pub fn is_of_this_system(self) -> bool {
         match self.row().system {
             System::Any => true,
             System::Unix => cfg!(unix),
             System::Linux => cfg!(target_os = "linux"),
+            System::Windows => cfg!(windows),
+        }
+    }
+
+    /// Why this system does not have it, and what to use.
+    pub(crate) fn missing_because(self) -> &'static str {
+        match self.row().system {
+            System::Windows => "it needs a build for Windows; use libaio or io_uring",
+            System::Linux => "it belongs to Linux; on Windows use windowsaio, or psync",
+            System::Any | System::Unix => "it is not built for Windows yet; use windowsaio, or psync",
         }
     }
 
@@ -143,7 +168,7 @@ impl EngineName {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::option::{Kind, Status};
+    use crate::option::Kind;
 
     #[test]
     fn the_option_takes_the_names_of_the_table_and_no_others() {

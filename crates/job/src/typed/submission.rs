@@ -32,7 +32,7 @@ pub struct Submission {
 impl Default for Submission {
     fn default() -> Submission {
         Submission {
-            engine: EngineName::Psync,
+            engine: EngineName::DEFAULT,
             depth: 1,
             batch: 1,
             batch_complete_min: 1,

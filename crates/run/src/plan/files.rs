@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use engine::errno::{EINVAL, EPERM};
+use engine::errno::{EINVAL, EISDIR, EPERM};
 use job::{Amount, Fallocate, Job};
 use probe::{FileKind, HostFacts};
 use workload::{FileRange, FileSizes};
@@ -179,7 +179,7 @@ impl<'facts> Sizes<'facts> {
         let file = PlannedFile { path: path.to_owned(), start, length };
         match kind {
             FileKind::Directory => {
-                Err(refuse(21, "open", path, "is a directory. Next step: use a file in it, or --directory="))
+                Err(refuse(EISDIR, "open", path, "is a directory. Next step: use a file in it, or --directory="))
             }
             FileKind::Unreachable(errno) => {
                 let reason = std::io::Error::from_raw_os_error(errno).to_string();

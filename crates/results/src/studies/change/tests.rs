@@ -81,7 +81,7 @@ fn a_tenth_less_in_quiet_rounds_is_worse() {
 fn the_latency_of_durable_writes_is_that_of_the_sync() {
     let mut row = study(&STEADY[..1]).rows.remove(0);
     let of_reads = Measure::P50.of(&row);
-    row.pattern = test_name::SYNC_LATENCY.into();
+    row.pattern = crate::test_name::SYNC_LATENCY.into();
     assert!(of_reads.is_some() && Measure::P50.of(&row).is_none(), "no sync, no latency");
     row.run.as_mut().unwrap().jobs[0].sync.lat = run(1, 5000).jobs[0].directions.read.lat.clone();
     assert!(Measure::P50.of(&row) > of_reads.map(|ns| ns * 10.0));
