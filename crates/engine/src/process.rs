@@ -3,7 +3,7 @@
 
 pub use crate::system::process::{
     begin_in, close_standard_streams, closes_within, end_with_parent, end_with_this_thread, fork, ignores, lead_group,
-    release_code_pages, signal, wait_for, warn_before_processor_limit,
+    release_program_pages, signal, wait_for, warn_before_processor_limit,
 };
 
 use crate::system::held_signals::HeldSignals;

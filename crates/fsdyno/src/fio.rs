@@ -174,6 +174,8 @@ fn conclude(
         return Err(output_lost(&error));
     }
     output.write(&formats.report(record)).map_err(|error| output_lost(&error))?;
+    // The report has done its part.
+    engine::process::release_program_pages();
     for line in notes::after_run(record) {
         print_stderr(&line);
     }
