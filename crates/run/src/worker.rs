@@ -10,13 +10,13 @@ use engine::errno::{EINVAL, ENOMEM, ETIMEDOUT};
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{Engine, EngineSetup, EngineVisitor, Slots, with_engine};
 use job::{Fadvise, PerDirection};
-use results::JobError;
+use results::{JobError, JobRecord};
 use workload::{Content, Generator};
 
 use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
 use crate::control::{Control, WorkerCell, WorkerState};
-use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Parts, Survival};
+use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Lost, Parts, Survival};
 use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::logs::LogBuffer;
 use crate::phase::Phase;
@@ -391,6 +391,22 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     if parts.time_all && (!E::SYNCHRONOUS || parts.governor.is_none() && plan.job.pattern.access.reads) {
         record.engine_ways.push("shared-readings".to_owned());
     }
+    if lost.is_some() {
+        // Its end would wait for them once more; what it holds is the kernel's until the process ends.
+        std::mem::forget(parts.engine);
+    }
+    end_of(plan, record, messages, failure, lost)
+}
+
+/// The end, with what failed in the record and in sentences. One copy serves all engines.
+#[cold]
+fn end_of(
+    plan: &WorkerPlan,
+    mut record: JobRecord,
+    mut messages: Vec<String>,
+    failure: Option<Failure>,
+    lost: Option<Lost>,
+) -> WorkerEnd {
     messages.extend(failure.as_ref().map(|failure| sentences::of_failure(plan, failure)).unwrap_or_default());
     let failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
     record.error = failure.map(|failure| job_error(failure.code, failure.function));
@@ -398,8 +414,6 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
         messages.extend(sentences::of_lost(plan, lost));
         record.error = record.error.or_else(|| Some(job_error(ETIMEDOUT, DRAIN)));
         record.lost = Some(sentences::lost_requests(plan, lost));
-        // Its end would wait for them once more; what it holds is the kernel's until the process ends.
-        std::mem::forget(parts.engine);
     }
     WorkerEnd { record, messages, failed, lost: lost.is_some() }
 }

@@ -3,7 +3,7 @@
 
 use results::quantity::{Units, latency, number, rate_number, rate_unit};
 use results::statistics::{Difference, WINNER_ROUNDS};
-use results::{Study, Trust};
+use results::{Study, Trust, sort};
 
 use super::table::{Form, Table};
 use crate::quantity::{listed, ratio, times, times_between};
@@ -138,7 +138,7 @@ impl Standing {
             line.cells[one].ratio(&line.cells[other], metric).is_some_and(|ratio| ratio.value > 1.0)
         };
         let all = ranks.clone();
-        ranks.sort_by_key(|one| std::cmp::Reverse(all.iter().filter(|other| faster(*one, **other)).count()));
+        sort::by_key(&mut ranks, |one| std::cmp::Reverse(all.iter().filter(|other| faster(*one, **other)).count()));
         let barred = ranks.iter().take_while(|index| !line.cells[**index].can_win()).count();
         left_out.extend(ranks.drain(..barred));
         left_out.sort_unstable();
