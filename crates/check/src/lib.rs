@@ -12,7 +12,7 @@ use guide::Problem;
 use guide::study::{Caller, Place, StudyRun};
 use guide::work_directory::{SpaceNeeds, WorkDirectory};
 use results::evidence::{Space, StorageClass};
-use results::{Question, Severity, Study};
+use results::{Question, Severity, Study, sort};
 
 mod estimate;
 mod gate;
@@ -80,7 +80,7 @@ pub fn check(place: &Place, options: &Options, library: &Library, caller: Caller
         study_run.remove_work_directory(work);
     }
     let place_of = |name: &str| options.profiles.iter().position(|asked| asked == name);
-    study_run.study.verdicts.sort_by_key(|answer| place_of(&answer.requirement.profile));
+    sort::by_key(&mut study_run.study.verdicts, |answer| place_of(&answer.requirement.profile));
     note_conditions(&mut study_run, shortened);
     Ok(study_run.finish())
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use guide::Problem;
 use guide::work_directory::reason;
+use results::sort;
 
 use crate::Profile;
 
@@ -43,7 +44,7 @@ impl Library {
         for folder in own_folder().filter(|folder| folder.is_dir()).iter().map(PathBuf::as_path).chain(folder) {
             library.add_folder(folder)?;
         }
-        library.entries.sort_by(|one, other| one.profile.name.cmp(&other.profile.name));
+        sort::by(&mut library.entries, |one, other| one.profile.name.cmp(&other.profile.name));
         Ok(library)
     }
 

@@ -3,7 +3,7 @@
 
 pub use crate::system::process::{
     begin_in, close_standard_streams, closes_within, end_with_parent, end_with_this_thread, ended_by_signal, fork,
-    lead_group, release_code_pages, signal, wait_for,
+    lead_group, release_program_pages, signal, wait_for,
 };
 
 use crate::system::held_signals::HeldSignals;

@@ -13,7 +13,7 @@ mod traps;
 mod units;
 
 use results::evidence::WireCounters;
-use results::{Finding, PhaseRecord, RunRecord};
+use results::{Finding, PhaseRecord, RunRecord, sort};
 
 pub use document::markdown;
 pub use explanation::Explanation;
@@ -46,7 +46,7 @@ fn look(record: &RunRecord, find: impl Fn(&Evidence<'_>) -> Vec<Finding>) -> Vec
         let node = (record.nodes.len() > 1).then(|| evidence.node.name.clone());
         all.extend(settle::settled(find(&evidence)).into_iter().map(|found| Finding { node: node.clone(), ..found }));
     }
-    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    sort::by_key(&mut all, |finding| std::cmp::Reverse(finding.severity));
     all
 }
 

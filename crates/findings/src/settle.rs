@@ -1,6 +1,6 @@
 //! One finding per cause: a finding that a more exact one explains is dropped.
 
-use results::{Finding, Severity};
+use results::{Finding, Severity, sort};
 
 use crate::traps::*;
 
@@ -49,7 +49,7 @@ pub(crate) fn settled(found: Vec<Finding>) -> Vec<Finding> {
             kept.push(finding.clone());
         }
     }
-    kept.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    sort::by_key(&mut kept, |finding| std::cmp::Reverse(finding.severity));
     kept
 }
 

@@ -23,6 +23,8 @@ static ALLOCATOR: engine::allocation::Allocator = engine::allocation::Allocator;
 
 fn main() -> ExitCode {
     engine::allocation::reserve();
+    // Linking has done its part.
+    engine::process::release_program_pages();
     if let Err(error) = engine::signals::turn_limits_into_errors() {
         process::streams::print_stderr(&format!(
             "note: cannot handle signals: {error}; a limit of this process may end it"

@@ -3,7 +3,7 @@
 use findings::limits::{Attribution, between};
 use results::evidence::StorageClass;
 use results::quantity::latency;
-use results::{JobSetup, Row, RunRecord, Study};
+use results::{JobSetup, Row, RunRecord, Study, sort};
 
 use crate::Problem;
 
@@ -66,7 +66,7 @@ fn of_pattern(server: &Study, client: &Study, pattern: &str) -> Attributed {
     let runs = rounds.iter().filter_map(|(server, client)| Some((server.run.as_ref()?, client.run.as_ref()?)));
     let outcome = runs.map(|(server, client)| of_round(server, client)).collect::<Result<Vec<_>, _>>();
     let outcome = outcome.and_then(|mut rounds| {
-        rounds.sort_by(|one, other| one.client_ns.total_cmp(&other.client_ns));
+        sort::by(&mut rounds, |one, other| one.client_ns.total_cmp(&other.client_ns));
         let middle = rounds.len() / 2;
         rounds.into_iter().nth(middle).ok_or_else(|| "it has no run on both sides".to_string())
     });

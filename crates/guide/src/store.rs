@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use engine::files::{
     Directory, Readers, WholeFile, make_private_directories, remove_old_drafts, unguessable, write_whole,
 };
-use results::{Question, Study};
+use results::{Question, Study, sort};
 
 use crate::Problem;
 use crate::work_directory::reason;
@@ -107,7 +107,7 @@ impl Store {
                 Err(problem) => problems.push(problem),
             }
         }
-        studies.sort_by(|one, other| (one.started_ms, &one.id).cmp(&(other.started_ms, &other.id)));
+        sort::by(&mut studies, |one, other| (one.started_ms, &one.id).cmp(&(other.started_ms, &other.id)));
         Ok((studies, problems))
     }
 

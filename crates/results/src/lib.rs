@@ -16,6 +16,7 @@ mod record;
 mod samples;
 mod saved;
 mod severity;
+pub mod sort;
 pub mod statistics;
 mod studies;
 

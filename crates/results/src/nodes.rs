@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::evidence::{Ledger, Storage};
 use crate::record::{DiskRecord, Host, JobRecord, Note, RunRecord};
+use crate::sort;
 use crate::studies::Finding;
 
 /// One machine of a run, and what it saw.
@@ -138,16 +139,16 @@ impl RunRecord {
 
     fn put_in_order(&mut self) {
         let names: Vec<String> = self.nodes.iter().map(|node| node.name.clone()).collect();
-        self.nodes.sort_by(|one, other| one.name.cmp(&other.name));
+        sort::by(&mut self.nodes, |one, other| one.name.cmp(&other.name));
         for job in &mut self.jobs {
             job.node = self.nodes.partition_point(|node| node.name < names[job.node]);
         }
-        self.jobs.sort_by_key(|job| (job.group, job.node));
+        sort::by_key(&mut self.jobs, |job| (job.group, job.node));
         for (number, job) in (1..).zip(&mut self.jobs) {
             job.thread_number = number;
         }
-        self.notes.sort_by(|one, other| note_key(one).cmp(&note_key(other)));
-        self.findings.sort_by(|one, other| finding_key(one).cmp(&finding_key(other)));
+        sort::by(&mut self.notes, |one, other| note_key(one).cmp(&note_key(other)));
+        sort::by(&mut self.findings, |one, other| finding_key(one).cmp(&finding_key(other)));
     }
 }
 

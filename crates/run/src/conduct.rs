@@ -146,9 +146,9 @@ impl<'run> Conductor<'run> {
     fn run(self) -> RunRecord {
         // Most of the program has done its part: options are read and the plan is made. So has, at the end, what
         // worked.
-        engine::process::release_code_pages();
+        engine::process::release_program_pages();
         let record = self.carry_out();
-        engine::process::release_code_pages();
+        engine::process::release_program_pages();
         record
     }
 

@@ -14,7 +14,7 @@ use engine::errno::{EILSEQ, EIO, ENOSPC};
 use engine::files::OpenFile;
 use engine::{Completion, Engine, Slot, Slots};
 use job::Direction;
-use results::JobRecord;
+use results::{JobRecord, LostRequests, sort};
 use workload::{BLOCK_OPS, Block, Content, Generator, Op, OpKind, Refill};
 
 pub(crate) use governor::Governor;
@@ -46,6 +46,14 @@ pub(crate) struct Lost {
     pub(crate) oldest: Vec<Op>,
     /// Time without a completion; `None`: the engine failed, and waiting was not possible.
     pub(crate) silent: Option<std::time::Duration>,
+}
+
+impl Lost {
+    fn of(mut away: Vec<Flight>, silent: Option<std::time::Duration>) -> Option<Lost> {
+        sort::by_key(&mut away, |flight| flight.start_ns);
+        let oldest = away.iter().take(LostRequests::LISTED_MAX).map(|flight| flight.op).collect();
+        if away.is_empty() { None } else { Some(Lost { count: away.len(), oldest, silent }) }
+    }
 }
 
 /// A request in flight.

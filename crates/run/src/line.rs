@@ -75,7 +75,7 @@ impl Line {
     /// The one look at the machine and at the paths of the jobs; `next` is told of each path before it is looked at.
     pub fn look(&self, mut next: impl FnMut(&Path)) -> ProbedLine<'_> {
         // Reading the options has done its part: what follows needs other code.
-        engine::process::release_code_pages();
+        engine::process::release_program_pages();
         let look = Look::new();
         let paths = plan::paths(&self.request.jobs).into_iter().inspect(|path| next(path));
         let facts = HostFacts::gather(&look, paths);
@@ -103,6 +103,8 @@ impl<'line> PlannedLine<'line> {
     /// Looks at the storages that the files are on, one per mount or device. Servers are connected to, so that this may
     /// take some seconds where one does not answer; no file is opened.
     pub fn identify_storages(self) -> Ready<'line> {
+        // The plan is made.
+        engine::process::release_program_pages();
         let mut known = Vec::new();
         let mut storages = Vec::new();
         for place in places(&self.plan) {
@@ -145,6 +147,8 @@ impl Ready<'_> {
         };
         let mut record = conduct(plan, heading, conditions.control, observer);
         record.findings = findings::of_run(&record);
+        // A report needs nothing of all that.
+        engine::process::release_program_pages();
         record
     }
 }

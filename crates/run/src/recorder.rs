@@ -277,6 +277,7 @@ impl Recorder {
     }
 
     /// Response time of a paced transfer, from its intended start.
+    #[inline]
     pub(crate) fn responded(&mut self, direction: Direction, response_ns: u64) {
         if let Some(response) = &mut self.lanes[direction as usize].response {
             response.add(response_ns);

@@ -77,7 +77,7 @@ impl Stability {
 /// Whether each is within this share of their median. Windows without any operation never agree.
 fn agree(rates: &[f64], tolerance: f64) -> bool {
     let mut sorted = rates.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let median = sorted[sorted.len() / 2];
     median > 0.0 && sorted.iter().all(|rate| (rate - median).abs() <= tolerance * median)
 }

@@ -16,7 +16,7 @@ use workload::{Content, Generator};
 use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
 use crate::control::{Control, WorkerCell, WorkerState};
-use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Parts, Survival};
+use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Lost, Parts, Survival};
 use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::logs::LogBuffer;
 use crate::phase::Phase;
@@ -397,17 +397,25 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     if parts.time_all && (!E::SYNCHRONOUS || parts.governor.is_none() && plan.job.pattern.access.reads) {
         record.engine_ways.push("shared-readings".to_owned());
     }
-    messages.extend(failure.as_ref().map(|failure| sentences::of_failure(plan, failure)).unwrap_or_default());
-    let failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
-    record.error = failure.map(|failure| job_error(failure.code, failure.function));
-    if let Some(lost) = &lost {
-        messages.extend(sentences::of_lost(plan, lost));
-        record.error = record.error.or_else(|| Some(job_error(ETIMEDOUT, DRAIN)));
-        record.lost = Some(sentences::lost_requests(plan, lost));
+    if lost.is_some() {
         // Its end would wait for them once more; what it holds is the kernel's until the process ends.
         std::mem::forget(parts.engine);
     }
-    WorkerEnd { record, messages, notes, failed, lost: lost.is_some() }
+    end_of(plan, WorkerEnd { record, messages, notes, failed: None, lost: lost.is_some() }, failure, lost.as_ref())
+}
+
+/// The end, with what failed in the record and in sentences. One copy serves all engines.
+#[cold]
+fn end_of(plan: &WorkerPlan, mut end: WorkerEnd, failure: Option<Failure>, lost: Option<&Lost>) -> WorkerEnd {
+    end.messages.extend(failure.as_ref().map(|failure| sentences::of_failure(plan, failure)).unwrap_or_default());
+    end.failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
+    end.record.error = failure.map(|failure| job_error(failure.code, failure.function));
+    if let Some(lost) = lost {
+        end.messages.extend(sentences::of_lost(plan, lost));
+        end.record.error = end.record.error.or_else(|| Some(job_error(ETIMEDOUT, DRAIN)));
+        end.record.lost = Some(sentences::lost_requests(plan, lost));
+    }
+    end
 }
 
 fn failure_of(ended: Ended) -> Option<Failure> {

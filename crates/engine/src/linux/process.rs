@@ -95,48 +95,50 @@ pub fn close_standard_streams() {
     let _ = rustix::stdio::dup2_stderr(&nothing);
 }
 
-/// Takes the pages of the program's code, and of its libraries', off this process's memory. The system keeps them, and
-/// maps those that are needed again one by one. What the start needed is most of it, for the kernel maps fifteen
-/// neighbours with each page. Gives the number of ranges.
-pub fn release_code_pages() -> usize {
+/// Takes the pages of the program's code and constants, and of its libraries', off this process's memory. The system
+/// keeps them, and maps those that are needed again one by one. What the start needed is most of it, for the kernel maps
+/// fifteen neighbours with each page. Gives the number of ranges.
+pub fn release_program_pages() -> usize {
     // Memory is all that is won: where the system tells nothing, nothing is lost.
     let maps = std::fs::read_to_string("/proc/self/smaps").unwrap_or_default();
-    code_ranges(&maps).filter(|(start, end)| let_go(*start, *end)).count()
+    program_ranges(&maps).filter(|(start, end)| let_go(*start, *end)).count()
 }
 
 fn let_go(start: usize, end: usize) -> bool {
     let start = std::ptr::without_provenance_mut(start);
-    // SAFETY: the range is code that this process cannot write to, and the kernel has just told that no page of it is
+    // SAFETY: the range is of a file, this process cannot write to it, and the kernel has just told that no page of it is
     // the process's own: each is the page cache's page of its file. Touched again, the same page comes back. (Somebody
     // who writes into a library's file changes it under every process that runs it, whether its pages are let go of or
     // not.)
     unsafe { rustix::mm::madvise(start, end - start.addr(), Advice::LinuxDontNeed) }.is_ok()
 }
 
-/// The ranges in `/proc/self/smaps` that are code of a file and have no page of their own.
-fn code_ranges(maps: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
+/// The ranges in `/proc/self/smaps` that are code or constants of a file and have no page of their own, in memory or
+/// swapped out.
+fn program_ranges(maps: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
     let mut range = None;
-    maps.lines().filter_map(move |line| match line.strip_prefix("Anonymous:") {
-        Some(own) => range.take().filter(|_| own.trim() == "0 kB"),
-        None => {
-            // The lines about a range follow the one that names it.
-            range = code_range(line).or(range.filter(|_| !is_heading(line)));
+    maps.lines().filter_map(move |line| match line.split_ascii_whitespace().next() {
+        // The lines about a range follow the one that names it; this is the last.
+        Some("VmFlags:") => range.take(),
+        Some("Anonymous:" | "Swap:") => {
+            range = range.filter(|_| line.ends_with(" 0 kB"));
             None
         }
+        Some(first) if first.contains('-') => {
+            range = program_range(line);
+            None
+        }
+        _ => None,
     })
 }
 
-fn is_heading(line: &str) -> bool {
-    line.split_once(' ').is_some_and(|(first, _)| first.contains('-'))
-}
-
-/// The addresses of a line of `/proc/self/maps` if it is about code of a file that is mapped privately.
-fn code_range(line: &str) -> Option<(usize, usize)> {
+/// The addresses of a line of `/proc/self/maps` if it is about code or constants of a file that is mapped privately.
+fn program_range(line: &str) -> Option<(usize, usize)> {
     let mut words = line.split_ascii_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
     let (permissions, path) = (words.next()?, words.nth(3)?);
     let address = |text| usize::from_str_radix(text, 16).ok();
-    (permissions == "r-xp" && path.starts_with('/')).then_some((address(start)?, address(end)?))
+    (["r-xp", "r--p"].contains(&permissions) && path.starts_with('/')).then_some((address(start)?, address(end)?))
 }
 
 /// Sends a signal to a child of this process that has not been waited for.
@@ -197,37 +199,39 @@ mod tests {
     }
 
     #[test]
-    fn only_code_of_files_is_let_go_of() {
+    fn only_code_and_constants_of_files_are_let_go_of() {
         let code = "00400000-0048a000 r-xp 00001000 fe:00 1234                       /usr/bin/program of mine";
-        assert_eq!(code_range(code), Some((0x40_0000, 0x48_a000)));
+        assert_eq!(program_range(code), Some((0x40_0000, 0x48_a000)));
+        assert_eq!(program_range(&code.replace("r-xp", "r--p")), Some((0x40_0000, 0x48_a000)));
         for other in [
-            "0048a000-0048c000 r--p 0008a000 fe:00 1234                       /usr/bin/program of mine",
             "0048c000-0048d000 rw-p 0008c000 fe:00 1234                       /usr/bin/program of mine",
             "7ffd5e9f2000-7ffd5e9f4000 r-xp 00000000 00:00 0                  [vdso]",
             "7f0000000000-7f0000001000 r-xp 00000000 00:00 0 ",
             "",
         ] {
-            assert_eq!(code_range(other), None, "{other}");
+            assert_eq!(program_range(other), None, "{other}");
         }
     }
 
     #[test]
-    fn code_with_pages_of_its_own_is_kept() {
-        let range = |start: &str, own: &str| {
+    fn a_range_with_pages_of_its_own_is_kept() {
+        let range = |start: &str, permissions: &str, own: &str, swapped: &str| {
             format!(
-                "{start} r-xp 00001000 fe:00 1234 /usr/bin/program\nSize: 4 kB\nAnonymous:      {own} kB\nVmFlags: rd\n"
+                "{start} {permissions} 00001000 fe:00 1234 /usr/bin/program\nSize: 4 kB\n\
+                 Anonymous:      {own} kB\nSwap:           {swapped} kB\nVmFlags: rd\n"
             )
         };
-        let relocated = range("00400000-0048a000", "8");
-        let plain = range("00500000-0058a000", "0");
-        let data = "00600000-0068a000 rw-p 00001000 fe:00 1234 /usr/bin/program\nAnonymous: 0 kB\n";
-        let maps = format!("{relocated}{data}{plain}{data}");
-        assert_eq!(code_ranges(&maps).collect::<Vec<_>>(), [(0x50_0000, 0x58_a000)]);
+        let relocated = range("00400000-0048a000", "r--p", "8", "0");
+        let swapped = range("00490000-0049a000", "r--p", "0", "8");
+        let plain = range("00500000-0058a000", "r-xp", "0", "0");
+        let data = range("00600000-0068a000", "rw-p", "0", "0");
+        let maps = format!("{relocated}{swapped}{data}{plain}{data}");
+        assert_eq!(program_ranges(&maps).collect::<Vec<_>>(), [(0x50_0000, 0x58_a000)]);
     }
 
     #[test]
     fn the_program_goes_on_without_its_code() {
-        assert!(release_code_pages() >= 2, "the program and a library");
+        assert!(release_program_pages() >= 2, "the program and a library");
         assert_eq!(std::hint::black_box(usage_of_much()), 499_500);
     }
 

@@ -52,7 +52,7 @@ pub fn ended_by_signal(_: std::process::ExitStatus) -> Option<i32> {
 }
 
 /// Nothing to do: Windows takes pages of code off a process by itself.
-pub fn release_code_pages() -> usize {
+pub fn release_program_pages() -> usize {
     0
 }
 

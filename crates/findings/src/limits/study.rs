@@ -1,6 +1,6 @@
 //! What limits the tests of a study, of each target by itself: tests with the same limit together.
 
-use results::{Study, test_name};
+use results::{Study, sort, test_name};
 
 use super::{Limit, Limiter, Phrase, of_run};
 
@@ -63,7 +63,7 @@ fn of_target(study: &Study, target: usize) -> Vec<Limited> {
         limited.others =
             patterns.iter().filter(|pattern| !named(pattern)).map(|pattern| (*pattern).to_string()).collect();
     }
-    limits.sort_by_key(|limited| limited.limiter.is_err());
+    sort::by_key(&mut limits, |limited| limited.limiter.is_err());
     limits
 }
 

@@ -34,7 +34,7 @@ pub(super) fn measure() -> Vec<Floor> {
 /// The middle one; the first failure if there is any.
 fn median(results: Vec<Fact<f64>>) -> Fact<f64> {
     let mut values = results.into_iter().collect::<Fact<Vec<f64>>>()?;
-    values.sort_by(f64::total_cmp);
+    values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied().ok_or_else(|| invisible("it was not measured"))
 }
 

@@ -2,7 +2,7 @@
 
 use results::quantity::{count_per_s, counted, latency, number};
 use results::statistics::{Knee, LoadPoint, RUNS_MIN, knee};
-use results::{Row, Study, SweepPoint};
+use results::{Row, Study, SweepPoint, sort};
 
 use crate::requests::Requests;
 
@@ -96,7 +96,7 @@ fn loads(points: &[Point]) -> Vec<LoadPoint> {
     let in_all = |round: u32| points.iter().all(|point| has(point, round));
     let load = |point: &Point| {
         let mut runs: Vec<(u32, f64)> = point.found.runs.iter().copied().filter(|(round, _)| in_all(*round)).collect();
-        runs.sort_by_key(|(round, _)| *round);
+        sort::by_key(&mut runs, |(round, _)| *round);
         let throughputs = runs.into_iter().map(|(_, iops)| iops).collect();
         LoadPoint { load: f64::from(point.depth), throughputs, latency: point.mean_ns }
     };

@@ -67,9 +67,9 @@ impl Marker {
 
     /// Reads one; `None`: it is none of ours.
     pub(super) fn read(file: &File) -> Option<Marker> {
-        let mut bytes = Vec::new();
-        file.take(BYTES_MAX + 1).read_to_end(&mut bytes).ok()?;
-        let marker: Marker = serde_json::from_slice(&bytes).ok().filter(|_| bytes.len() as u64 <= BYTES_MAX)?;
+        let mut text = String::new();
+        file.take(BYTES_MAX + 1).read_to_string(&mut text).ok()?;
+        let marker: Marker = serde_json::from_str(&text).ok().filter(|_| text.len() as u64 <= BYTES_MAX)?;
         (marker.what == WHAT && marker.version == VERSION).then_some(marker)
     }
 

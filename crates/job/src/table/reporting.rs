@@ -75,7 +75,7 @@ pub(super) const ROWS: &[JobRow] = &[
         .default("0").help("Percentiles of submission latency"),
     option("percentile_list", floats(0.0, 100.0, 20, |d, list| {
         d.job.reporting.percentiles = list.to_vec();
-        d.job.reporting.percentiles.sort_by(f64::total_cmp);
+        d.job.reporting.percentiles.sort_unstable_by(f64::total_cmp);
     })).default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99")
         .help("Which percentiles are reported, at most 20"),
     option("unified_rw_reporting", word(UNIFIED, set_unified))

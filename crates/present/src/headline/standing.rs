@@ -1,7 +1,7 @@
 //! Who is ahead in each pattern of a comparison, as far as the rounds can show it.
 
 use results::statistics::{Difference, WINNER_ROUNDS};
-use results::{Interval, Question};
+use results::{Interval, Question, sort};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -92,7 +92,7 @@ impl Ranking {
             line.cells[one].ratio(&line.cells[other], metric).is_some_and(|ratio| ratio.value > 1.0)
         };
         let all = ranks.clone();
-        ranks.sort_by_key(|one| std::cmp::Reverse(all.iter().filter(|other| faster(*one, **other)).count()));
+        sort::by_key(&mut ranks, |one| std::cmp::Reverse(all.iter().filter(|other| faster(*one, **other)).count()));
         let barred = ranks.iter().take_while(|index| !line.cells[**index].can_win()).count();
         left_out.extend(ranks.drain(..barred));
         left_out.sort_unstable();

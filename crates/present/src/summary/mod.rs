@@ -10,7 +10,7 @@ pub(crate) use repeat::Repeat;
 pub(crate) use statistic::{Ratio, interval};
 
 use results::statistics::{coefficient_of_variation, median};
-use results::{Finding, Interval, Latency, Question, Severity, Study, Trust, test_name};
+use results::{Finding, Interval, Latency, Question, Severity, Study, Trust, sort, test_name};
 
 /// The patterns of a comparison in the order in which people read them; others follow.
 const PATTERNS: [&str; 5] = ["read", "write", "randread", "randwrite", "randrw"];
@@ -56,10 +56,10 @@ impl<'a> Grid<'a> {
         if study.question == Question::Compare {
             // A round's reads meet what its writes made: they ran in another order than people read them in.
             let place = |line: &Line<'_>| PATTERNS.iter().position(|name| *name == line.pattern);
-            grid.lines.sort_by_key(|line| place(line).unwrap_or(PATTERNS.len()));
+            sort::by_key(&mut grid.lines, |line| place(line).unwrap_or(PATTERNS.len()));
         }
         for cell in grid.lines.iter_mut().flat_map(|line| &mut line.cells) {
-            cell.repeats.sort_by_key(|repeat| repeat.row.round);
+            sort::by_key(&mut cell.repeats, |repeat| repeat.row.round);
         }
         grid
     }

@@ -207,7 +207,9 @@ pub fn history(studies: &[Study], columns: usize) -> String {
     let form = Form::Text { columns };
     let runs = counted(studies.len() as u64, "run");
     let title = first.question.title(&first.target_names().join(", "));
-    let mut text = form.paragraph(&format!("{title} IOPS of {runs}, medians of the rounds; ± is the interval of the median, of three rounds or more:"));
+    let mut text = form.paragraph(&format!(
+        "{title} IOPS of {runs}, medians of the rounds; ± is the interval of the median, of three rounds or more:"
+    ));
     for target in 0..first.targets.len().max(1) {
         if first.targets.len() > 1 {
             text.push_str(&format!("\n{} = {}\n", first.targets[target].name, first.targets[target].path));

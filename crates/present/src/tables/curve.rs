@@ -2,7 +2,7 @@
 
 use results::quantity::{latency, number};
 use results::statistics::Served;
-use results::{LatencyFigures, Load, Row, Study};
+use results::{LatencyFigures, Load, Row, Study, sort};
 
 use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
@@ -20,7 +20,7 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
         parts.push(format!("{about}{}", sweep::points(&looks, form)));
     }
     let mut loads: Vec<(u32, &Row)> = numbered("load").collect();
-    loads.sort_by_key(|(percent, _)| *percent);
+    sort::by_key(&mut loads, |(percent, _)| *percent);
     if !loads.is_empty() {
         let about = form.paragraph(
             "Open loop: requests arrive at random (Poisson) at a share of the capacity. Response time counts from a \

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Look, read_text};
 use crate::{Fact, Kernel, NotVisible};
+use results::sort;
 
 /// The kernel that this process runs on, and its view of processes.
 pub(super) fn kernel(look: &Look) -> Kernel {
@@ -51,7 +52,7 @@ pub(super) fn open_and_locked(look: &Look, name: &str) -> Vec<(u32, PathBuf)> {
             }
         }
     }
-    found.sort();
+    sort::by(&mut found, Ord::cmp);
     found.dedup();
     found
 }

@@ -2,6 +2,7 @@
 
 use super::{Row, Study};
 use crate::interval::Interval;
+use crate::sort;
 use crate::statistics::{Served, achieved_per_s, was_served};
 
 /// A load that was offered.
@@ -27,7 +28,7 @@ impl Study {
     /// The loads that ran, ascending.
     pub fn loads(&self) -> Vec<Load<'_>> {
         let mut loads: Vec<Load<'_>> = self.rows.iter().filter_map(Load::of).collect();
-        loads.sort_by_key(|load| load.percent);
+        sort::by_key(&mut loads, |load| load.percent);
         // What a heavier load has shown that the storage serves, a lighter one need not show again.
         let shown = loads.iter().map(|load| load.achieved.low).fold(0.0, f64::max);
         for load in &mut loads {

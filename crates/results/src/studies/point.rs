@@ -4,6 +4,7 @@ use super::{LatencyFigures, Row, Trust};
 use crate::interval::Interval;
 use crate::record::Latency;
 use crate::samples::added_up;
+use crate::sort;
 use crate::statistics::{STUDENT_95, bootstrap_mean_interval, mean, percentile_interval};
 
 const CONFIDENCE: f64 = 0.95;
@@ -116,7 +117,7 @@ impl super::Study {
                 None => points.push((depth, vec![row])),
             }
         }
-        points.sort_by_key(|(depth, _)| *depth);
+        sort::by_key(&mut points, |(depth, _)| *depth);
         points
     }
 }

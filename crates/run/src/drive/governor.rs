@@ -110,12 +110,14 @@ impl Governor {
 }
 
 impl<E: Engine, A: Account> Drive<'_, E, A> {
+    #[inline]
     fn governor(&mut self) -> &mut Governor {
         self.parts.governor.as_mut().expect("the governed loop has a governor")
     }
 
     /// Waits until the request may start; returns its intended start ([`UNTIMED`] when it has none), or while writes
     /// are verified the number of the write that it reads.
+    #[inline]
     pub(super) fn await_turn<const TIMED: bool>(&mut self, index: usize) -> Result<u64, Ended> {
         let (think_ns, think_blocks) = (self.governor().pacing.think_ns, self.governor().pacing.think_blocks);
         if think_ns > 0 && self.governor().blocks_since_thought >= think_blocks {
@@ -132,6 +134,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         self.wait_until::<TIMED>(|drive| drive.intended_start_ns(index))
     }
 
+    #[inline]
     fn intended_start_ns(&self, index: usize) -> u64 {
         let origin_ns = self.parts.governor.as_ref().map_or(0, |governor| governor.origin_ns);
         let intended_ns = self.block.intended_ns.as_ref().map_or(0, |starts| starts[index]);
@@ -180,6 +183,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     }
 
     /// After a transfer: its check, response time, think count, latency limit.
+    #[inline]
     pub(super) fn governed(
         &mut self,
         slot: &Slot<E>,

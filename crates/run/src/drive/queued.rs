@@ -7,10 +7,9 @@ use engine::clock::Clock;
 use engine::errno::{EAGAIN, ECANCELED};
 use engine::files::FileKind;
 use engine::{Completion, Engine, Queued};
-use results::LostRequests;
 use workload::{Op, OpKind};
 
-use super::{Account, Drive, Ended, Failure, Flight, Lost, PATIENCE, UNTIMED};
+use super::{Account, Drive, Ended, Failure, Lost, PATIENCE, UNTIMED};
 use crate::recorder::Stamps;
 
 impl<E: Engine, A: Account> Drive<'_, E, A> {
@@ -383,10 +382,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     fn lost(&self, silent: Option<Duration>) -> Option<Lost> {
         // What was never submitted is nobody's but the worker's.
         let away = self.parts.slots.in_flight_indices().filter(|index| !self.staged.contains(&(*index as u32)));
-        let mut away: Vec<&Flight> = away.map(|index| &self.flights[index]).collect();
-        away.sort_by_key(|flight| flight.start_ns);
-        let oldest = away.iter().take(LostRequests::LISTED_MAX).map(|flight| flight.op).collect();
-        if away.is_empty() { None } else { Some(Lost { count: away.len(), oldest, silent }) }
+        Lost::of(away.map(|index| self.flights[index]).collect(), silent)
     }
 
     /// Reaps everything in flight. The kernel owns the requests until they complete; the wait is bounded, and requests

@@ -6,6 +6,7 @@ use super::secrets;
 use crate::linux::{Look, mounts};
 use crate::{Fact, FuseDaemon, NotVisible, is_fuse};
 use results::evidence::{DeviceNumber, Mount};
+use results::sort;
 
 /// A process that may be the daemon.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ pub(in crate::linux) fn daemon_of(look: &Look, mount: &Mount) -> Fact<FuseDaemon
     let mut ranked: Vec<_> = candidates.filter_map(|found| Some((found.rank()?, found))).collect();
     // Of a watcher and the worker that it started, both with the same words, the worker holds the device; else the
     // first started is taken.
-    ranked.sort_by_key(|(rank, found)| (std::cmp::Reverse(*rank), found.pid));
+    sort::by_key(&mut ranked, |(rank, found)| (std::cmp::Reverse(*rank), found.pid));
     let Some((rank, found)) = ranked.first() else {
         return Err(NotVisible::new(place, "no process visible to this user matches the mount"));
     };
