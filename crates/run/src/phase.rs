@@ -161,6 +161,28 @@ mod tests {
     }
 
     #[test]
+    fn the_last_window_of_a_runtime_counts_unless_it_is_much_too_short() {
+        let samples = |runtime_ms: u64| {
+            let mut recorder = recorder();
+            let mut phase = Phase::begin(0, 0, runtime_ms * MS, 500, 500);
+            // Each window closes a millisecond late.
+            for now_ms in [501, 1002, runtime_ms] {
+                recorder.transferred(job::Direction::Read, 512_000);
+                phase.tick(now_ms * MS, &mut recorder);
+            }
+            let shown = crate::recorder::ReportedFigures {
+                clat: true,
+                slat: false,
+                lat: true,
+                bandwidth: true,
+                sampled: false,
+            };
+            recorder.counted(runtime_ms, shown).directions.read.bandwidth_samples.count
+        };
+        assert_eq!((samples(1500), samples(1400)), (3, 2));
+    }
+
+    #[test]
     fn windows_close_when_due_and_the_last_part_is_dropped() {
         let mut recorder = recorder();
         let mut phase = Phase::begin(0, 0, 0, 500, 1000);
