@@ -65,18 +65,15 @@ fn count(asked: &Asked) -> Result<(usize, usize), String> {
         let winners = winners(&String::from_utf8_lossy(&output.stdout));
         eprintln!("{number}: {}", if winners.is_empty() { "no winner".to_string() } else { winners.join("; ") });
         named += usize::from(!winners.is_empty());
-        found += usize::from(winners.iter().any(|winner| winner.contains(": first is ahead")));
+        found += usize::from(winners.iter().any(|winner| winner.contains(" first wins (")));
     }
     Ok((named, found))
 }
 
-/// The sentences of patterns that somebody won: `read: first is ahead, …`.
+/// The lines of patterns that somebody won: `read   1,637 MB/s   119 MB/s   first wins (14.0x)`.
 fn winners(report: &str) -> Vec<String> {
-    report
-        .lines()
-        .filter(|line| line.contains(": first is ahead") || line.contains(": second is ahead"))
-        .map(str::to_owned)
-        .collect()
+    let is_won = |line: &&str| line.contains(" first wins (") || line.contains(" second wins (");
+    report.lines().filter(is_won).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -95,8 +92,8 @@ mod tests {
 
     #[test]
     fn winners_are_read_from_the_report() {
-        let report = "read: first is ahead, 1.20 times as fast as second.\nwrite: no clear difference between first \
-                      and second.\n";
-        assert_eq!(winners(report), ["read: first is ahead, 1.20 times as fast as second."]);
+        let won = "read   120 MB/s  100 MB/s  first wins (1.20x)";
+        let report = format!("{won}\nwrite  100 MB/s  100 MB/s  no difference shown: 0.97–1.04\n");
+        assert_eq!(winners(&report), [won]);
     }
 }

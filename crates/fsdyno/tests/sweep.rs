@@ -92,7 +92,7 @@ fn a_curve_offers_shares_of_the_capacity() {
         // A request cannot be done sooner after it was due than after it was begun.
         assert!(response.mean_ns >= service.mean_ns * 0.999, "{response:?} {service:?}");
     }
-    assert!(study.sentences[0].contains("a closed loop reached"), "{:?}", study.sentences);
+    assert!(study.sentences[0].contains("A closed loop reached"), "{:?}", study.sentences);
 }
 
 #[test]

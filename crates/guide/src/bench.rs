@@ -185,7 +185,11 @@ impl Observer for Relay<'_> {
             self.totals = Some(self.tally.look(&record.jobs));
         }
         let rows = record.report_rows();
-        let latencies = rows.iter().flat_map(|job| [&job.directions.read.clat, &job.directions.write.clat]);
-        self.latency_ns_p99 = latencies.filter_map(|clat| clat.histogram.as_ref()?.percentile(99.0)).max();
+        let latencies = rows.iter().flat_map(|job| match job.sync.lat.moments.count {
+            0 => vec![&job.directions.read.clat, &job.directions.write.clat],
+            // A write that waits for its sync is as slow as that.
+            _ => vec![&job.directions.read.clat, &job.sync.lat],
+        });
+        self.latency_ns_p99 = latencies.filter_map(|latency| latency.histogram.as_ref()?.percentile(99.0)).max();
     }
 }

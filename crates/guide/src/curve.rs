@@ -81,7 +81,10 @@ pub fn curve(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
         take_loads(&mut study_run, options, &requests, site)?;
     }
     study_run.remove_work_directory(work);
-    study_run.study.sentences = sentences::of(&study_run.study, &requests);
+    // Without a file there is nothing to say of it.
+    if filled > 0 {
+        study_run.study.sentences = sentences::of(&study_run.study, &requests);
+    }
     Ok(study_run.finish())
 }
 

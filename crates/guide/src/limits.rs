@@ -11,8 +11,11 @@ pub fn sentences(study: &Study) -> Vec<String> {
 fn sentence(study: &Study, limited: &Limited) -> String {
     // Of one target everything is said anyway.
     let of = if study.targets.len() > 1 { format!("{}: ", study.targets[limited.target].name) } else { String::new() };
-    let tests = if study.question == Question::Measure { "all tests" } else { "all patterns" };
-    let which = if limited.all { tests.to_string() } else { list(&limited.tests) };
+    let word = if study.question == Question::Measure { "tests" } else { "patterns" };
+    let in_short = limited.in_short(word);
+    // The name of a test is no word that a sentence could begin with a large letter.
+    let names_first = limited.limiter.is_ok() && in_short.is_none();
+    let which = in_short.unwrap_or_else(|| list(&limited.tests));
     let text = match limited.limiter {
         Ok(limiter) => {
             let are = if limited.tests.len() == 1 { "is" } else { "are" };
@@ -22,8 +25,6 @@ fn sentence(study: &Study, limited: &Limited) -> String {
         }
         Err(reason) => format!("what limits {which} is not visible from here ({reason})."),
     };
-    // The name of a test is no word that a sentence could begin with a large letter.
-    let names_first = limited.limiter.is_ok() && !limited.all;
     if of.is_empty() && !names_first { capitalised(&text) } else { format!("{of}{text}") }
 }
 

@@ -71,12 +71,12 @@ pub fn measure(place: &Place, options: &Options, caller: Caller<'_>) -> Result<S
         Effort::Quick | Effort::Normal => measure_adapted(&mut study_run, place, options)?,
     };
     study_run.study.sentences = sentences::of(&study_run.study);
-    study_run.study.sentences.push(done);
+    study_run.study.sentences.extend(done);
     Ok(study_run.finish())
 }
 
 /// The published lines as they stand; how it was done.
-fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Options) -> Result<String, Problem> {
+fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Options) -> Result<Option<String>, Problem> {
     let file_bytes = options.size_bytes.unwrap_or(lines::FULL_FILE_BYTES);
     let need_bytes = file_bytes.saturating_mul(FULL.iter().map(|test| test.files).max().unwrap_or(1));
     let need = SpaceNeeds::bytes(need_bytes);
@@ -93,11 +93,11 @@ fn measure_in_full(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
         study_run.run_row(planned_row(0, test.pattern, test.title, 0, command), StopRule::AsWritten, &work)?;
     }
     study_run.remove_work_directory(work);
-    Ok(sentences::published_lines(file_bytes))
+    Ok(Some(sentences::published_lines(file_bytes)))
 }
 
-/// Fills a file as far as a few seconds go, then measures on it, as often as asked; how it was done.
-fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Options) -> Result<String, Problem> {
+/// Fills a file as far as a few seconds go, then measures on it, as often as asked; how it was done, if it was.
+fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Options) -> Result<Option<String>, Problem> {
     let timing = options.timing();
     let by_daemon = study_run.study.targets[0].storage.class == StorageClass::Fuse;
     let wished_bytes = if by_daemon { timing.daemon_file_bytes } else { timing.file_bytes };
@@ -120,7 +120,7 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     study_run.steps.1 = (tests.len() + 1) * runs as usize;
     study_run.step_ms = Some(timing.own_ms());
     let mut session = Session { study_run, options, timing, io_mode, work, tests, left_out: Vec::new() };
-    let mut filled = size_bytes;
+    let mut file_bytes = None;
     for run in 0..runs {
         if run > 0 {
             // Each run begins with a new file, as a study of its own would.
@@ -130,8 +130,12 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
         // Asked for by size, the file is filled whole; else as far as the time goes, and the tests use what there is. A
         // later run fills as much as the first one did.
         let limit_s = (options.size_bytes.is_none() && run == 0).then_some(timing.fill_s);
-        filled = session.run(run, filled, limit_s)?;
-        if filled == 0 || session.study_run.stopped() {
+        let filled = session.run(run, file_bytes.unwrap_or(size_bytes), limit_s)?;
+        if filled == 0 {
+            break;
+        }
+        file_bytes = Some(filled);
+        if session.study_run.stopped() {
             break;
         }
     }
@@ -140,7 +144,7 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
         study_run.note("tests-left-out", Severity::Caution, sentences::left_out(&left_out, timing.total_s));
     }
     study_run.remove_work_directory(work);
-    Ok(sentences::io_mode(filled, io_mode, timing))
+    Ok(file_bytes.map(|file_bytes| sentences::io_mode(file_bytes, io_mode, timing)))
 }
 
 /// Runs of the same tests.

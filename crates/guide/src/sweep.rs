@@ -64,7 +64,10 @@ pub fn sweep(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
         take_points(&mut study_run, options, &groups, site)?;
     }
     study_run.remove_work_directory(work);
-    study_run.study.sentences = groups.iter().map(|group| knee::sentence(&study_run.study, group)).collect();
+    // Without a file there is nothing to say of it.
+    if filled > 0 {
+        study_run.study.sentences = groups.iter().map(|group| knee::sentence(&study_run.study, group)).collect();
+    }
     Ok(study_run.finish())
 }
 

@@ -3,12 +3,14 @@
 //! on each.
 
 pub(crate) mod figures;
-mod found;
+pub(crate) mod found;
 mod limited;
 mod next;
 mod ranged;
 mod sentence;
+mod standing;
 mod test;
+pub(crate) mod verdict;
 
 use results::{Question, Study, Trust};
 use serde::Serialize;
@@ -16,7 +18,9 @@ use serde::Serialize;
 use crate::summary::Grid;
 
 pub use found::{Case, Found};
+pub use standing::Standing;
 pub use test::{LatencyMicroseconds, Ranges, TestFigures};
+pub use verdict::VerdictLine;
 
 pub(crate) use sentence::Six;
 pub(crate) use test::rounded;
@@ -26,6 +30,10 @@ pub(crate) use test::rounded;
 pub struct Headline {
     /// The answer in a sentence; `None`: the question has none, or nothing was measured.
     pub headline: Option<String>,
+    /// The answers to requirements, in the order in which they were asked for.
+    pub verdicts: Vec<VerdictLine>,
+    /// Who is ahead in each pattern of a comparison.
+    pub standings: Vec<Standing>,
     /// How far the figures can be trusted.
     pub trust: TrustLine,
     /// What limits the tests, each limit with its tests.
@@ -36,8 +44,6 @@ pub struct Headline {
     pub tests: Vec<TestFigures>,
     /// What was found against the figures, each kind once for each target, the worst first.
     pub findings: Vec<Found>,
-    /// The answers to requirements.
-    pub verdicts: Vec<VerdictLine>,
 }
 
 /// How far the figures can be trusted, and why.
@@ -47,23 +53,6 @@ pub struct TrustLine {
     pub trust: Trust,
     /// Why not more: `4 of 9 tests: CPU contention`.
     pub why: Vec<String>,
-}
-
-/// A requirement and its answer, in short.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct VerdictLine {
-    /// The profile.
-    pub profile: String,
-    /// The requirement's name in it.
-    pub id: String,
-    /// `PASS`, `FAIL`, `INCONCLUSIVE`, `NOT APPLICABLE`, `REFERENCE`.
-    pub verdict: &'static str,
-    /// The figure, in the unit; `None`: nothing was measured.
-    pub measured: Option<f64>,
-    /// The threshold.
-    pub threshold: f64,
-    /// The unit of both.
-    pub unit: String,
 }
 
 impl Headline {
@@ -77,20 +66,14 @@ impl Headline {
         let tests: Vec<TestFigures> =
             grid.tests().map(|(line, target, cell)| TestFigures::of(grid, line, target, cell)).collect();
         let findings = found::all(grid);
-        let verdicts = study.verdicts.iter().map(|row| VerdictLine {
-            profile: row.requirement.profile.clone(),
-            id: row.requirement.id.clone(),
-            verdict: row.verdict.word(),
-            measured: row.measured,
-            threshold: row.requirement.threshold,
-            unit: row.requirement.unit.clone(),
-        });
+        let standings = standing::all(grid);
         Headline {
-            headline: sentence::of(grid, &tests),
+            headline: sentence::of(grid, &tests, &findings, &standings),
+            verdicts: verdict::of(study),
+            standings,
             trust: trust(&tests, &findings),
             limits: limited::of(study),
-            next: next::of(study, &findings),
-            verdicts: verdicts.collect(),
+            next: next::of(study, &tests, &findings),
             tests,
             findings,
         }
@@ -120,14 +103,33 @@ impl Headline {
             return Vec::new();
         }
         let mut lines = vec![("trust", self.trust.words())];
-        if !self.limits.is_empty() {
+        // Of several targets a line each: why one is faster.
+        if study.targets.len() > 1 {
+            lines.extend(below("why", &self.limits));
+        } else if !self.limits.is_empty() {
             lines.push(("limited by", self.limits.join("; ")));
         }
-        lines.extend(
-            self.next.iter().enumerate().map(|(index, next)| (if index == 0 { "next" } else { "" }, next.clone())),
-        );
+        lines.extend(below("next", &self.next));
         lines
     }
+
+    /// A sentence of the study without what the answer has said already; `None`: it has said all of it.
+    pub(crate) fn beyond<'a>(&self, study: &Study, sentence: &'a str) -> Option<&'a str> {
+        let said = sentence::first_of(sentence);
+        let is_said = self.headline.as_deref().is_some_and(|headline| headline.contains(said));
+        match sentence[said.len()..].trim_start() {
+            _ if !is_said => Some(sentence),
+            "" => None,
+            // Of several kinds of requests only the beginning tells which one is meant.
+            _ if study.question == Question::Sweep && study.sentences.len() > 1 => Some(sentence),
+            rest => Some(rest),
+        }
+    }
+}
+
+/// Lines below one label.
+fn below<'a>(label: &'static str, lines: &'a [String]) -> impl Iterator<Item = (&'static str, String)> + 'a {
+    lines.iter().enumerate().map(move |(index, line)| (if index == 0 { label } else { "" }, line.clone()))
 }
 
 impl TrustLine {
@@ -147,6 +149,12 @@ fn trust(tests: &[TestFigures], findings: &[Found]) -> TrustLine {
     if failed > 0 {
         why.push(format!("{failed} of {} tests failed", tests.len()));
     }
-    why.extend(findings.iter().filter(|found| found.is_against()).map(Found::in_short));
+    let against = || findings.iter().filter(|found| found.is_against());
+    if tests.iter().any(|test| test.target != tests[0].target) {
+        let kinds = found::by_kind(against());
+        why.extend(kinds.iter().map(|(found, targets)| format!("{} ({targets})", found.title)));
+    } else {
+        why.extend(against().map(Found::in_short));
+    }
     TrustLine { trust, why }
 }

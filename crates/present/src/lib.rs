@@ -14,5 +14,5 @@ mod shell;
 mod summary;
 pub mod tables;
 
-pub use headline::{Case, Found, Headline, LatencyMicroseconds, Ranges, TestFigures, TrustLine, VerdictLine};
+pub use headline::{Case, Found, Headline, LatencyMicroseconds, Ranges, Standing, TestFigures, TrustLine, VerdictLine};
 pub use page::{Page, binary_size};

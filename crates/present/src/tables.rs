@@ -12,8 +12,6 @@ mod smallfiles;
 mod sweep;
 mod table;
 
-pub(crate) use compare::{standing, verdict};
-
 pub use changes::{changes, changes_json, history, history_json};
 pub use check::{ListedProfile, profiles, profiles_json};
 pub use runs::{runs, runs_json};
@@ -26,22 +24,28 @@ use table::Form;
 
 /// The study for a terminal of so many columns.
 pub fn text(study: &Study, columns: usize) -> String {
-    escape::terminal(&shown(study, Form::Text { columns })).into_owned()
+    escape::terminal(&shown(study, Form::Text { columns }, false)).into_owned()
+}
+
+/// The same with all figures of a comparison.
+pub fn wide_text(study: &Study, columns: usize) -> String {
+    escape::terminal(&shown(study, Form::Text { columns }, true)).into_owned()
 }
 
 /// The study in Markdown.
 pub fn markdown(study: &Study) -> String {
-    escape::terminal(&shown(study, Form::Markdown)).into_owned()
+    escape::terminal(&shown(study, Form::Markdown, true)).into_owned()
 }
 
-fn shown(study: &Study, form: Form) -> String {
+fn shown(study: &Study, form: Form, wide: bool) -> String {
     let headline = Headline::of(study);
     let mut parts = vec![heading(study, form)];
-    if study.question == Question::Measure {
+    if study.question != Question::Fio {
         parts.push(answer(&headline, study, form));
     }
     parts.push(match study.question {
-        Question::Compare => compare::table(study, form),
+        Question::Compare if wide => compare::wide(study, form),
+        Question::Compare => compare::how_measured(study, form),
         Question::Sweep => sweep::tables(study, form),
         Question::Curve => curve::tables(study, form),
         Question::Check => check::answers(study, form),
@@ -49,7 +53,7 @@ fn shown(study: &Study, form: Form) -> String {
         // A line for each row, as any runs can be shown.
         _ => measure::table(&headline, form),
     });
-    parts.extend(sentences(study, form));
+    parts.extend(sentences(&headline, study, form));
     parts.extend(findings(&headline, form));
     parts.extend(notes(study, form));
     if !study.complete {
@@ -66,7 +70,16 @@ pub(crate) fn short_answer(headline: &Headline, study: &Study) -> String {
 
 /// The answer in a sentence and its figures, then whether to trust them, what limits them, what to do next.
 fn answer(headline: &Headline, study: &Study, form: Form) -> String {
-    let mut parts = vec![measure::answer(headline, form), form.labelled(&headline.lines(study))];
+    let sentence = || headline.headline.as_deref().map(|sentence| form.paragraph(sentence)).unwrap_or_default();
+    let figures = match study.question {
+        Question::Measure => measure::answer(headline, form),
+        Question::Compare => compare::answer(headline, study, form),
+        // How many answers there are of each kind is what the lines show.
+        Question::Check if !headline.verdicts.is_empty() => check::lines(headline, form),
+        _ if headline.verdicts.is_empty() => sentence(),
+        _ => format!("{}\n{}", check::lines(headline, form), sentence()),
+    };
+    let mut parts = vec![figures, form.labelled(&headline.lines(study))];
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
@@ -91,8 +104,10 @@ fn heading(study: &Study, form: Form) -> String {
     text
 }
 
-fn sentences(study: &Study, form: Form) -> Option<String> {
-    let lines: Vec<String> = study.sentences.iter().map(|sentence| form.paragraph(sentence)).collect();
+/// What the answer has not said yet.
+fn sentences(headline: &Headline, study: &Study, form: Form) -> Option<String> {
+    let rest = study.sentences.iter().filter_map(|sentence| headline.beyond(study, sentence));
+    let lines: Vec<String> = rest.map(|sentence| form.paragraph(sentence)).collect();
     (!lines.is_empty()).then(|| lines.concat())
 }
 

@@ -13,10 +13,28 @@ pub struct Limited {
     pub limiter: Result<Limiter, &'static str>,
     /// The patterns, in the order in which they ran.
     pub tests: Vec<String>,
-    /// They are all tests of the study, and there are several.
-    pub all: bool,
+    /// The patterns that something else limits.
+    pub others: Vec<String>,
     /// What shows it, of each test; empty when it is not visible.
     pub evidence: Vec<Phrase>,
+}
+
+/// More names than this are counted, or named by what is not among them.
+const NAMED: usize = 4;
+
+impl Limited {
+    /// Which tests, in a few words: `all tests`, `all tests but rand-write`, `5 of 9 tests`; `None`: better by their names.
+    pub fn in_short(&self, word: &str) -> Option<String> {
+        let (tests, others) = (self.tests.len(), &self.others);
+        match &others[..] {
+            _ if tests < 2 => None,
+            [] => Some(format!("all {word}")),
+            _ if tests <= NAMED.min(others.len() + 1) => None,
+            [_] | [_, _] => Some(format!("all {word} but {}", others.join(" and "))),
+            _ if tests > NAMED => Some(format!("{tests} of {} {word}", tests + others.len())),
+            _ => None,
+        }
+    }
 }
 
 /// The limits of all targets; those that are not visible last.
@@ -34,14 +52,16 @@ fn of_target(study: &Study, target: usize) -> Vec<Limited> {
             Err(reason) => (Err(reason), None),
         };
         let index = limits.iter().position(|known| known.limiter == limiter).unwrap_or_else(|| {
-            limits.push(Limited { target, limiter, tests: Vec::new(), all: false, evidence: Vec::new() });
+            limits.push(Limited { target, limiter, tests: Vec::new(), others: Vec::new(), evidence: Vec::new() });
             limits.len() - 1
         });
         limits[index].tests.push((*pattern).to_string());
         limits[index].evidence.extend(shown);
     }
     for limited in &mut limits {
-        limited.all = patterns.len() > 1 && limited.tests.len() == patterns.len();
+        let named = |pattern: &&&str| limited.tests.iter().any(|test| test == **pattern);
+        limited.others =
+            patterns.iter().filter(|pattern| !named(pattern)).map(|pattern| (*pattern).to_string()).collect();
     }
     limits.sort_by_key(|limited| limited.limiter.is_err());
     limits

@@ -10,13 +10,18 @@ use super::judgement;
 const LABEL_WIDTH: usize = 34;
 
 /// Lines are broken here.
-const LINE_WIDTH: usize = 110;
+const LINE_WIDTH: usize = 80;
 
 /// The whole page.
 pub(super) fn page(findings: &Findings) -> String {
     let Findings { version, debug_build, floors, clock, engines, io_uring_features, .. } = findings;
     let build = if *debug_build { "debug" } else { "release" };
     let mut page = Page::new(format!("{version}, {build} build"), LABEL_WIDTH, LINE_WIDTH);
+    page.gap();
+    page.paragraph("", &judgement::verdict(findings));
+    for warning in judgement::warnings(findings) {
+        page.paragraph("", &format!("warning: {warning}"));
+    }
     page.heading("Machine");
     machine(&mut page, findings);
     page.heading("fsdyno's own CPU time per I/O: ioengine=null, 4 KiB random reads");
@@ -39,11 +44,6 @@ pub(super) fn page(findings: &Findings) -> String {
     page.line("io_uring features", &features);
     page.heading("Limits");
     limits(&mut page, findings);
-    page.gap();
-    page.paragraph("", &judgement::verdict(findings));
-    for warning in judgement::warnings(findings) {
-        page.paragraph("", &format!("warning: {warning}"));
-    }
     page.into_text()
 }
 

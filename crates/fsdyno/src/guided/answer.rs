@@ -49,6 +49,9 @@ pub(crate) struct Shared {
     /// A file of verdicts as JUnit's XML, of a question that has some.
     #[arg(skip)]
     pub(crate) junit: Option<PathBuf>,
+    /// All figures of a comparison.
+    #[arg(skip)]
+    pub(crate) wide: bool,
     /// Save the record at this interval while a test runs; 0: only at its end.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) record_interval: u32,
@@ -110,7 +113,7 @@ fn try_answer(
     let study = study?;
     // The record first: it holds everything, should the answer not get through.
     let kept = store.map(|store| store.save(&study));
-    let shown = shown_as(shared.json, shared.markdown, &study);
+    let shown = shown_as(shared.json, shared.markdown, shared.wide, &study);
     let printed = if shared.streams_to_stdout() {
         print_stderr(shown.trim_end());
         true
@@ -159,13 +162,39 @@ fn open_stream(shared: &Shared) -> Result<Option<Stream>, Problem> {
 }
 
 /// The study in the form that was asked for.
-pub(crate) fn shown_as(json: bool, markdown: bool, study: &Study) -> String {
+pub(crate) fn shown_as(json: bool, markdown: bool, wide: bool, study: &Study) -> String {
     if json {
         format!("{}\n", present::Headline::json(study))
     } else if markdown {
         present::tables::markdown(study)
+    } else if wide {
+        present::tables::wide_text(study, columns())
     } else {
         present::tables::text(study, columns())
+    }
+}
+
+/// Options of the questions that fill a file and measure on it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FileOptions {
+    /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].
+    #[arg(long, value_parser = size)]
+    pub(crate) size: Option<u64>,
+    /// Seconds of each test, depth or load [default: 5; of `measure` until the rate settles, 3 to 6].
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub(crate) runtime: Option<u32>,
+    /// Refuse any other type of filesystem, such as nfs.
+    #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) expect: Option<String>,
+}
+
+/// Seconds of each depth or load, unless somebody asks for others.
+const RUNTIME_S: u32 = 5;
+
+impl FileOptions {
+    /// Seconds of each depth or load.
+    pub(crate) fn runtime_s(&self) -> u32 {
+        self.runtime.unwrap_or(RUNTIME_S)
     }
 }
 

@@ -49,11 +49,29 @@ impl Attribute {
 
 fn as_text(first_line: &str, found: &[Attributed]) -> String {
     let mut page = present::Page::new(first_line, 2, columns());
+    if let Some(answer) = in_short(found) {
+        page.paragraph("", &answer);
+    }
     for Attributed { title, outcome, .. } in found {
         page.heading(title);
         page.paragraph("  ", outcome.as_ref().map_or_else(String::as_str, |found| &found.sentence));
     }
     page.into_text()
+}
+
+/// Where most of the added latency comes from, in all patterns; `None`: of no pattern it is known.
+fn in_short(found: &[Attributed]) -> Option<String> {
+    let mut culprits: Vec<(&str, usize)> = Vec::new();
+    for word in found.iter().filter_map(|one| Some(one.outcome.as_ref().ok()?.culprit?.word())) {
+        match culprits.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count += 1,
+            None => culprits.push((word, 1)),
+        }
+    }
+    culprits.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let parts = culprits.iter().map(|(word, count)| format!("{word} ({count} of {} patterns)", found.len()));
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| format!("Most of the latency that the client adds comes from {}.", parts.join(", ")))
 }
 
 fn as_json(attributed: &Attributed) -> Value {
@@ -106,7 +124,10 @@ mod tests {
             culprit: Some(findings::limits::Culprit::Link),
             sentence: "A read takes 4 ms.".into(),
         };
-        let json = as_json(&attributed(Ok(found)));
+        let found = [attributed(Ok(found)), attributed(Err("the plans differ".into()))];
+        let answer = "a\nMost of the latency that the client adds comes from the link (1 of 2 patterns).\n";
+        assert!(as_text("a", &found).starts_with(answer), "{}", as_text("a", &found));
+        let json = as_json(&found[0]);
         assert_eq!((&json["limit"], &json["added_share"]), (&json!("the link"), &json!(0.75)));
         assert!(json["queue_ns"].is_null(), "not visible is not 0");
     }

@@ -54,6 +54,9 @@ pub(crate) struct Compare {
     /// For two saved runs: compare even if plan, version or machine differ; the output says so.
     #[arg(long)]
     force: bool,
+    /// Print all figures: IOPS, percentiles, CPU %, scatter.
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    wide: bool,
     #[command(flatten)]
     shared: Shared,
 }
@@ -104,6 +107,7 @@ impl Compare {
             only: self.only,
             expected: self.expect,
         };
-        answer(&self.shared, command, |caller| compare(&places, &options, caller))
+        let shared = Shared { wide: self.wide, ..self.shared };
+        answer(&shared, command, |caller| compare(&places, &options, caller))
     }
 }

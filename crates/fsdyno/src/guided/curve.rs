@@ -8,9 +8,11 @@ use guide::curve::{LOADS, Options, curve};
 use guide::requests::{access, block_size};
 use guide::study::Place;
 
-use super::answer::{Shared, answer, size};
+use super::answer::{FileOptions, Shared, answer};
 
 /// Response time under load: requests arrive at a share of the capacity, whether the storage keeps up or not.
+///
+/// A load near the capacity of a slow storage is measured for up to 30 s.
 #[derive(Debug, Args)]
 pub(crate) struct Curve {
     /// A directory on the storage to be measured.
@@ -29,15 +31,8 @@ pub(crate) struct Curve {
     #[arg(long, value_name = "PERCENTS", default_values_t = LOADS, value_delimiter = ',',
         value_parser = value_parser!(u32).range(1..=1000))]
     loads: Vec<u32>,
-    /// Time per load, s; up to 30 near the capacity of a slow storage.
-    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = value_parser!(u32).range(1..=86_400))]
-    runtime: u32,
-    /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].
-    #[arg(long, value_parser = size)]
-    size: Option<u64>,
-    /// Refuse any other type of filesystem, such as nfs.
-    #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    expect: Option<String>,
+    #[command(flatten)]
+    file: FileOptions,
     #[command(flatten)]
     shared: Shared,
 }
@@ -52,9 +47,9 @@ impl Curve {
             block_size: self.bs,
             depth: self.iodepth,
             loads,
-            runtime_s: self.runtime,
-            size_bytes: self.size,
-            expected: self.expect,
+            runtime_s: self.file.runtime_s(),
+            size_bytes: self.file.size,
+            expected: self.file.expect,
         };
         let place = Place { name: self.path.display().to_string(), path: self.path };
         answer(&self.shared, command, |caller| curve(&place, &options, caller))

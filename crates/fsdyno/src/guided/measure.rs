@@ -10,7 +10,7 @@ use guide::measure::{Effort, Options, measure, names};
 use guide::study::Place;
 use job::EngineName;
 
-use super::answer::{Shared, answer, size};
+use super::answer::{FileOptions, Shared, answer};
 
 /// How fast is the storage: throughput, IOPS, latency, and the latency of a durable write.
 ///
@@ -33,21 +33,14 @@ pub(crate) struct Measure {
     /// Run only these tests.
     #[arg(long, value_name = "TESTS", value_delimiter = ',', value_parser = PossibleValuesParser::new(names()))]
     only: Vec<String>,
-    /// Seconds of each test [default: until its rate settles, 3 to 6; about 1 with --quick].
-    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(1..=86_400))]
-    runtime: Option<u32>,
     /// The engine of all tests but sync-latency, which has its own [default: libaio, else io_uring].
     #[arg(long, value_parser = engine)]
     engine: Option<EngineName>,
     /// Use the page cache instead of direct I/O.
     #[arg(long)]
     buffered: bool,
-    /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].
-    #[arg(long, value_parser = size)]
-    size: Option<u64>,
-    /// Refuse any other type of filesystem, such as nfs.
-    #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    expect: Option<String>,
+    #[command(flatten)]
+    file: FileOptions,
     #[command(flatten)]
     shared: Shared,
 }
@@ -70,11 +63,11 @@ impl Measure {
         };
         let options = Options {
             effort,
-            size_bytes: self.size,
-            expected: self.expect,
+            size_bytes: self.file.size,
+            expected: self.file.expect,
             runs: self.runs,
             only: self.only,
-            runtime_s: self.runtime,
+            runtime_s: self.file.runtime,
             wanted: Wanted { engine: self.engine, buffered: self.buffered },
         };
         let place = Place::at(&self.path);

@@ -41,6 +41,9 @@ pub(crate) struct Show {
     /// Print Markdown, for a ticket.
     #[arg(long)]
     markdown: bool,
+    /// Print all figures of a comparison: IOPS, percentiles, CPU %, scatter.
+    #[arg(long, conflicts_with_all = ["json", "markdown"])]
+    wide: bool,
     /// Directory of saved runs [default: $XDG_DATA_HOME/fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
@@ -107,7 +110,7 @@ impl Show {
     pub(crate) fn run(self) -> ExitCode {
         let found = Store::at(self.store.as_deref()).and_then(|store| store.find(&self.run));
         ended(found.map(|study| {
-            let shown = shown_as(self.json, self.markdown, &study);
+            let shown = shown_as(self.json, self.markdown, self.wide, &study);
             if self.json || self.markdown { printed(&shown) } else { printed_page(&shown) }
         }))
     }

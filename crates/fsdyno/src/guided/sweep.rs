@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, value_parser};
+use clap::Args;
 use guide::requests::{access, block_size};
 use guide::study::Place;
 use guide::sweep::{Depths, Options, sweep};
 
-use super::answer::{Shared, answer, size};
+use super::answer::{FileOptions, Shared, answer};
 
 /// Best queue depth and block size: one point per depth, and the knee beyond which only latency grows.
+///
+/// The time of each depth is divided into 4 to 12 short runs, which alternate with those of the other depths.
 #[derive(Debug, Args)]
 pub(crate) struct Sweep {
     /// A directory on the storage to be measured.
@@ -25,15 +27,8 @@ pub(crate) struct Sweep {
     /// Kinds of access, separated by commas: read, write, rw, randread, randwrite, randrw.
     #[arg(long, value_name = "WORDS", default_value = "randread", value_delimiter = ',', value_parser = access)]
     rw: Vec<String>,
-    /// Time per point, s: 4 to 12 short runs, alternating with the other points.
-    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = value_parser!(u32).range(1..=86_400))]
-    runtime: u32,
-    /// Bytes of the file, such as 4g [default: fitted to space, memory and speed].
-    #[arg(long, value_parser = size)]
-    size: Option<u64>,
-    /// Refuse any other type of filesystem, such as nfs.
-    #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    expect: Option<String>,
+    #[command(flatten)]
+    file: FileOptions,
     #[command(flatten)]
     shared: Shared,
 }
@@ -44,9 +39,9 @@ impl Sweep {
             depths: self.iodepth,
             block_sizes: self.bs,
             accesses: self.rw,
-            runtime_s: self.runtime,
-            size_bytes: self.size,
-            expected: self.expect,
+            runtime_s: self.file.runtime_s(),
+            size_bytes: self.file.size,
+            expected: self.file.expect,
         };
         let place = Place { name: self.path.display().to_string(), path: self.path };
         answer(&self.shared, command, |caller| sweep(&place, &options, caller))

@@ -48,10 +48,19 @@ pub(crate) fn is_wanted(stream: &impl IsTerminal) -> bool {
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
+const NEUTRAL: Style = AnsiColor::Cyan.on_default();
 const BAD: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
 
 /// Verdicts in capitals: they stand out anywhere.
-const CAPITALS: [(&str, Style); 4] = [("PASS", GOOD), ("INCONCLUSIVE", DOUBTFUL), ("FAIL", BAD), ("WORSE", BAD)];
+const CAPITALS: [(&str, Style); 7] = [
+    ("PASS", GOOD),
+    ("INCONCLUSIVE", DOUBTFUL),
+    ("FAIL", BAD),
+    ("WORSE", BAD),
+    ("NOT", NEUTRAL),
+    ("APPLICABLE", NEUTRAL),
+    ("REFERENCE", NEUTRAL),
+];
 
 /// Verdicts that are words of sentences too: they have a colour in a cell of a table, or before a colon.
 const WORDS: [(&str, Style); 4] = [("ok", GOOD), ("better", GOOD), ("caution", DOUBTFUL), ("invalid", BAD)];
@@ -97,6 +106,8 @@ mod tests {
             shown.replace("\x1b[0m", ")"),
             "Y(caution): a is ok here\nread   1,234 G(ok)\nwrite  5 R(invalid)\nR(FAIL): sync, G(PASS)\nit is not\nok\n"
         );
+        let neutral = painted("etcd  NOT APPLICABLE  p99\n").replace("\x1b[36m", "C(").replace("\x1b[0m", ")");
+        assert_eq!(neutral, "etcd  C(NOT) C(APPLICABLE)  p99\n");
         assert_eq!(painted("  no verdict\n\n  x  y\n"), "  no verdict\n\n  x  y\n");
     }
 }

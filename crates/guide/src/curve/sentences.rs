@@ -38,14 +38,36 @@ pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
         return vec![format!("{}: no capacity was measured, so the loads have no reference.", requests.title())];
     };
     let mut sentences = vec![format!(
-        "{}: a closed loop reached {} at depth {depth}. Loads are given in % of this capacity.",
+        "{}: {} A closed loop reached {} at depth {depth}: loads are given in % of this capacity.",
         requests.title(),
+        kept(&loads),
         count_per_s(capacity),
     )];
     sentences.extend(floor(&loads));
     sentences.extend(saturation(&loads));
     sentences.extend(more_than_capacity(&loads, capacity));
     sentences
+}
+
+/// What it keeps up with, and within which time: `keeps 9,000 IOPS with p99 within 2 ms.`
+fn kept(loads: &[Load]) -> String {
+    let Some(most) = loads.iter().rfind(|load| load.served == Served::Yes) else {
+        return "which rate it keeps cannot be told: no load was clearly served.".to_string();
+    };
+    let within = |load: &Load| match load.response.p99_ns {
+        Some(p99_ns) => format!("with p99 within {}", latency(p99_ns as f64)),
+        None => format!("with a median of {}, too few requests for p99", latency(load.response.p50_ns as f64)),
+    };
+    // Well below that rate it may answer much sooner.
+    let tail = |load: &Load| load.response.p99_ns.map_or(0.0, |ns| ns as f64);
+    let sooner = |load: &&Load| {
+        load.served == Served::Yes && load.percent < most.percent && tail(load) > 0.0 && tail(load) * AWAY < tail(most)
+    };
+    let sooner = loads
+        .iter()
+        .rfind(sooner)
+        .map_or(String::new(), |load| format!("; {} {}", number(load.achieved_per_s), within(load)));
+    format!("keeps {} {}{sooner}.", count_per_s(most.achieved_per_s), within(most))
 }
 
 /// Where the response time leaves its floor.
@@ -186,6 +208,7 @@ mod tests {
             "Response time, from the intended start of a request: the median is 120 µs at 10 % load, and more than 2 \
              times that from 90 % on (310 µs); p99 is 300 µs at 10 % load, and more than 2 times that from 75 % on (900 µs)."
         );
+        assert_eq!(kept(&loads), "keeps 35,900 IOPS with p99 within 2.00 ms; 30,010 with p99 within 900 µs.");
         assert_eq!(
             saturation(&loads).unwrap(),
             "At 100 % load the storage falls behind: 38,200 of the 40,000 IOPS offered were served. From there on the \
@@ -220,6 +243,9 @@ mod tests {
     #[test]
     fn what_cannot_be_told_is_said() {
         let mut loads = [load(50, 20_000.0, 1, 1), load(100, 39_500.0, 1, 1), load(120, 40_000.0, 1, 1)];
+        assert_eq!(kept(&loads[2..]), "which rate it keeps cannot be told: no load was clearly served.");
+        loads[0].response.p99_ns = None;
+        assert_eq!(kept(&loads[..1]), "keeps 20,000 IOPS with a median of 1.00 µs, too few requests for p99.");
         loads[1].served = Served::CannotTell;
         let text = saturation(&loads).unwrap();
         assert!(text.starts_with("At 120 % load the storage falls behind"), "{text}");

@@ -12,6 +12,9 @@ const GAIN: f64 = 0.1;
 /// Fewer points have no knee.
 const POINTS_MIN: usize = 3;
 
+/// A larger share of the most IOPS is all of them.
+const SAME: f64 = 0.995;
+
 /// A depth and what came of it.
 #[derive(Clone)]
 struct Point {
@@ -52,17 +55,21 @@ pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
     };
     let description = if points.iter().any(|point| point.depth > 1) && points.iter().all(Point::is_alone) {
         let engine = "one request was in flight at every depth (see depth-not-reached)";
-        format!("no knee: {engine}, so more depth has no effect.")
+        format!("use depth 1: {engine}, so more depth has no effect.")
     } else {
         description(&points)
     };
     format!("{}: {description}{left_out}", requests.title())
 }
 
+/// First which depth to use, in a sentence; then what that rests on.
 fn description(points: &[Point]) -> String {
     if points.len() < POINTS_MIN {
         let depths = counted(points.len() as u64, "depth");
-        return format!("no knee: {POINTS_MIN} depths with a valid number are needed; this sweep has {depths}.");
+        return format!(
+            "the best depth cannot be told: {POINTS_MIN} depths with a valid number are needed, and this sweep has \
+             {depths}."
+        );
     }
     let last = &points[points.len() - 1];
     let loads = loads(points);
@@ -71,13 +78,14 @@ fn description(points: &[Point]) -> String {
         Some(Knee::Within(earliest, latest)) => blurred(&points[earliest], &points[latest], points),
         Some(Knee::Beyond) => still_rising(points, last),
         Some(Knee::Level(from)) => format!(
-            "no knee: neither throughput nor latency grows from depth {} to {}.",
-            points[from].depth, last.depth
+            "use depth {from}: neither throughput nor latency grows from there to depth {}.",
+            last.depth,
+            from = points[from].depth
         ),
         None => {
             let runs = loads[0].throughputs.len();
             let are = if runs == 1 { "run per depth is" } else { "runs per depth are" };
-            format!("no conclusion about the knee: {runs} {are} too few to show the noise; {RUNS_MIN} are needed.")
+            format!("the best depth cannot be told: {runs} {are} too few to show the noise; {RUNS_MIN} are needed.")
         }
     }
 }
@@ -109,9 +117,9 @@ fn knee_described(knee: &Point, last: &Point, points: &[Point]) -> String {
         None => String::new(),
     };
     format!(
-        "the knee is at depth {}: {} at a mean latency of {}. Beyond it only latency grows: up to depth {} more \
-         requests in flight gain {gains}, while the mean becomes {} times as long ({}){tail}.",
-        knee.depth,
+        "{} The knee is there: {} at a mean latency of {}. Beyond it only latency grows: up to depth {} more requests \
+         in flight gain {gains}, while the mean becomes {} times as long ({}){tail}.",
+        advice(knee, points),
         count_per_s(knee.found.iops),
         latency(knee.mean_ns),
         last.depth,
@@ -120,18 +128,35 @@ fn knee_described(knee: &Point, last: &Point, points: &[Point]) -> String {
     )
 }
 
+/// `use depth 8: 92 % of the most IOPS at 31 % of the latency of depth 64.`
+fn advice(knee: &Point, points: &[Point]) -> String {
+    let most = |one: &&Point, other: &&Point| one.found.iops.total_cmp(&other.found.iops);
+    let best = points.iter().max_by(most).unwrap_or(knee);
+    let share = knee.found.iops / best.found.iops;
+    if best.depth <= knee.depth || share > SAME {
+        let (depth, rate) = (knee.depth, number(knee.found.iops));
+        return format!("use depth {depth}: it has the most IOPS ({rate}), and more depth only adds latency.");
+    }
+    format!(
+        "use depth {}: {:.0} % of the most IOPS ({}) at {:.0} % of the latency of depth {}.",
+        knee.depth,
+        share * 100.0,
+        number(best.found.iops),
+        knee.mean_ns / best.mean_ns * 100.0,
+        best.depth
+    )
+}
+
 fn still_rising(points: &[Point], last: &Point) -> String {
     let before = &points[points.len() - 2];
     format!(
-        "no knee up to depth {}: from depth {} to {} throughput still grew by {} %, to {}. Go deeper, with --iodepth \
-         {}..{}.",
-        last.depth,
-        before.depth,
-        last.depth,
+        "use depth {deepest} or more: throughput still grew by {} % from depth {}, to {}. There is no knee up to depth \
+         {deepest}: go deeper, with --iodepth {deepest}..{}.",
         number((last.found.iops / before.found.iops - 1.0) * 100.0),
+        before.depth,
         count_per_s(last.found.iops),
-        last.depth,
         last.depth.saturating_mul(8),
+        deepest = last.depth
     )
 }
 
@@ -148,8 +173,8 @@ fn blurred(earliest: &Point, latest: &Point, points: &[Point]) -> String {
         _ => format!("depth {}", latest.depth),
     };
     format!(
-        "the knee is anywhere from depth {} to {end}. The {runs} runs per depth vary too much to show gains of {} % \
-         (rates are known to ±{percent} %). Measure longer, with --runtime.",
+        "the best depth cannot be told: anywhere from depth {} to {end}, because runs vary too much (±{percent} %). \
+         The {runs} runs per depth do not show gains of {} %: measure longer, with --runtime.",
         earliest.depth,
         GAIN * 100.0,
     )

@@ -16,10 +16,11 @@ pub fn markdown(study: &Study) -> String {
     let grid = Grid::of(study);
     let headline = Headline::of_grid(&grid);
     let mut text = String::new();
-    if study.question == Question::Measure {
+    // Verdicts have a table of their own.
+    if !matches!(study.question, Question::Fio | Question::Check) {
         text.push_str(&crate::tables::short_answer(&headline, study));
     }
-    for sentence in &study.sentences {
+    for sentence in study.sentences.iter().filter_map(|sentence| headline.beyond(study, sentence)) {
         let _ = writeln!(text, "{}\n", markdown_sentence(sentence));
     }
     if !study.complete {

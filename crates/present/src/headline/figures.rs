@@ -14,6 +14,15 @@ pub(crate) fn rate(test: &TestFigures) -> Option<String> {
     Some(format!("{} IOPS", number(test.iops?)))
 }
 
+/// The figure by which targets are compared.
+pub(crate) fn compared(test: &TestFigures) -> Option<String> {
+    if !test.by_requests {
+        return throughput(test);
+    }
+    // A phase of operations does no I/O of its own.
+    if test.depth.is_some() { rate(test) } else { Some(format!("{} ops/s", number(test.iops?))) }
+}
+
 /// The median latency, or the mean of too few.
 pub(crate) fn typical(test: &TestFigures) -> Option<String> {
     let found = test.latency_us?;

@@ -75,6 +75,18 @@ impl Found {
     }
 }
 
+/// The kinds of what was found, each with its first finding and all targets that have it.
+pub(crate) fn by_kind<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<(&'a Found, String)> {
+    let mut kinds: Vec<(&Found, String)> = Vec::new();
+    for found in findings {
+        match kinds.iter_mut().find(|(first, _)| first.id == found.id) {
+            Some((_, targets)) => targets.push_str(&format!(", {}", found.target)),
+            None => kinds.push((found, found.target.clone())),
+        }
+    }
+    kinds
+}
+
 fn counted(tests: usize, of: usize) -> String {
     match (tests, of) {
         (1, 1) => "the test".to_owned(),

@@ -1,21 +1,52 @@
 //! The answer in a sentence.
 
 use results::quantity::counted;
-use results::{Question, Study, Verdict, test_name};
+use results::{Question, Severity, Study, Verdict, test_name};
 
 use super::figures::{rate, throughput, typical};
+use super::found::Found;
+use super::standing::{self, Standing};
 use super::test::TestFigures;
+use crate::quantity::listed;
 use crate::summary::Grid;
 
-pub(super) fn of(grid: &Grid<'_>, tests: &[TestFigures]) -> Option<String> {
+pub(super) fn of(grid: &Grid<'_>, tests: &[TestFigures], findings: &[Found], standings: &[Standing]) -> Option<String> {
     let study = grid.study;
+    if study.question != Question::Fio
+        && let Some(failed) = nothing(tests)
+    {
+        return Some(failed);
+    }
+    let joined = |sentences: &[String]| Some(sentences.join(" ")).filter(|text| !text.is_empty());
     match study.question {
-        Question::Measure => measured(&Six::of(tests)),
+        Question::Measure => measured(tests, findings),
         Question::Check => verdicts(study),
-        Question::Compare => Some(crate::tables::verdict(grid).join(" ")).filter(|text| !text.is_empty()),
-        Question::Sweep | Question::Curve | Question::SmallFiles => study.sentences.first().cloned(),
+        Question::Compare => joined(&standing::sentences(standings, grid.rounds())),
+        // One sentence for each kind of requests.
+        Question::Sweep => {
+            joined(&study.sentences.iter().map(|sentence| first_of(sentence).to_owned()).collect::<Vec<_>>())
+        }
+        Question::Curve | Question::SmallFiles => study.sentences.first().map(|sentence| first_of(sentence).to_owned()),
         Question::Fio => None,
     }
+}
+
+/// The first sentence of several.
+pub(super) fn first_of(sentences: &str) -> &str {
+    sentences.split_inclusive(". ").next().unwrap_or_default().trim_end()
+}
+
+/// Why there is no figure; `None`: there is one.
+fn nothing(tests: &[TestFigures]) -> Option<String> {
+    let errors: Option<Vec<&String>> = tests.iter().map(|test| test.error.as_ref()).collect();
+    let error = errors?.first().copied()?;
+    Some(match tests {
+        [only] if only.name == test_name::FILL => {
+            format!("nothing was measured: the file could not be written: {error}")
+        }
+        [_] => format!("nothing was measured: the test failed: {error}"),
+        all => format!("nothing was measured: all {} tests failed, the first with {error}", all.len()),
+    })
 }
 
 /// The tests by which a storage is known; `None`: did not run.
@@ -55,7 +86,8 @@ fn counted_in(test: Option<&TestFigures>) -> Option<&TestFigures> {
     test.filter(|test| test.counts())
 }
 
-fn measured(six: &Six<'_>) -> Option<String> {
+fn measured(tests: &[TestFigures], findings: &[Found]) -> Option<String> {
+    let six = Six::of(tests);
     let moved = |verb: &str, sequential: Option<&TestFigures>, random: Option<&TestFigures>| {
         let (sequential, random) = (counted_in(sequential).and_then(throughput), counted_in(random).and_then(rate));
         let figures: Vec<String> = [sequential, random].into_iter().flatten().collect();
@@ -70,7 +102,30 @@ fn measured(six: &Six<'_>) -> Option<String> {
     ];
     let joined = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
     let parts: Vec<String> = [joined(&rates), joined(&latencies)].into_iter().filter(|part| !part.is_empty()).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
+    let others = untrusted(tests, findings, parts.is_empty());
+    let all: Vec<String> = parts.into_iter().chain(others).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// Why most figures are no part of the answer; `None`: most are.
+fn untrusted(tests: &[TestFigures], findings: &[Found], none_is_left: bool) -> Option<String> {
+    let out = tests.iter().filter(|test| !test.counts()).count();
+    if out == 0 || (out * 2 < tests.len() && !none_is_left) {
+        return None;
+    }
+    let failed = tests.iter().filter(|test| test.error.is_some()).count();
+    let mut reasons: Vec<&str> = Vec::new();
+    for found in findings.iter().filter(|found| found.severity == Severity::Invalid) {
+        if !reasons.contains(&found.title.as_str()) {
+            reasons.push(&found.title);
+        }
+    }
+    let mut reasons: Vec<String> = reasons.into_iter().map(str::to_owned).collect();
+    if failed > 0 {
+        reasons.push(format!("{failed} of {} tests failed", tests.len()));
+    }
+    let what = if none_is_left { "no figure can be trusted" } else { "nothing else can be trusted" };
+    Some(format!("{what}: {}", listed(&reasons)))
 }
 
 /// `2 of 3 requirements: FAIL; 1: PASS`.

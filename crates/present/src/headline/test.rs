@@ -36,6 +36,9 @@ pub struct TestFigures {
     pub findings: Vec<String>,
     /// The error that ended it.
     pub error: Option<String>,
+    /// It is compared by requests per second: small ones, of which no end has to be durable, or operations.
+    #[serde(skip)]
+    pub(crate) by_requests: bool,
 }
 
 /// A latency, µs. A percentile without ten values beyond it is missing.
@@ -67,11 +70,18 @@ pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
 
+/// Requests of fewer bytes are counted, those of more are weighed.
+const SMALL_BYTES: f64 = 65_536.0;
+
 impl TestFigures {
     pub(super) fn of(grid: &Grid<'_>, line: &Line<'_>, target: usize, cell: &Cell<'_>) -> TestFigures {
         let (moved, requests) = metrics(line);
         let workers = cell.repeats.first();
         let value = |metric, unit: f64| cell.value(metric).map(|value| rounded(value / unit));
+        let is_small = cell
+            .value(Metric::Throughput)
+            .zip(cell.value(Metric::Iops))
+            .is_some_and(|(bytes, ios)| bytes < ios * SMALL_BYTES);
         TestFigures {
             name: line.pattern.clone(),
             title: line.title.clone(),
@@ -91,6 +101,11 @@ impl TestFigures {
             trust: cell.trust(),
             findings: cell.reasons().into_iter().map(str::to_owned).collect(),
             error: cell.error(),
+            by_requests: match line.headline() {
+                Metric::Operations => true,
+                Metric::Throughput => is_small,
+                _ => false,
+            },
         }
     }
 

@@ -1,6 +1,6 @@
 //! From one study to a later one, as a table; and the history of one figure.
 
-use results::quantity::{latency, number, rate_number, rate_unit};
+use results::quantity::{counted, latency, number, rate_number, rate_unit};
 use results::statistics::{HISTORY_MIN, Scatter};
 use results::{Change, Measure, Significance, Study, escape};
 
@@ -173,7 +173,9 @@ fn widened(found: &[Change]) -> String {
 pub fn history(studies: &[Study], columns: usize) -> String {
     let Some(first) = studies.first() else { return String::new() };
     let form = Form::Text { columns };
-    let mut text = "IOPS, medians of the rounds\n".to_string();
+    let runs = counted(studies.len() as u64, "run");
+    let title = first.question.title(&first.target_names().join(", "));
+    let mut text = form.paragraph(&format!("{title} IOPS of {runs}, medians of the rounds:"));
     for target in 0..first.targets.len().max(1) {
         if first.targets.len() > 1 {
             text.push_str(&format!("\n{} = {}\n", first.targets[target].name, first.targets[target].path));

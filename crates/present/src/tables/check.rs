@@ -5,6 +5,39 @@ use results::{Bound, Confidence, RequirementKind, Study, TestOrigin, Verdict, Ve
 use serde_json::json;
 
 use super::table::{Form, Table, wrapped};
+use crate::headline::verdict::figure;
+use crate::headline::{Headline, VerdictLine};
+
+/// A place of a longer name stands in the heading alone.
+const PLACE_COLUMNS: usize = 24;
+
+/// One line for each requirement: `etcd on /data   FAIL   p99 of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`.
+pub(super) fn lines(headline: &Headline, form: Form) -> String {
+    let verdicts = &headline.verdicts;
+    let is_short = verdicts.iter().all(|line| line.target.chars().count() <= PLACE_COLUMNS);
+    let asked: Vec<String> = verdicts
+        .iter()
+        .map(|line| if is_short { format!("{} on {}", line.profile, line.target) } else { line.profile.clone() })
+        .collect();
+    let widest = |columns: &mut dyn Iterator<Item = usize>| columns.max().unwrap_or(0);
+    let place_columns = widest(&mut asked.iter().map(|place| place.chars().count()));
+    let verdict_columns = widest(&mut verdicts.iter().map(|line| line.verdict.len()));
+    let line = |(line, asked): (&VerdictLine, &String)| match form {
+        Form::Text { .. } => {
+            let label = format!("{asked:<place_columns$}   {:<verdict_columns$} ", line.verdict);
+            form.labelled(&[(&escape::line(&label), line.words())])
+        }
+        Form::Markdown => {
+            format!(
+                "- **{}** {}: {}\n",
+                line.verdict,
+                escape::markdown(asked),
+                escape::markdown_sentence(&line.words())
+            )
+        }
+    };
+    verdicts.iter().zip(&asked).map(line).collect()
+}
 
 /// All answers.
 pub(super) fn answers(study: &Study, form: Form) -> String {
@@ -142,15 +175,6 @@ fn measured(row: &VerdictRow) -> Option<String> {
         )
     });
     Some(format!("{} {}{}", figure(row.measured?), row.requirement.unit, interval.unwrap_or_default()))
-}
-
-/// A figure in the vendor's unit, which may be far too large for it: two digits that say something.
-fn figure(value: f64) -> String {
-    if value == 0.0 || value.abs() >= 0.1 {
-        return number(value);
-    }
-    let digits = (1.0 - value.abs().log10().floor()) as usize;
-    format!("{value:.digits$}")
 }
 
 fn limit(row: &VerdictRow) -> Option<String> {

@@ -1,15 +1,91 @@
-//! The table of `compare`: patterns down, targets across, the first target the baseline; then who is ahead where, as
-//! far as the rounds can tell.
+//! The tables of `compare`: first a small one, who is ahead by which figures; then, if asked for, all figures, patterns
+//! down, targets across, the first target the baseline.
 
 use results::quantity::{Units, latency, number, rate_number, rate_unit};
-use results::statistics::{Difference, WINNER_ROUNDS};
-use results::{Study, Trust};
+use results::{Severity, Study, Trust};
 
 use super::table::{Form, Table};
-use crate::quantity::{listed, ratio, times, times_between};
+use crate::headline::{Headline, Standing, TestFigures, figures, found};
+use crate::quantity::{times, times_between};
 use crate::summary::{Cell, Grid, Lane, Line, Metric, Ratio};
 
-pub(super) fn table(study: &Study, form: Form) -> String {
+/// The sentence, and a line for each pattern with the figures of all targets and who is ahead.
+pub(super) fn answer(headline: &Headline, study: &Study, form: Form) -> String {
+    let sentence = headline.headline.as_deref().map(|sentence| form.paragraph(sentence)).unwrap_or_default();
+    if headline.standings.is_empty() {
+        return sentence;
+    }
+    let targets = study.target_names();
+    let mut headers = vec![""];
+    headers.extend(targets.iter().map(String::as_str));
+    headers.push("<");
+    let mut table = Table::new(&headers);
+    for standing in &headline.standings {
+        table.row(row(headline, standing, &targets));
+    }
+    format!("{sentence}\n{}{}", table.shown(form), legend(headline, form))
+}
+
+fn row(headline: &Headline, standing: &Standing, targets: &[String]) -> Vec<String> {
+    let of = |target: &str| headline.tests.iter().find(|test| test.name == standing.name && test.target == target);
+    let mut cells = vec![standing.name.clone()];
+    cells.extend(targets.iter().map(|target| of(target).map_or("-".to_string(), marked)));
+    cells.push(standing.conclusion.clone());
+    cells
+}
+
+/// Marks behind a figure.
+const CAUTION: char = '!';
+const INVALID: char = '×';
+
+/// The figure with a mark, so that the figures stand below each other.
+fn marked(test: &TestFigures) -> String {
+    if test.error.is_some() {
+        return format!("failed {INVALID}");
+    }
+    let words = figures::compared(test).unwrap_or_else(|| "-".to_string());
+    match test.trust {
+        Trust::Ok => format!("{words}\u{a0}\u{a0}"),
+        Trust::Caution => format!("{words}\u{a0}{CAUTION}"),
+        Trust::Invalid => format!("{words}\u{a0}{INVALID}"),
+    }
+}
+
+/// What the marks mean, and why they are there.
+fn legend(headline: &Headline, form: Form) -> String {
+    let why = |severity: Severity| {
+        let kinds = found::by_kind(headline.findings.iter().filter(|found| found.severity == severity));
+        kinds.iter().map(|(found, targets)| format!("{} ({targets})", found.id)).collect::<Vec<_>>().join(", ")
+    };
+    let marks = [
+        (CAUTION, "caution", Severity::Caution, Trust::Caution),
+        (INVALID, "invalid, cannot win", Severity::Invalid, Trust::Invalid),
+    ];
+    let used = marks.into_iter().filter(|(.., trust)| headline.tests.iter().any(|test| test.trust == *trust));
+    let lines =
+        used.map(|(mark, meaning, severity, _)| form.paragraph(&format!("{mark} {meaning}: {}", why(severity))));
+    let text: String = lines.collect();
+    // Without an empty line Markdown would take it for a part of the table.
+    if matches!(form, Form::Markdown) { format!("\n{text}") } else { text }
+}
+
+/// How it was measured, and where the other figures are.
+pub(super) fn how_measured(study: &Study, form: Form) -> String {
+    let grid = Grid::of(study);
+    if grid.lines.is_empty() {
+        return String::new();
+    }
+    let rounds = match grid.rounds() {
+        1 => "One round each: there is no interval, and the noise is unknown.".to_string(),
+        rounds => format!("Medians of {rounds} alternating rounds."),
+    };
+    let durable = grid.lines.iter().any(|line| line.headline() == Metric::Durable);
+    let durable = if durable { " Writes count until they are durable." } else { "" };
+    form.paragraph(&format!("{rounds}{durable} IOPS, percentiles, CPU % and scatter: --wide."))
+}
+
+/// All figures.
+pub(super) fn wide(study: &Study, form: Form) -> String {
     let grid = Grid::of(study);
     if grid.lines.is_empty() {
         return String::new();
@@ -20,14 +96,7 @@ pub(super) fn table(study: &Study, form: Form) -> String {
     for line in &grid.lines {
         add(&mut table, line, &grid.targets[0], form);
     }
-    let mut text = table.shown(form);
-    text.push('\n');
-    text.push_str(&form.paragraph(&how_to_read(&grid)));
-    text.push('\n');
-    for line in &grid.lines {
-        text.push_str(&form.paragraph(&standing(line, &grid.targets)));
-    }
-    text
+    format!("{}\n{}", table.shown(form), form.paragraph(&how_to_read(&grid)))
 }
 
 fn how_to_read(grid: &Grid<'_>) -> String {
@@ -118,124 +187,4 @@ fn trust(cell: &Cell<'_>) -> String {
 fn reasons(cell: &Cell<'_>, form: Form) -> String {
     let between = if matches!(form, Form::Markdown) { ", " } else { "\n" };
     if cell.trust() == Trust::Ok { String::new() } else { cell.reasons().join(between) }
-}
-
-/// Who stands where in a pattern.
-struct Standing {
-    /// The targets with a number that counts, the fastest first, by the ratios of their rounds.
-    ranks: Vec<usize>,
-    /// Those that ran and cannot win: nothing of them counts, or they lead with a number that says too little.
-    left_out: Vec<usize>,
-}
-
-impl Standing {
-    fn of(line: &Line<'_>) -> Standing {
-        let metric = line.headline();
-        let ran = (0..line.cells.len()).filter(|index| !line.cells[*index].repeats.is_empty());
-        let (mut ranks, mut left_out): (Vec<usize>, Vec<usize>) =
-            ran.partition(|index| line.cells[*index].counts(metric));
-        let faster = |one: usize, other: usize| {
-            line.cells[one].ratio(&line.cells[other], metric).is_some_and(|ratio| ratio.value > 1.0)
-        };
-        let all = ranks.clone();
-        ranks.sort_by_key(|one| std::cmp::Reverse(all.iter().filter(|other| faster(*one, **other)).count()));
-        let barred = ranks.iter().take_while(|index| !line.cells[**index].can_win()).count();
-        left_out.extend(ranks.drain(..barred));
-        left_out.sort_unstable();
-        Standing { ranks, left_out }
-    }
-
-    /// The first, and the ratio to the one behind it that decides: the first to which no difference is shown, else the
-    /// second. `None` with fewer than two; the ratio is missing where the two have no round in common.
-    fn lead(&self, line: &Line<'_>) -> Option<(usize, usize, Option<Ratio>)> {
-        let (first, others) = self.ranks.split_first()?;
-        let ratio = |other: usize| line.cells[*first].ratio(&line.cells[other], line.headline());
-        let open = others.iter().find(|other| !ratio(**other).is_some_and(|found| is_ahead(&found)));
-        let decides = *open.or(others.first())?;
-        Some((*first, decides, ratio(decides)))
-    }
-}
-
-fn is_ahead(found: &Ratio) -> bool {
-    found.difference() == Difference::Shown && found.value > 1.0
-}
-
-/// The whole comparison in a few sentences: who is ahead of whom in which patterns, where no difference is shown, and
-/// whose numbers cannot win. Empty when there is nothing to compare.
-pub(crate) fn verdict(grid: &Grid<'_>) -> Vec<String> {
-    let mut ahead: Vec<(usize, Vec<String>)> = Vec::new();
-    let mut left_out: Vec<(usize, Vec<String>)> = Vec::new();
-    let mut open: Vec<String> = Vec::new();
-    let add = |list: &mut Vec<(usize, Vec<String>)>, target: usize, words: String| match list
-        .iter_mut()
-        .find(|(known, _)| *known == target)
-    {
-        Some((_, known)) => known.push(words),
-        None => list.push((target, vec![words])),
-    };
-    let name = |index: usize| &grid.targets[index];
-    for line in &grid.lines {
-        let standing = Standing::of(line);
-        standing.left_out.iter().for_each(|target| add(&mut left_out, *target, line.pattern.clone()));
-        let Some((first, second, found)) = standing.lead(line) else { continue };
-        match found.filter(is_ahead) {
-            Some(found) => {
-                add(&mut ahead, first, format!("{} ({} of {})", line.pattern, ratio(found.value), name(second)));
-            }
-            None => open.push(line.pattern.clone()),
-        }
-    }
-    let fastest =
-        |(first, patterns): &(usize, Vec<String>)| format!("{} is the fastest in {}.", name(*first), listed(patterns));
-    let mut sentences: Vec<String> = ahead.iter().map(fastest).collect();
-    if !open.is_empty() {
-        sentences.push(match grid.rounds() {
-            1 => format!("One round cannot show a difference: no winner in {}.", listed(&open)),
-            few if few < WINNER_ROUNDS.0 as usize => format!(
-                "{few} rounds cannot show a difference ({} are needed): no winner in {}.",
-                WINNER_ROUNDS.0,
-                listed(&open)
-            ),
-            _ => format!("In {} there is no clear difference between the fastest two.", listed(&open)),
-        });
-    }
-    let refused = left_out
-        .iter()
-        .map(|(target, patterns)| format!("{} cannot win in {}: see its findings.", name(*target), listed(patterns)));
-    sentences.extend(refused);
-    sentences
-}
-
-/// Which target is ahead in a pattern, as far as the rounds show it.
-pub(crate) fn standing(line: &Line<'_>, targets: &[String]) -> String {
-    let standing = Standing::of(line);
-    let left_out: Vec<String> = standing.left_out.iter().map(|index| targets[*index].clone()).collect();
-    let mut text = match (standing.lead(line), &standing.ranks[..]) {
-        (Some((first, second, found)), _) => lead(&line.pattern, &targets[first], &targets[second], found),
-        (None, [only, ..]) => format!("{}: only {} has a valid number.", line.pattern, targets[*only]),
-        (None, []) => format!("{}: no target has a valid number.", line.pattern),
-    };
-    if !left_out.is_empty() && !standing.ranks.is_empty() {
-        text.push_str(&format!(" {} cannot win: see its trust.", listed(&left_out)));
-    }
-    text
-}
-
-fn lead(pattern: &str, winner: &str, next: &str, found: Option<Ratio>) -> String {
-    let Some(found) = found else {
-        return format!("{pattern}: {winner} and {next} were not measured in the same rounds.");
-    };
-    let multiple = times(found.value);
-    match found.difference() {
-        Difference::Shown if is_ahead(&found) => {
-            format!("{pattern}: {winner} is ahead, {multiple} times as fast as {next}.")
-        }
-        Difference::TooFew => format!(
-            "{pattern}: {winner} was {multiple} times as fast as {next}, but too few rounds ran to call it a \
-             difference."
-        ),
-        Difference::Shown | Difference::NotShown => {
-            format!("{pattern}: no clear difference between {winner} and {next}.")
-        }
-    }
 }

@@ -11,7 +11,7 @@ use super::table::{Form, Table};
 
 /// One line per study, the oldest first. `baselines` maps a name to an id.
 pub fn runs(studies: &[Study], baselines: &BTreeMap<String, String>, columns: usize) -> String {
-    let mut table = Table::new(&["run", "when (UTC)", "<of", "rows", "<trust"]);
+    let mut table = Table::new(&["run", "<when (UTC)", "<of", "<trust"]);
     for study in studies {
         let mut id = study.id.clone();
         for (name, named) in baselines {
@@ -19,7 +19,12 @@ pub fn runs(studies: &[Study], baselines: &BTreeMap<String, String>, columns: us
                 id.push_str(&format!(" = {name}"));
             }
         }
-        table.row(vec![id, when(study), places(study), study.rows.len().to_string(), trust(study).to_string()]);
+        table.row(vec![
+            id,
+            when(study),
+            ending(&places(study), columns.saturating_sub(OTHERS)),
+            trust(study).to_string(),
+        ]);
     }
     if table.is_empty() { String::new() } else { escape::terminal(&table.shown(Form::Text { columns })).into_owned() }
 }
@@ -44,6 +49,22 @@ pub fn runs_json(studies: &[Study], baselines: &BTreeMap<String, String>) -> Str
         })
         .collect();
     format!("{}\n", escape::json(&json!({ "runs": listed }).to_string()))
+}
+
+/// Columns beside the places, without the name of a baseline.
+const OTHERS: usize = 54;
+
+/// The least of a place that tells it from others, characters.
+const LEAST: usize = 12;
+
+/// The end of a long text, which tells more of a path than its beginning.
+fn ending(text: &str, columns: usize) -> String {
+    let (length, columns) = (text.chars().count(), columns.max(LEAST));
+    if length <= columns {
+        text.to_owned()
+    } else {
+        format!("…{}", text.chars().skip(length + 1 - columns).collect::<String>())
+    }
 }
 
 fn when(study: &Study) -> String {

@@ -1,7 +1,7 @@
 //! A row in a few words.
 
 use results::quantity::{bytes_per_s, count, count_per_s, latency, number};
-use results::{LatencyFigures, PhaseRecord, Row, Trust};
+use results::{LatencyFigures, PhaseRecord, Row, Trust, test_name};
 
 /// What a row found, on part of a line: rate, latency, trust; or the error.
 pub fn summary(row: &Row) -> String {
@@ -18,7 +18,10 @@ pub fn summary(row: &Row) -> String {
         parts.push(bytes_per_s(total.bytes_per_s));
     }
     parts.push(count_per_s(total.iops));
-    parts.extend(total.latency.as_ref().map(percentiles));
+    // Where each write waits for its sync, the write alone says little.
+    let syncs = figures.sync.as_ref().filter(|_| row.pattern != test_name::SYNC_LATENCY);
+    parts.extend(syncs.map(|sync| format!("sync {}", percentiles(sync))));
+    parts.extend(total.latency.as_ref().filter(|_| syncs.is_none()).map(percentiles));
     parts.extend(doubt(row));
     parts.join(", ")
 }

@@ -1,61 +1,29 @@
-//! The tables of `smallfiles`: the published rule, then the phases.
+//! The table of `smallfiles`: the phases.
 
-use results::quantity::{bytes, count, counted, latency, number};
-use results::{Figures, LatencyFigures, PhaseRecord, Row, Study, Trust, VerdictRow};
+use results::quantity::{count, latency, number};
+use results::{Figures, LatencyFigures, PhaseRecord, Row, Study, Trust};
 
 use super::sentence::first_error;
 use super::table::{Form, Table};
 
 pub(super) fn tables(study: &Study, form: Form) -> String {
     let parts: Vec<String> =
-        [rule(study, form), phases(study, form), failures(study, form)].into_iter().flatten().collect();
+        [reasons(study, form), phases(study, form), failures(study, form)].into_iter().flatten().collect();
     parts.join("\n")
 }
 
-/// The rows that the published rule was held against.
-fn rule(study: &Study, form: Form) -> Option<String> {
-    let of_row = |verdict: &VerdictRow| Some((study.rows.get(*verdict.rows.first()?)?.clone(), verdict.clone()));
-    let judged: Vec<(Row, VerdictRow)> = study.verdicts.iter().filter_map(of_row).collect();
-    let first = judged.iter().find_map(|(row, _)| row.phase.as_ref())?;
-    let mut table = Table::new(&[&files(first), "time", "limit", "margin", "<verdict"]);
-    for (row, verdict) in &judged {
-        let Some(phase) = &row.phase else { continue };
-        let requirement = &verdict.requirement;
-        table.row(vec![
-            row.title.clone(),
-            format!("{} s", number(phase.elapsed_ns as f64 / 1e9)),
-            format!("{} {}", requirement.threshold, requirement.unit),
-            verdict.margin_percent.map_or("-".to_string(), |percent| format!("{} %", number(percent))),
-            verdict.verdict.word().to_string(),
-        ]);
-    }
-    Some(format!("{}{}", table.shown(form), reasons(&judged, form)))
-}
-
 /// Why some were not judged.
-fn reasons(judged: &[(Row, VerdictRow)], form: Form) -> String {
-    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-    for (row, verdict) in judged.iter().filter(|(_, verdict)| verdict.margin_percent.is_none()) {
+fn reasons(study: &Study, form: Form) -> Option<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for verdict in study.verdicts.iter().filter(|verdict| verdict.margin_percent.is_none()) {
+        let Some(row) = verdict.rows.first().and_then(|index| study.rows.get(*index)) else { continue };
         match reasons.iter_mut().find(|(reason, _)| *reason == verdict.reason) {
             Some((_, titles)) => titles.push(&row.title),
-            None => reasons.push((verdict.reason.clone(), vec![&row.title])),
+            None => reasons.push((&verdict.reason, vec![&row.title])),
         }
     }
-    let lines: String =
-        reasons.iter().map(|(reason, titles)| form.paragraph(&format!("{}: {reason}.", titles.join(", ")))).collect();
-    // Without an empty line Markdown would take it for a part of the table.
-    if lines.is_empty() { lines } else { format!("\n{lines}") }
-}
-
-/// `1,001 files of 5 bytes`.
-fn files(phase: &PhaseRecord) -> String {
-    let attempted = phase.operations + phase.failures;
-    let each = phase.bytes.filter(|_| phase.operations > 0).map(|all| all / phase.operations);
-    let size = each.map(|each| match each {
-        0..1000 => format!(" of {}", counted(each, "byte")),
-        _ => format!(" of {}", bytes(each as f64)),
-    });
-    format!("{}{}", counted(attempted, "file"), size.unwrap_or_default())
+    let line = |(reason, titles): &(&str, Vec<&str>)| form.paragraph(&format!("{}: {reason}.", titles.join(", ")));
+    (!reasons.is_empty()).then(|| reasons.iter().map(line).collect())
 }
 
 fn phases(study: &Study, form: Form) -> Option<String> {

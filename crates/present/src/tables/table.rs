@@ -80,7 +80,7 @@ pub(super) fn wrapped(sentence: &str, columns: usize, indent: usize) -> String {
     let mut lines = vec![String::new()];
     let lead: String = sentence.chars().take_while(|letter| *letter == ' ').collect();
     lines[0].push_str(&lead);
-    for word in sentence.split_whitespace() {
+    for word in unbroken(sentence) {
         let line = lines.last_mut().expect("there is always a line");
         let blank = line.trim().is_empty();
         if !blank && line.chars().count() + 1 + word.chars().count() > columns {
@@ -89,10 +89,22 @@ pub(super) fn wrapped(sentence: &str, columns: usize, indent: usize) -> String {
             if !blank {
                 line.push(' ');
             }
-            line.push_str(word);
+            line.push_str(&word);
         }
     }
     format!("{}\n", lines.join("\n"))
+}
+
+/// The words of a sentence, a percent sign together with its number.
+fn unbroken(sentence: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in sentence.split_whitespace() {
+        match words.last_mut() {
+            Some(number) if word.starts_with('%') => number.push_str(&format!(" {word}")),
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 /// A table: the first column holds names, the others figures unless told otherwise.
@@ -269,5 +281,6 @@ mod tests {
     fn sentences_are_wrapped_between_words() {
         assert_eq!(wrapped("one two three", 7, 2), "one two\n  three\n");
         assert_eq!(wrapped("  next: x", 40, 8), "  next: x\n");
+        assert_eq!(wrapped("of 95 %: 3", 7, 0), "of\n95 %: 3\n");
     }
 }

@@ -2,10 +2,10 @@
 
 use present::{Headline, TestFigures};
 use results::quantity::{latency, number};
-use results::{Finding, Question, Row, Severity, Study, test_name};
+use results::{Finding, JobError, Question, Row, Severity, Study, test_name};
 use serde_json::Value;
 
-use crate::fixture;
+use crate::{fixture, odd};
 
 /// What `measure` asks, with the figures of a comparison's rows.
 fn measured() -> Study {
@@ -125,4 +125,134 @@ fn what_is_invalid_is_no_figure_of_the_answer() {
     let text = present::tables::text(&study, 120);
     assert!(text.lines().any(|line| line.starts_with("read ") && line.contains(" invalid ")), "{text}");
     assert!(text.contains("invalid: 1 of 5 tests: CPU contention"), "{text}");
+}
+
+/// The words of a face, whatever its lines and marks.
+fn flowing(face: &str) -> String {
+    let plain = face.replace("**", "").replace(['|', '\u{a0}', '\\'], " ");
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn each_verdict_is_the_same_on_every_face_and_comes_first() {
+    let study = odd::check();
+    let headline = Headline::of(&study);
+    assert_eq!(headline.verdicts.len(), study.verdicts.len());
+    let document: Value = serde_json::from_str(&Headline::json(&study)).unwrap();
+    let terminal = present::tables::text(&study, 120);
+    let first: Vec<&str> = terminal.lines().skip(2).take(headline.verdicts.len()).collect();
+    for (index, (verdict, row)) in headline.verdicts.iter().zip(&study.verdicts).enumerate() {
+        let in_json = &document["summary"]["verdicts"][index];
+        assert_eq!((&in_json["verdict"], &in_json["measured"]), (&verdict.verdict.into(), &row.measured.into()));
+        assert_eq!(in_json["interval"]["low"].as_f64(), row.interval.map(|interval| interval.low));
+        assert!(first.iter().any(|line| line.starts_with(&row.requirement.profile)), "{terminal}");
+        let figure = row.measured.map(|value| format!("{}: {} {}", verdict.title, number(value), verdict.unit));
+        for face in [&terminal, &present::tables::markdown(&study)] {
+            assert!(flowing(face).contains(verdict.verdict), "{face}");
+            let words = flowing(&figure.clone().unwrap_or_else(|| verdict.reason.clone()));
+            assert!(flowing(face).contains(&words), "no {words} in {face}");
+        }
+    }
+}
+
+#[test]
+fn a_comparison_has_the_same_figures_and_winners_on_every_face() {
+    let study = fixture::comparison();
+    let headline = Headline::of(&study);
+    let document: Value = serde_json::from_str(&Headline::json(&study)).unwrap();
+    let (narrow, wide) = (present::tables::text(&study, 80), present::tables::wide_text(&study, 80));
+    let (markdown, exported) = (present::tables::markdown(&study), present::export::markdown(&study));
+    assert_eq!(headline.standings.len(), 5);
+    for (index, standing) in headline.standings.iter().enumerate() {
+        let in_json = &document["summary"]["standings"][index];
+        assert_eq!(in_json["winner"].as_str(), standing.winner.as_deref());
+        assert_eq!(in_json["conclusion"], standing.conclusion.as_str());
+        for face in [&narrow, &wide, &markdown, &exported] {
+            assert!(flowing(face).contains(&standing.conclusion), "{}: {face}", standing.conclusion);
+        }
+        // The small table has the figures of the large one.
+        for test in headline.tests.iter().filter(|test| test.name == standing.name && test.error.is_none()) {
+            let random = !test.name.ends_with("write");
+            let figure = number(if random { test.iops } else { test.mb_per_s }.unwrap());
+            let mark = if test.trust == results::Trust::Invalid { "×" } else { "" };
+            let unit = if random { "IOPS" } else { "MB/s" };
+            let shown = flowing(&format!("{figure} {unit} {mark}"));
+            assert!(flowing(line(&narrow, &standing.name)).contains(&shown), "{shown} in {narrow}");
+            assert!(wide.contains(&figure), "{figure} in {wide}");
+        }
+        assert_ne!(standing.winner.as_deref(), Some("s3"), "what is invalid cannot win");
+    }
+    assert!(!narrow.contains("CPU %  ") && wide.contains("CPU %  ") && markdown.contains("CPU %  "), "{wide}");
+    let of = |question: Question| Study { question, ..measured() };
+    for study in [of(Question::Sweep), of(Question::Curve)] {
+        let advice = "4k random read: use depth 8: 92 % of the most IOPS at 31 % of the latency of depth 64.";
+        let study = Study { sentences: vec![format!("{advice} The knee is there.")], ..study };
+        assert_eq!(Headline::of(&study).headline.as_deref(), Some(advice));
+        let text = present::tables::text(&study, 80);
+        assert!(flowing(text.split_once("\n\n").unwrap().1).starts_with(advice), "{text}");
+        assert!(text.matches("use depth 8").count() == 1 && text.contains("The knee is there."), "{text}");
+    }
+}
+
+#[test]
+fn a_file_that_could_not_be_written_is_the_answer() {
+    let mut study = measured();
+    study.rows.truncate(1);
+    (study.rows[0].pattern, study.rows[0].findings) = (test_name::FILL.into(), Vec::new());
+    let error = JobError { code: 28, function: "write".into(), text: "No space left on device".into() };
+    study.rows[0].run.as_mut().unwrap().jobs[0].error = Some(error);
+    for question in [Question::Measure, Question::Sweep, Question::Curve] {
+        study.question = question;
+        let headline = Headline::of(&study);
+        let answer = "nothing was measured: the file could not be written: No space left on device (write, errno 28)";
+        assert_eq!(headline.headline.as_deref(), Some(answer));
+        assert_eq!(headline.next.len(), 1, "{:?}", headline.next);
+        assert!(
+            headline.next[0].starts_with("free some space, or use a smaller file with --size"),
+            "{:?}",
+            headline.next
+        );
+        assert!(flowing(&present::tables::text(&study, 80)).contains(answer));
+    }
+}
+
+#[test]
+fn where_little_can_be_trusted_the_answer_says_why() {
+    let mut study = measured();
+    let findings = study.rows[0].findings.clone();
+    for row in &mut study.rows[..4] {
+        row.findings = findings.clone();
+        row.findings[0].severity = Severity::Invalid;
+    }
+    let sentence = Headline::of(&study).headline.unwrap();
+    assert!(
+        sentence.starts_with("a 4k read takes") && sentence.contains("; nothing else can be trusted: CPU"),
+        "{sentence}"
+    );
+    study.rows.truncate(4);
+    let sentence = Headline::of(&study).headline.unwrap();
+    assert!(sentence.starts_with("no figure can be trusted: CPU contention"), "{sentence}");
+}
+
+#[test]
+fn the_latency_of_a_durable_write_is_that_of_its_sync_everywhere() {
+    let mut study = measured();
+    let row = &mut study.rows[1];
+    (row.pattern, row.round) = (test_name::SYNC_LATENCY.into(), 0);
+    let mut sync = results::Latency::with_histogram();
+    (0..2000).for_each(|_| sync.record(129_000));
+    for job in &mut row.run.as_mut().unwrap().jobs {
+        job.sync.lat = sync.clone();
+    }
+    let row = study.rows[1].clone();
+    let test = Headline::of(&study).tests.into_iter().find(|test| test.name == test_name::SYNC_LATENCY).unwrap();
+    let p50 = latency(test.latency_us.unwrap().p50.unwrap() * 1e3);
+    let step = present::tables::summary(&row);
+    assert!(step.contains(&format!("p50 {p50}")), "{step}");
+    let figures = row.figures().unwrap();
+    assert_eq!(results::Measure::P50.of(&figures).map(latency), Some(p50.clone()));
+    // Any other test with syncs names them.
+    let other = Row { pattern: "write".into(), ..row };
+    let step = present::tables::summary(&other);
+    assert!(step.contains(&format!("sync p50 {p50}")), "{step}");
 }

@@ -43,29 +43,29 @@ const SLOWER: [f64; 8] = [80.0, 81.0, 79.0, 80.0, 82.0, 78.0, 80.0, 81.0];
 
 #[test]
 fn the_winner_is_the_one_that_the_pairs_name() {
-    says(&race(&[&EVEN, &SLOWER]), "randread: local is ahead, 1.25 times as fast as nfs.");
+    says(&race(&[&EVEN, &SLOWER]), "local wins (1.25x)");
     // Local is a tenth faster in eleven rounds of twelve, and yet has the lower median.
     let nfs: Vec<f64> = (2..=12).map(|step| f64::from(step) * 10.0).chain([1000.0]).collect();
     let local: Vec<f64> = (2..=12).map(|step| f64::from(step) * 11.0).chain([9.0]).collect();
-    says(&race(&[&local, &nfs]), "randread: local is ahead, 1.10 times as fast as nfs.");
-    says(&race(&[&nfs, &local]), "randread: nfs is ahead, 1.10 times as fast as local.");
+    says(&race(&[&local, &nfs]), "local wins (1.10x)");
+    says(&race(&[&nfs, &local]), "nfs wins (1.10x)");
 }
 
 #[test]
 fn what_the_rounds_cannot_show_or_what_is_small_has_no_winner() {
     let mut once = SLOWER;
     once[3] = 120.0;
-    says(&race(&[&EVEN, &once]), "randread: no clear difference between local and nfs.");
+    says(&race(&[&EVEN, &once]), "no difference shown: ");
     let hair: Vec<f64> = EVEN.iter().map(|rate| rate * 0.99).collect();
-    says(&race(&[&EVEN, &hair]), "randread: no clear difference between local and nfs.");
-    says(&race(&[&EVEN[..6], &SLOWER[..6]]), "but too few rounds ran to call it a difference");
+    says(&race(&[&EVEN, &hair]), "no difference shown: ");
+    says(&race(&[&EVEN[..6], &SLOWER[..6]]), "too few rounds to tell (local 1.25x)");
 }
 
 #[test]
 fn a_winner_is_ahead_of_all_others() {
-    says(&race(&[&EVEN, &SLOWER, &EVEN]), "randread: no clear difference between local and s3.");
+    says(&race(&[&EVEN, &SLOWER, &EVEN]), "no difference shown: ");
     let slowest = SLOWER.map(|rate| rate / 2.0);
-    says(&race(&[&slowest, &EVEN, &SLOWER]), "randread: nfs is ahead, 1.25 times as fast as s3.");
+    says(&race(&[&slowest, &EVEN, &SLOWER]), "nfs wins (1.25x s3)");
 }
 
 #[test]
@@ -73,9 +73,9 @@ fn what_says_too_little_cannot_win_and_can_lose() {
     for id in ["too-short", "not-visible"] {
         let mut study = race(&[&EVEN, &SLOWER]);
         against(&mut study, 0, id);
-        says(&study, "randread: only nfs has a valid number. local cannot win: see its trust.");
+        says(&study, "only nfs counts");
         let mut study = race(&[&EVEN, &SLOWER]);
         against(&mut study, 1, id);
-        says(&study, "randread: local is ahead, 1.25 times as fast as nfs.");
+        says(&study, "local wins (1.25x)");
     }
 }

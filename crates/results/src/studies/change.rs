@@ -142,16 +142,22 @@ pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
             reasons.push(format!("{} was {before}, {} is {after}", named(one), named(other)));
         }
     }
+    let mut differences: Vec<(String, Vec<&str>)> = Vec::new();
     for pattern in base.patterns() {
         let Some(plan) = plan_of(base, pattern) else { continue };
-        match plan_of(new, pattern) {
-            None => reasons.push(format!("only one of them has {pattern}")),
+        let difference = match plan_of(new, pattern) {
+            None => "only one of them has".to_string(),
             Some(other) if other != plan => {
-                reasons.push(format!("the plan of {pattern} was `{plan}` and is `{other}`"));
+                format!("`{}` became `{}` in the plan of", beyond(&plan, &other), beyond(&other, &plan))
             }
-            Some(_) => {}
+            Some(_) => continue,
+        };
+        match differences.iter_mut().find(|(known, _)| *known == difference) {
+            Some((_, patterns)) => patterns.push(pattern),
+            None => differences.push((difference, vec![pattern])),
         }
     }
+    reasons.extend(differences.iter().map(|(difference, patterns)| format!("{difference} {}", patterns.join(", "))));
     for (what, one, other) in [
         ("kernel", &base.host.kernel, &new.host.kernel),
         ("number of CPUs", &base.host.cpus.map(|n| n.to_string()), &new.host.cpus.map(|n| n.to_string())),
@@ -170,14 +176,18 @@ fn named(target: &Target) -> &str {
 }
 
 /// What was asked for in a pattern: the words of its line without those that name places.
-fn plan_of(study: &Study, pattern: &str) -> Option<String> {
+fn plan_of<'a>(study: &'a Study, pattern: &str) -> Option<Vec<&'a str>> {
     let row = study.rows.iter().find(|row| row.pattern == pattern)?;
     let names_a_place = |word: &&String| {
         let key = word.trim_start_matches('-').split('=').next().unwrap_or_default();
         matches!(key, "filename" | "directory" | "name")
     };
-    let words: Vec<&str> = row.command.iter().filter(|word| !names_a_place(word)).map(String::as_str).collect();
-    Some(words.join(" "))
+    Some(row.command.iter().filter(|word| !names_a_place(word)).map(String::as_str).collect())
+}
+
+/// The words of a plan that another does not have.
+fn beyond(plan: &[&str], other: &[&str]) -> String {
+    plan.iter().filter(|word| !other.contains(word)).copied().collect::<Vec<_>>().join(" ")
 }
 
 /// The changes of every figure that both studies have, by pattern and target. The [`earlier`] studies show how far one

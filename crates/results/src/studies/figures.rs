@@ -2,6 +2,7 @@
 
 use super::Row;
 use crate::record::{DirectionRecord, JobRecord, Latency};
+use crate::test_name;
 
 /// Figures of one row, all its workers together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,7 +38,8 @@ pub struct DirectionFigures {
     pub bytes_per_s: f64,
     /// Bytes per second with the syncs and closes at the end counted in; `None`: there were none.
     pub durable_bytes_per_s: Option<f64>,
-    /// Latency from start to reap where a run kept its distribution, else from issue to reap; `None`: not measured.
+    /// Latency from start to reap where a run kept its distribution, else from issue to reap; `None`: not measured. The
+    /// total of the test of durable writes has that of the sync.
     pub latency: Option<LatencyFigures>,
 }
 
@@ -97,7 +99,11 @@ impl Row {
         let mut merged = jobs.next()?.clone();
         // The sampled latencies of gtod_reduce are judged elsewhere; here the group is what counts.
         jobs.for_each(|job| merged.merge(job));
-        Some(Figures::of_job(&merged))
+        let mut figures = Figures::of_job(&merged);
+        if self.pattern == test_name::SYNC_LATENCY {
+            figures.total.latency = figures.sync;
+        }
+        Some(figures)
     }
 
     /// Response times of a paced row, from the intended start of each request: what waited behind a slow one counts

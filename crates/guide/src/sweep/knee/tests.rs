@@ -38,45 +38,56 @@ fn points(servers: f64, scatter: f64, deepest: u32) -> Vec<Point> {
 fn the_depth_after_which_only_latency_grows_is_named() {
     assert_eq!(
         description(&points(8.0, 0.01, 64)),
-        "the knee is at depth 8: 80,000 IOPS at a mean latency of 100 µs. Beyond it only latency grows: up to depth \
+        "use depth 8: it has the most IOPS (80,000), and more depth only adds latency. The knee is there: \
+         80,000 IOPS at a mean latency of 100 µs. Beyond it only latency grows: up to depth \
          64 more requests in flight gain no throughput, while the mean becomes 8.00 times as long (800 µs) and p99 \
          changes from 200 µs to 1.60 ms."
     );
-    assert!(description(&points(1.0, 0.01, 64)).starts_with("the knee is at depth 1:"));
+    assert!(description(&points(1.0, 0.01, 64)).starts_with("use depth 1:"));
+    let mut slightly = points(8.0, 0.01, 64);
+    slightly[6].found.iops *= 1.05;
+    let text = description(&slightly);
+    assert!(
+        text.starts_with("use depth 8: 95 % of the most IOPS (84,000) at 12 % of the latency of depth 64."),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_sweep_that_still_rises_has_none() {
     let text = description(&points(64.0, 0.01, 64));
-    assert!(text.starts_with("no knee up to depth 64: from depth 32 to 64 throughput still grew by 100 %"), "{text}");
+    assert!(
+        text.starts_with("use depth 64 or more: throughput still grew by 100 % from depth 32, to 640,000 IOPS."),
+        "{text}"
+    );
     assert!(text.contains("--iodepth 64..512"), "{text}");
 }
 
 #[test]
 fn runs_that_differ_hide_the_knee() {
     let text = description(&points(8.0, 0.2, 64));
-    assert!(text.contains("the knee is anywhere from depth 8 to depth 64 or beyond"), "{text}");
-    assert!(text.contains("The 8 runs per depth") && text.contains("known to ±20.0 %"), "{text}");
+    assert!(text.starts_with("the best depth cannot be told: anywhere from depth 8 to depth 64 or beyond"), "{text}");
+    assert!(text.contains("The 8 runs per depth") && text.contains("vary too much (±20.0 %)"), "{text}");
     let mut gentle = points(8.0, 0.02, 64);
     // Depth 4 is 9 % below the rest: that they gain more cannot be excluded.
     gentle[2].found.runs.iter_mut().for_each(|(_, iops)| *iops *= 1.82);
     let text = description(&gentle);
-    assert!(text.contains("anywhere from depth 4 to depth 8."), "{text}");
+    assert!(text.contains("anywhere from depth 4 to depth 8,"), "{text}");
 }
 
 #[test]
 fn too_few_points_or_runs_are_told() {
     assert_eq!(
         description(&points(8.0, 0.01, 2)),
-        "no knee: 3 depths with a valid number are needed; this sweep has 2 depths."
+        "the best depth cannot be told: 3 depths with a valid number are needed, and this sweep has 2 depths."
     );
     let mut short = points(8.0, 0.001, 64);
     // The last depth was interrupted in its third turn.
     short[6].found.runs.truncate(2);
     let text = description(&short);
-    assert!(text.starts_with("no conclusion about the knee: 2 runs per depth are too few"), "{text}");
+    assert!(text.starts_with("the best depth cannot be told: 2 runs per depth are too few"), "{text}");
     short[6].found.runs = vec![(5, 80_000.0), (7, 80_000.0), (6, 80_000.0)];
-    assert!(description(&short).starts_with("the knee is at depth 8"), "three rounds that all have");
+    assert!(description(&short).starts_with("use depth 8"), "three rounds that all have");
 }
 
 /// Runs of 3 s, each a little faster than the one before.
@@ -108,7 +119,10 @@ fn a_study_is_read_from_its_rows() {
     let mut study = Study::of_run(RunRecord::new("fsdyno", 0));
     study.rows = [64, 1, 2, 4, 8, 16, 32].iter().flat_map(|depth| rows(*depth, 8)).collect();
     let text = sentence(&study, &requests);
-    assert!(text.starts_with("4k random read: the knee is at depth 8: 80,120 IOPS at a mean latency of"), "{text}");
+    assert!(
+        text.starts_with("4k random read: use depth 8: ") && text.contains(" 80,120 IOPS at a mean latency of"),
+        "{text}"
+    );
     // What answers another question does not count, and neither do other kinds of requests.
     study.rows[..4].iter_mut().for_each(|row| row.findings.push(finding("page-cache", Severity::Invalid)));
     study.rows.extend(rows(128, 1000).into_iter().map(|row| Row { pattern: "randread-64k-qd128".into(), ..row }));
@@ -120,7 +134,7 @@ fn a_study_is_read_from_its_rows() {
     for row in &mut study.rows {
         row.findings = vec![finding("depth-not-reached", Severity::Caution)];
     }
-    assert!(sentence(&study, &requests).contains("no knee: one request was in flight at every depth"));
+    assert!(sentence(&study, &requests).contains("use depth 1: one request was in flight at every depth"));
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn verdict(index: usize, verdict: Verdict, measured: f64, margin_percent: Option
             id: "write-elapsed".into(),
             profile: "gitlab-smallfiles".into(),
             profile_title: String::new(),
-            title: String::new(),
+            title: "1,001 files of 5 bytes: write".into(),
             metric: "phase.elapsed".into(),
             bound: Bound::AtMost,
             threshold: 10.0,
@@ -107,10 +107,19 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
     insta::assert_snapshot!(text(&study(), 80), @r#"
     /mnt/git
 
-    1,001 files of 5 bytes   time limit   margin verdict
-    write                   176 s  10 s -1,660 % FAIL
-    read                   3.12 s  10 s        - INCONCLUSIVE
-    read, shell loop        176 s  10 s -1,660 % FAIL
+    gitlab-smallfiles on /mnt/git   FAIL           1,001 files of 5 bytes: write:
+                                                   176 s, at most 10 s
+    gitlab-smallfiles on /mnt/git   INCONCLUSIVE   1,001 files of 5 bytes: write:
+                                                   3.12 s, at most 10 s
+    gitlab-smallfiles on /mnt/git   FAIL           1,001 files of 5 bytes: write:
+                                                   176 s, at most 10 s
+
+    1,001 files were written in 176 s.
+
+    trust  invalid: 1 of 8 tests failed; 1 of 8 tests: stat calls that never left
+           the client
+    next   run it cold (fsdyno explain attribute-cache)
+           fsdyno report fio-0 -o sheet.html: charts and all details
 
     read: 1 of 1,001 files failed.
 
@@ -125,8 +134,6 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
 
     read: 1 failed, the first with close: Input/output error
 
-    1,001 files were written in 176 s.
-
     caution: stat-hot: 1,001 operations and 3 requests to the server
       next: run it cold (more: fsdyno explain attribute-cache)
 
@@ -140,11 +147,16 @@ fn the_same_in_markdown() {
     insta::assert_snapshot!(markdown(&study()), @r#"
     **/mnt/git**
 
-    | 1,001 files of 5 bytes |   time | limit |   margin | verdict      |
-    |------------------------|--------|-------|----------|--------------|
-    | write                  |  176 s |  10 s | -1,660 % | FAIL         |
-    | read                   | 3.12 s |  10 s |        - | INCONCLUSIVE |
-    | read, shell loop       |  176 s |  10 s | -1,660 % | FAIL         |
+    - **FAIL** gitlab-smallfiles on /mnt/git: 1,001 files of 5 bytes: write: 176 s, at most 10 s
+    - **INCONCLUSIVE** gitlab-smallfiles on /mnt/git: 1,001 files of 5 bytes: write: 3.12 s, at most 10 s
+    - **FAIL** gitlab-smallfiles on /mnt/git: 1,001 files of 5 bytes: write: 176 s, at most 10 s
+
+    1,001 files were written in 176 s.
+
+
+    - **trust** invalid: 1 of 8 tests failed; 1 of 8 tests: stat calls that never left the client
+    - **next** run it cold (fsdyno explain attribute-cache)
+    - fsdyno report fio-0 -o sheet.html: charts and all details
 
     read: 1 of 1,001 files failed.
 
@@ -160,9 +172,6 @@ fn the_same_in_markdown() {
     | readlink                |       - |       - |       - |      - | did not run              |
 
     read: 1 failed, the first with close: Input/output error
-
-
-    1,001 files were written in 176 s.
 
 
     - caution: stat-hot: 1,001 operations and 3 requests to the server Next: run it cold

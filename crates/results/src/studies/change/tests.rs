@@ -156,7 +156,7 @@ fn other_plans_and_machines_are_obstacles() {
     let reasons = obstacles(&four, &other);
     assert_eq!(
         reasons,
-        ["the plan of randread was `--rw=randread` and is `--rw=randwrite`", "the number of CPUs differs: 4 and 8"]
+        ["`--rw=randread` became `--rw=randwrite` in the plan of randread", "the number of CPUs differs: 4 and 8"]
     );
 }
 

@@ -1,0 +1,155 @@
+//! Who is ahead in each pattern of a comparison, as far as the rounds can show it.
+
+use results::statistics::{Difference, WINNER_ROUNDS};
+use results::{Interval, Question};
+use serde::Serialize;
+
+use crate::quantity::{listed, ratio, times, times_between};
+use crate::summary::{Grid, Line, Ratio};
+
+/// A pattern of a comparison, and who is ahead in it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Standing {
+    /// The pattern's name, as its tests have it.
+    pub name: String,
+    /// The storage that is ahead of all others; `None`: none is, or the rounds do not show it.
+    pub winner: Option<String>,
+    /// The one that it is held against: the fastest that is not clearly slower, else the second.
+    pub against: Option<String>,
+    /// So many times as fast as that one is the fastest.
+    pub ratio: Option<f64>,
+    /// Where the ratio lies; `None`: too few rounds to say.
+    pub interval: Option<Interval>,
+    /// Those that ran and cannot win: nothing of them counts, or their figure says too little.
+    pub cannot_win: Vec<String>,
+    /// The conclusion in words: `local wins (14.0x)`, `no difference shown: 0.97–1.04`.
+    pub conclusion: String,
+}
+
+/// The standings of a comparison; of other questions none.
+pub(super) fn all(grid: &Grid<'_>) -> Vec<Standing> {
+    if grid.study.question != Question::Compare {
+        return Vec::new();
+    }
+    grid.lines.iter().map(|line| Standing::of(grid, line)).collect()
+}
+
+impl Standing {
+    fn of(grid: &Grid<'_>, line: &Line<'_>) -> Standing {
+        let ranking = Ranking::of(line);
+        let lead = ranking.lead(line);
+        let name = |index: usize| grid.targets[index].clone();
+        let found = lead.and_then(|(.., found)| found);
+        Standing {
+            name: line.pattern.clone(),
+            winner: lead.filter(|_| found.is_some_and(|found| is_ahead(&found))).map(|(first, ..)| name(first)),
+            against: lead.map(|(_, second, _)| name(second)),
+            ratio: found.map(|found| found.value),
+            interval: found.and_then(|found| found.interval),
+            cannot_win: ranking.left_out.iter().map(|index| name(*index)).collect(),
+            conclusion: conclusion(grid, &ranking, lead),
+        }
+    }
+}
+
+fn conclusion(grid: &Grid<'_>, ranking: &Ranking, lead: Option<(usize, usize, Option<Ratio>)>) -> String {
+    let name = |index: usize| &grid.targets[index];
+    let (first, second, found) = match (lead, &ranking.ranks[..]) {
+        (Some(lead), _) => lead,
+        (None, [only, ..]) => return format!("only {} counts", name(*only)),
+        (None, []) => return "nothing counts".to_owned(),
+    };
+    let Some(found) = found else { return "not measured in the same rounds".to_owned() };
+    // Of two it is clear which one is meant.
+    let of = if grid.targets.len() > 2 { format!(" {}", name(second)) } else { String::new() };
+    match found.difference() {
+        Difference::Shown if is_ahead(&found) => format!("{} wins ({}x{of})", name(first), times(found.value)),
+        Difference::TooFew => format!("too few rounds to tell ({} {}x{of})", name(first), times(found.value)),
+        Difference::Shown | Difference::NotShown => match found.interval {
+            Some(interval) => format!("no difference shown: {}", times_between(&interval)),
+            None => "no difference shown".to_owned(),
+        },
+    }
+}
+
+/// Who stands where in a pattern.
+struct Ranking {
+    /// The targets with a number that counts, the fastest first, by the ratios of their rounds.
+    ranks: Vec<usize>,
+    /// Those that ran and cannot win: nothing of them counts, or they lead with a number that says too little.
+    left_out: Vec<usize>,
+}
+
+impl Ranking {
+    fn of(line: &Line<'_>) -> Ranking {
+        let metric = line.headline();
+        let ran = (0..line.cells.len()).filter(|index| !line.cells[*index].repeats.is_empty());
+        let (mut ranks, mut left_out): (Vec<usize>, Vec<usize>) =
+            ran.partition(|index| line.cells[*index].counts(metric));
+        let faster = |one: usize, other: usize| {
+            line.cells[one].ratio(&line.cells[other], metric).is_some_and(|ratio| ratio.value > 1.0)
+        };
+        let all = ranks.clone();
+        ranks.sort_by_key(|one| std::cmp::Reverse(all.iter().filter(|other| faster(*one, **other)).count()));
+        let barred = ranks.iter().take_while(|index| !line.cells[**index].can_win()).count();
+        left_out.extend(ranks.drain(..barred));
+        left_out.sort_unstable();
+        Ranking { ranks, left_out }
+    }
+
+    /// The first, and the ratio to the one behind it that decides: the first to which no difference is shown, else the
+    /// second. `None` with fewer than two; the ratio is missing where the two have no round in common.
+    fn lead(&self, line: &Line<'_>) -> Option<(usize, usize, Option<Ratio>)> {
+        let (first, others) = self.ranks.split_first()?;
+        let ratio = |other: usize| line.cells[*first].ratio(&line.cells[other], line.headline());
+        let open = others.iter().find(|other| !ratio(**other).is_some_and(|found| is_ahead(&found)));
+        let decides = *open.or(others.first())?;
+        Some((*first, decides, ratio(decides)))
+    }
+}
+
+fn is_ahead(found: &Ratio) -> bool {
+    found.difference() == Difference::Shown && found.value > 1.0
+}
+
+/// The whole comparison in a few sentences: who is ahead of whom in which patterns, where no difference is shown, and
+/// whose numbers cannot win. Empty when there is nothing to compare.
+pub(super) fn sentences(standings: &[Standing], rounds: usize) -> Vec<String> {
+    let mut ahead: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut left_out: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut open: Vec<String> = Vec::new();
+    fn add<'a>(list: &mut Vec<(&'a str, Vec<String>)>, target: &'a str, words: String) {
+        match list.iter_mut().find(|(known, _)| *known == target) {
+            Some((_, known)) => known.push(words),
+            None => list.push((target, vec![words])),
+        }
+    }
+    for standing in standings {
+        standing.cannot_win.iter().for_each(|target| add(&mut left_out, target, standing.name.clone()));
+        let Some(second) = &standing.against else { continue };
+        match (&standing.winner, standing.ratio) {
+            (Some(first), Some(found)) => {
+                add(&mut ahead, first, format!("{} ({} of {second})", standing.name, ratio(found)));
+            }
+            _ => open.push(standing.name.clone()),
+        }
+    }
+    let fastest = |(first, patterns): &(&str, Vec<String>)| format!("{first} is the fastest in {}.", listed(patterns));
+    let mut sentences: Vec<String> = ahead.iter().map(fastest).collect();
+    if !open.is_empty() {
+        sentences.push(match rounds {
+            1 => format!("One round cannot show a difference: no winner in {}.", listed(&open)),
+            few if few < WINNER_ROUNDS.0 as usize => format!(
+                "{few} rounds cannot show a difference ({} are needed): no winner in {}.",
+                WINNER_ROUNDS.0,
+                listed(&open)
+            ),
+            _ => format!("In {} there is no clear difference between the fastest two.", listed(&open)),
+        });
+    }
+    let refused = left_out
+        .iter()
+        .map(|(target, patterns)| format!("{target} cannot win in {}: see its findings.", listed(patterns)));
+    sentences.extend(refused);
+    sentences
+}

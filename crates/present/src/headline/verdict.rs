@@ -1,0 +1,93 @@
+//! The answers to requirements, in short.
+
+use results::quantity::{number, published};
+use results::{Bound, Interval, Study, Verdict, VerdictRow};
+use serde::Serialize;
+
+/// A requirement and its answer, in short.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VerdictLine {
+    /// The profile.
+    pub profile: String,
+    /// The requirement's name in it.
+    pub id: String,
+    /// For people.
+    pub title: String,
+    /// The storage's name.
+    pub target: String,
+    /// `PASS`, `FAIL`, `INCONCLUSIVE`, `NOT APPLICABLE`, `REFERENCE`.
+    pub verdict: &'static str,
+    /// The figure, in the unit; `None`: nothing was measured.
+    pub measured: Option<f64>,
+    /// Where the figure lies, in the unit; `None`: not known.
+    pub interval: Option<Interval>,
+    /// Which side of the threshold is good.
+    pub bound: Bound,
+    /// The threshold.
+    pub threshold: f64,
+    /// The unit of all three.
+    pub unit: String,
+    /// Why this answer.
+    pub reason: String,
+    /// It is there to compare with, and no limit.
+    #[serde(skip)]
+    is_reference: bool,
+}
+
+/// All answers, in the order in which they were asked for.
+pub(super) fn of(study: &Study) -> Vec<VerdictLine> {
+    let names = study.target_names();
+    let target = |row: &VerdictRow| {
+        let index = row.rows.first().and_then(|index| study.rows.get(*index)).map_or(0, |row| row.target);
+        names.get(index).cloned().unwrap_or_default()
+    };
+    study.verdicts.iter().map(|row| VerdictLine::of(row, target(row))).collect()
+}
+
+impl VerdictLine {
+    fn of(row: &VerdictRow, target: String) -> VerdictLine {
+        let asked = &row.requirement;
+        VerdictLine {
+            profile: asked.profile.clone(),
+            id: asked.id.clone(),
+            title: asked.title.clone(),
+            target,
+            verdict: row.verdict.word(),
+            measured: row.measured,
+            interval: row.interval,
+            bound: asked.bound,
+            threshold: asked.threshold,
+            unit: asked.unit.clone(),
+            reason: row.reason.clone(),
+            is_reference: row.verdict == Verdict::Reference,
+        }
+    }
+
+    /// `99th percentile of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`; without a figure why there is none.
+    pub(crate) fn words(&self) -> String {
+        let Some(value) = self.measured else { return format!("{}: {}", self.title, self.reason) };
+        let mut text = format!("{}: {} {}", self.title, figure(value), self.unit);
+        let side = match self.bound {
+            Bound::AtMost => Some("at most"),
+            Bound::AtLeast => Some("at least"),
+            Bound::Gate => None,
+        };
+        if let Some(side) = side {
+            let published_as = if self.is_reference { "published " } else { "" };
+            text.push_str(&format!(", {published_as}{side} {} {}", published(self.threshold), self.unit));
+        }
+        if let Some(Interval { low, high, confidence }) = self.interval {
+            text.push_str(&format!(" ({:.0} %: {} – {})", confidence * 100.0, figure(low), figure(high)));
+        }
+        text
+    }
+}
+
+/// A figure in the vendor's unit, which may be far too large for it: two digits that say something.
+pub(crate) fn figure(value: f64) -> String {
+    if value == 0.0 || value.abs() >= 0.1 {
+        return number(value);
+    }
+    let digits = (1.0 - value.abs().log10().floor()) as usize;
+    format!("{value:.digits$}")
+}
