@@ -16,7 +16,7 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
             p.lead id=(place.id("answer")) { (headline.headline.clone().unwrap_or_else(|| in_short(grid, headline))) }
             (tiles::of(grid, headline))
             (glance::table(grid, headline))
-            (verdicts::list(&study.verdicts))
+            (verdicts::list(&headline.verdicts))
             (super::load::figure(grid, place))
             (short_lines(headline, study.question))
         }
@@ -25,8 +25,8 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
 
 /// Why the figures are what they are, in the sentences of the study.
 pub(super) fn why(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
-    let is_new = |sentence: &&String| headline.headline.as_ref() != Some(*sentence);
-    let sentences: Vec<&String> = grid.study.sentences.iter().filter(is_new).collect();
+    let sentences = grid.study.sentences.iter().filter_map(|sentence| headline.beyond(grid.study, sentence));
+    let sentences: Vec<&str> = sentences.collect();
     if sentences.is_empty() {
         return html! {};
     }
@@ -75,7 +75,8 @@ fn short_lines(headline: &Headline, question: Question) -> Markup {
     html! {
         dl.short {
             div { dt { "trust" } dd { (badge(headline.trust.trust)) " " (because(headline)) } }
-            @if !headline.limits.is_empty() { div { dt { "limited by" } dd { (headline.limits.join("; ")) } } }
+            @if !headline.limits.is_empty() { div { dt { "limited by" }
+                @for limit in &headline.limits { dd { (limit) } } } }
             @if !next.is_empty() && question != Question::Fio { div { dt { "next" } @for next in next { dd { (next) } } } }
         }
     }

@@ -6,8 +6,8 @@ use results::{Question, Trust};
 use super::chart::{colour, px};
 use super::place::{mark, named, test};
 use super::table::{Row, Table};
-use crate::headline::{Headline, Standing, TestFigures};
-use crate::quantity::{number, shortened};
+use crate::headline::{Headline, Standing, TestFigures, figures};
+use crate::quantity::shortened;
 use crate::summary::{Grid, Line};
 
 /// Empty where the question compares nothing.
@@ -24,13 +24,13 @@ pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
     for line in &grid.lines {
         let figures: Vec<Option<&TestFigures>> =
             grid.targets.iter().map(|target| find(headline, line, target)).collect();
-        let value = |test: &TestFigures| if is_moved(line) { test.mb_per_s } else { test.iops };
+        let value = |test: &TestFigures| if test.by_requests { test.iops } else { test.mb_per_s };
         let most = figures.iter().flatten().filter_map(|test| value(test)).fold(0.0, f64::max);
         let cell = |(target, found): (usize, &Option<&TestFigures>)| {
             let found = (*found)?;
             let share = value(found).filter(|_| most > 0.0).map_or(0.0, |value| value / most);
             Some(html! {
-                span.invalid-figure[!found.counts()] { (words(line, found)) } " "
+                span.invalid-figure[!found.counts()] { (words(found)) } " "
                 (mark(found.trust))
                 (bar(share, target))
             })
@@ -53,18 +53,8 @@ fn find<'a>(headline: &'a Headline, line: &Line<'_>, target: &str) -> Option<&'a
     headline.tests.iter().find(|test| test.name == line.pattern && test.target == target)
 }
 
-/// Whether bytes stand for the line; of small random requests and of operations it is their number.
-fn is_moved(line: &Line<'_>) -> bool {
-    !line.is_phase() && !line.pattern.starts_with("rand")
-}
-
-fn words(line: &Line<'_>, test: &TestFigures) -> String {
-    let figure = match (line.is_phase(), is_moved(line)) {
-        (true, _) => test.iops.map(|rate| format!("{}/s", number(rate))),
-        (false, true) => crate::headline::figures::throughput(test),
-        (false, false) => crate::headline::figures::rate(test),
-    };
-    figure.unwrap_or_else(|| "–".to_owned()).replace(' ', "\u{a0}")
+fn words(test: &TestFigures) -> String {
+    figures::compared(test).unwrap_or_else(|| "–".to_owned()).replace(' ', "\u{a0}")
 }
 
 /// A share of the most that any storage has.

@@ -13,9 +13,6 @@ use crate::summary::Grid;
 /// A fio command line with more jobs than this has its table alone.
 const JOBS_MAX: usize = 8;
 
-/// From so many bytes a request on, the throughput stands for a test, below it the rate.
-const LARGE_BYTES: f64 = 32_768.0;
-
 type Figure = fn(&TestFigures) -> Option<String>;
 
 /// One tile for each figure by which a storage is known, or for each job of a fio command line; none where the question
@@ -32,19 +29,13 @@ pub(super) fn of(grid: &Grid<'_>, headline: &Headline) -> Markup {
         ("a durable 4k write", six.sync_latency, figures::typical),
     ];
     let tiles: Vec<Markup> = if grid.study.question == Question::Fio && headline.tests.len() <= JOBS_MAX {
-        headline.tests.iter().map(|test| tile(&shortened(&test.title, 40), test, leading(test), grid)).collect()
+        headline.tests.iter().map(|test| tile(&shortened(&test.title, 40), test, figures::compared, grid)).collect()
     } else {
         known.into_iter().filter_map(|(name, test, figure)| Some(tile(name, test?, figure, grid))).collect()
     };
     html! {
         @if !tiles.is_empty() { ul.tiles { @for tile in tiles { (tile) } } }
     }
-}
-
-/// The figure that stands for a test.
-fn leading(test: &TestFigures) -> Figure {
-    let request_bytes = test.mb_per_s.zip(test.iops).map(|(moved, iops)| moved * 1e6 / iops);
-    if request_bytes.is_some_and(|bytes| bytes >= LARGE_BYTES) { figures::throughput } else { figures::rate }
 }
 
 fn tile(name: &str, test: &TestFigures, figure: Figure, grid: &Grid<'_>) -> Markup {

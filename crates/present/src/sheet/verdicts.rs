@@ -1,32 +1,22 @@
 //! `check`: the verdict on each requirement, then all that is known of it.
 
 use maud::{Markup, html};
-use results::{Bound, Confidence, TestOrigin, Verdict, VerdictRow};
+use results::{Bound, Confidence, TestOrigin, VerdictRow};
 
 use super::place::Place;
 use super::table::{Row, Table};
+use crate::headline::VerdictLine;
 use crate::quantity::{number, percent};
 use crate::summary::Grid;
 
 /// One line for each requirement.
-pub(super) fn list(rows: &[VerdictRow]) -> Markup {
+pub(super) fn list(lines: &[VerdictLine]) -> Markup {
     html! {
-        @if !rows.is_empty() { ul.verdicts { @for row in rows { li {
-            (badge(row.verdict))
-            span { strong { (row.requirement.title) } " " code { (row.requirement.profile) }
-                br; (figures(row)) }
+        @if !lines.is_empty() { ul.verdicts { @for line in lines { li {
+            (badge(line.verdict))
+            span { (line.words()) " " code { (line.profile) } }
         } } } }
     }
-}
-
-fn figures(row: &VerdictRow) -> String {
-    let unit = &row.requirement.unit;
-    let Some(measured) = row.measured else { return row.reason.clone() };
-    let interval = row.interval.map(|interval| {
-        format!(" ({:.0} %: {} – {})", interval.confidence * 100.0, number(interval.low), number(interval.high))
-    });
-    let asked = asked(row).map(|asked| format!(", {asked}")).unwrap_or_default();
-    format!("{} {unit}{asked}{}", number(measured), interval.unwrap_or_default())
 }
 
 fn asked(row: &VerdictRow) -> Option<String> {
@@ -39,14 +29,14 @@ fn asked(row: &VerdictRow) -> Option<String> {
     Some(format!("{side} {} {}", number(requirement.threshold), requirement.unit))
 }
 
-fn badge(verdict: Verdict) -> Markup {
+fn badge(verdict: &str) -> Markup {
     let class = match verdict {
-        Verdict::Pass => "badge ok",
-        Verdict::Fail => "badge invalid",
-        Verdict::Inconclusive => "badge caution",
-        Verdict::NotApplicable | Verdict::Reference => "badge none",
+        "PASS" => "badge ok",
+        "FAIL" => "badge invalid",
+        "INCONCLUSIVE" => "badge caution",
+        _ => "badge none",
     };
-    html! { span class=(class) { (verdict.word()) } }
+    html! { span class=(class) { (verdict) } }
 }
 
 /// Every requirement with its reason and its source.
@@ -64,7 +54,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
             is_void: false,
             cells: vec![
                 Some(html! { (requirement.title) small.what { (requirement.profile) " · " (requirement.id) } }),
-                Some(badge(row.verdict)),
+                Some(badge(row.verdict.word())),
                 row.measured.map(|measured| html! { (number(measured)) " " (requirement.unit) }),
                 asked(row).map(|asked| {
                     html! { (asked)
