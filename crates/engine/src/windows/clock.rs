@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 
 /// Nanoseconds of the performance counter since this was first called.
 #[inline]
+#[expect(clippy::disallowed_methods, reason = "this is what others are to ask instead")]
 pub(crate) fn monotonic_ns() -> u64 {
     static ORIGIN: OnceLock<Instant> = OnceLock::new();
     ORIGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 /// Sleeps; the standard library has a timer of high resolution for it.
+#[expect(clippy::disallowed_methods, reason = "this is what others are to call instead")]
 pub(crate) fn sleep(duration: Duration) {
     std::thread::sleep(duration);
 }

@@ -81,8 +81,10 @@ unsafe extern "system" fn on_order(event: u32) -> i32 {
         _ => return 0,
     };
     tell(signal);
-    while ends {
-        std::thread::park();
+    if ends {
+        loop {
+            std::thread::park();
+        }
     }
     1
 }

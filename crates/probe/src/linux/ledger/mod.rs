@@ -104,6 +104,8 @@ fn answers_at_once(look: &Look, path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use results::evidence::SystemCounters;
+
     use super::*;
 
     /// A look that sees nothing.
