@@ -125,7 +125,7 @@ mod tests {
         let reading = meters.read();
         assert!(reading.process.value().is_none() && reading.devices.value().is_none());
         assert!(reading.wire.reason().is_some_and(|reason| !reason.is_empty()));
-        assert_eq!(reading.system, results::evidence::SystemCounters::default());
+        assert_eq!(reading.system, SystemCounters::default());
     }
 
     #[test]
