@@ -9,7 +9,7 @@ use engine::Engine;
 use engine::clock::Clock;
 use engine::errno::EINVAL;
 use job::{BlockSize, Direction, Job};
-use workload::{Expected, Generator, Mismatch, Op, Seal};
+use workload::{Expected, Generator, Mismatch, Op, Seal, TRIMMED};
 
 use crate::control::WorkerState;
 use crate::drive::{Account, Drive, Ended, Failure, Governor, WITHOUT_NUMBER};
@@ -75,6 +75,7 @@ impl Verification {
             }
         }
         let expected = match self.fresh && number != WITHOUT_NUMBER {
+            _ if number == TRIMMED => Expected::Zeroes,
             true => Expected::WriteOfThisRun(number),
             false => Expected::Anybody,
         };
