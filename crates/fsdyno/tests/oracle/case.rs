@@ -286,7 +286,7 @@ fn compare_phrase(phrase: &str, fio: &Ran, ours: &Ran, found: &mut Vec<String>) 
 }
 
 /// Why the machine refuses `need`, as fio finds it.
-fn refusal(need: Need) -> Option<&'static str> {
+pub(crate) fn refusal(need: Need) -> Option<&'static str> {
     let (case, reason) = match need {
         Need::IoUring => (
             line("--name=probe --ioengine=io_uring --filename=probe --rw=read --size=4k"),
