@@ -190,6 +190,18 @@ pub const DIFFERENCES: &[Difference] = &[
         "comes after so many writes",
         "a sync that was asked for is done",
     ),
+    difference(
+        "rw=randtrimwrite with offset",
+        "trims one block, then only writes (3.33)",
+        "trims each block before its write",
+        "each block was to be trimmed",
+    ),
+    difference(
+        "rw=trimwrite:-N",
+        "trims the first block for ever (3.33)",
+        "goes backwards",
+        "a job must come to its end",
+    ),
     difference("rw=trim with ioengine=vsync", "error", "trims", "the call is the same for every engine"),
     difference(
         "rw=trim of a file",
