@@ -30,6 +30,9 @@ pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
         errno::EOPNOTSUPP if op.kind == OpKind::Trim => {
             Some("the file system punches no holes, or the device discards nothing: leave trims out".to_owned())
         }
+        errno::EINVAL if op.kind == OpKind::Trim => {
+            Some("a trim begins and ends at a whole block of the device: use a bs and offset of 4k".to_owned())
+        }
         errno::EAGAIN if options.nowait => Some(
             "with nowait a transfer that would wait fails instead: leave nowait out, or count such failures with \
              ignore_error=EAGAIN"

@@ -12,8 +12,8 @@ use crate::slot::Slot;
 pub struct Completion<E> {
     /// Its slot; the buffer is the worker's again.
     pub slot: Slot<E>,
-    /// Bytes transferred (fewer than asked for at the end of the file, 0 beyond it; 0 for the syncs), or the
-    /// negated errno.
+    /// Bytes transferred (fewer than asked for at the end of the file, 0 beyond it; 0 for the syncs and for discards
+    /// that were in flight), or the negated errno.
     pub result: i64,
 }
 
@@ -28,7 +28,7 @@ impl<E> fmt::Debug for Completion<E> {
 /// What became of a queued request.
 pub enum Queued<E> {
     /// It is over already: every request of a synchronous engine, and what other engines cannot hand to the kernel
-    /// (discards; syncs where the kernel does not queue them).
+    /// (discards where the kernel does not queue them; syncs where the kernel does not queue them).
     Done(Completion<E>),
     /// It waits for [`Engine::submit`] or is already under way.
     Staged,

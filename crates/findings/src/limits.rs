@@ -226,7 +226,7 @@ pub(crate) fn mean_latency_ns(row: &Row<'_>) -> Option<f64> {
     let (count, sum) = row
         .workers
         .iter()
-        .flat_map(|worker| [&worker.directions.read.lat, &worker.directions.write.lat])
+        .flat_map(|worker| worker.directions.iter().map(|(_, direction)| &direction.lat))
         .fold((0.0, 0.0), |(count, sum), lat| {
             let own = lat.moments.count as f64;
             (count + own, sum + own * lat.moments.mean().unwrap_or(0.0))

@@ -40,6 +40,10 @@ pub struct Written {
     pub verify_kind: Option<VerifyKind>,
     /// The companions of `verify`.
     pub verify: Verify,
+    /// `num_range`.
+    pub trim_ranges: u32,
+    /// `trim_percentage` and its companions.
+    pub trims: TrimBacklog,
     /// `latency_target` (0: none) and its companions.
     pub latency_target: LatencyTarget,
     /// `steadystate` and its companions (duration 0: off).
@@ -68,6 +72,8 @@ impl Default for Written {
             priority: (None, None),
             verify_kind: None,
             verify: Verify { read_back: true, fresh: true, state_save: true, ..Verify::default() },
+            trim_ranges: 1,
+            trims: TrimBacklog { percent: 0, backlog: 0, batch: 0, read_as_zeroes: true },
             latency_target: LatencyTarget { percentile: 100.0, ..LatencyTarget::default() },
             steady_state: SteadyState {
                 iops: true,

@@ -121,7 +121,8 @@ mod tests {
         let sections = sections();
         let all = || sections.iter().flat_map(|section| &section.options);
         let words = |name: &str| all().find(|option| option.name == name).map(|option| option.words.clone()).unwrap();
-        assert!(words("rw").contains(&"randread") && !words("rw").contains(&"trim"));
+        assert!(words("rw").contains(&"randtrim"));
+        assert!(words("random_distribution").contains(&"zipf") && !words("random_distribution").contains(&"zoned"));
         assert!(words("ioengine").contains(&"io_uring") && !words("ioengine").contains(&"aio"));
         assert_eq!(words("direct"), ["0", "1"]);
         assert_eq!(words("output-format"), ["normal", "terse", "json", "json+"]);

@@ -145,7 +145,8 @@ impl Draft {
         check_rates(&job, &mut rules);
         finish_content(&mut job, &written);
         finish_windows(&mut job.reporting, &written);
-        job.verify = written.verify_kind.map(|kind| Verify { kind, ..written.verify });
+        let trims = trims_among_writes(&job, &written, &mut rules);
+        job.verify = written.verify_kind.map(|kind| Verify { kind, trims, ..written.verify });
         check_verify(&job, &mut rules);
         job.pacing.latency_target = Some(written.latency_target).filter(|target| target.target_ns > 0);
         job.reporting.steady_state = Some(written.steady_state).filter(|steady| steady.duration_ns > 0);
@@ -204,6 +205,10 @@ fn finish_pattern(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
     };
     if pattern.distribution != Distribution::Uniform {
         pattern.random_map = false;
+    }
+    if pattern.access.trims && written.trim_ranges > 1 {
+        let text = format!("fio: can't use multiple ranges with IO engine {}", job.submission.engine.name());
+        rules.refuse("num_range", text, "leave num_range out: each trim is one range");
     }
     finish_alignment(pattern, written, rules);
     if pattern.unaligned_sizes && job.submission.direct {
@@ -314,6 +319,20 @@ fn finish_content(job: &mut Job, written: &Written) {
     if content.zero || content.refill || content.pattern.is_some() {
         content.scramble = false;
     }
+}
+
+/// Without `verify`, writes and a backlog `trim_percentage` trims nothing, as in fio.
+fn trims_among_writes(job: &Job, written: &Written, rules: &mut Rules<'_>) -> Option<TrimBacklog> {
+    let trims = written.trims;
+    if trims.percent == 0 || job.pattern.access.trims {
+        return None;
+    }
+    if trims.backlog > 0 && written.verify_kind.is_some() && job.pattern.access.writes {
+        return Some(trims);
+    }
+    let text = "trim_percentage trims nothing: it needs trim_backlog, verify, and a job that writes";
+    rules.warn(WarningCode::WithoutEffect, "trim_percentage", text);
+    None
 }
 
 /// What `verify` needs to find anything.

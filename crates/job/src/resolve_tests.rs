@@ -133,7 +133,31 @@ fn access_modifiers() {
     let identical = job("--rw_sequencer=identical --rw=randread:8").pattern;
     assert!(identical.identical && identical.access.random);
     assert!(refused("--rw=randread:-1").contains("cannot be negative"));
-    assert!(refused("--rw=trim").contains("fio: rw=trim is not supported yet"));
+}
+
+#[test]
+fn a_trim_is_one_range() {
+    assert!(job("--rw=randtrim --num_range=1").pattern.access.trims);
+    assert!(job("--rw=write --num_range=4").pattern.access.writes);
+    let message = refused("--rw=trim --num_range=4");
+    assert!(message.contains("fio: can't use multiple ranges with IO engine psync"), "{message}");
+}
+
+#[test]
+fn trims_among_writes_need_a_backlog_and_something_to_verify() {
+    let trims = |words: &str| job(words).verify.and_then(|verify| verify.trims);
+    let whole = "--rw=write --verify=crc32c --trim_percentage=50 --trim_backlog=4";
+    let expected = TrimBacklog { percent: 50, backlog: 4, batch: 0, read_as_zeroes: true };
+    assert_eq!(trims(whole), Some(expected));
+    assert_eq!(codes(whole), []);
+    for words in [
+        "--rw=write --verify=crc32c --trim_percentage=50",
+        "--rw=write --trim_percentage=50 --trim_backlog=4",
+        "--rw=read --verify=crc32c --trim_percentage=50 --trim_backlog=4",
+    ] {
+        assert_eq!(trims(words), None);
+        assert_eq!(codes(words), [WarningCode::WithoutEffect], "{words}");
+    }
 }
 
 #[test]

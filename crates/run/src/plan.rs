@@ -225,6 +225,7 @@ impl Planning<'_> {
             starts_over: job.extent.io_size.is_some(),
             pass_bytes: planned.pass_bytes,
             verified: job.verify.is_some(),
+            trims: job.verify.as_ref().and_then(|verify| verify.trims),
             loops: job.extent.loops.max(1),
             time_based: job.extent.time_based,
             number_ios: job.extent.number_ios,
@@ -234,7 +235,7 @@ impl Planning<'_> {
             seed,
         };
         if refused.is_none() {
-            refused = self.refuse_device(job, &planned.files);
+            refused = self.refuse_device(job, &planned.files).or_else(|| verify::refuse_trims(job, &workload));
         }
         self.plan.workers.push(WorkerPlan {
             job: Arc::clone(job),
@@ -256,14 +257,16 @@ impl Planning<'_> {
 
     /// A device in use is changed only when the user says so.
     fn refuse_device(&self, job: &Job, files: &[PlannedFile]) -> Option<Refusal> {
-        if !job.pattern.access.modifies() || job.files.allow_mounted_write || job.submission.engine.is_diskless() {
+        let access = job.pattern.access;
+        if !access.modifies() || job.files.allow_mounted_write || job.submission.engine.is_diskless() {
             return None;
         }
         files.iter().find_map(|file| {
             let reason = self.facts.path(&file.path)?.device_use.as_ref()?.reason()?;
+            let (change, changes) = if access.writes { ("write to", "writes") } else { ("trim", "trims") };
             let message = format!(
-                "fio: {path} {reason}; refusing to write to it. Next step: unmount it or use another file; \
-                 --allow_mounted_write=1 writes anyway",
+                "fio: {path} {reason}; refusing to {change} it. Next step: unmount it or use another file; \
+                 --allow_mounted_write=1 {changes} anyway",
                 path = file.path.display()
             );
             Some(Refusal { code: EBUSY, function: "mounted device", message })

@@ -90,6 +90,8 @@ struct Lane {
     lost: u64,
     short: u64,
     dropped: u64,
+    /// Its requests are over when they are queued: they have no submission latency.
+    at_once: bool,
     clat: Option<Distributed>,
     /// Total latency; only kept apart from clat where a submission latency exists.
     lat: Sums,
@@ -168,6 +170,7 @@ impl Recorder {
             completed: 0,
             short: 0,
             dropped: 0,
+            at_once: false,
             clat: used.then(Distributed::new),
             lat: Sums::EMPTY,
             slat: Sums::EMPTY,
@@ -193,6 +196,11 @@ impl Recorder {
     pub(crate) fn issued(&mut self, direction: Direction, in_flight: usize) {
         self.lanes[direction as usize].issued += 1;
         self.depths[in_flight] += 1;
+    }
+
+    /// Requests of this direction are over when they are queued, whatever others do.
+    pub(crate) fn done_at_once(&mut self, direction: Direction) {
+        self.lanes[direction as usize].at_once = true;
     }
 
     /// An I/O ended without transferring what it should.
@@ -306,13 +314,11 @@ impl Recorder {
         self.lanes[direction as usize].completed
     }
 
-    /// Completion latencies of reads and writes so far, by quarter octave.
+    /// Completion latencies so far, by quarter octave.
     pub(crate) fn latency_classes(&self) -> Box<[u64; CLASSES]> {
         let mut classes = Box::new([0; CLASSES]);
-        for lane in &self.lanes[..Direction::Trim as usize] {
-            if let Some(clat) = &lane.clat {
-                clat.cells.add_to(&mut classes[..], class_of);
-            }
+        for clat in self.lanes.iter().filter_map(|lane| lane.clat.as_ref()) {
+            clat.cells.add_to(&mut classes[..], class_of);
         }
         classes
     }
@@ -470,7 +476,11 @@ impl Recorder {
             short_ios: lane.short,
             dropped_ios: lane.dropped,
             runtime_ms: if lane.bytes > 0 { runtime_ms } else { 0 },
-            slat: if exact && shown.slat && self.kept.submission { with(&lane.slat, &lane.slat_cells) } else { none() },
+            slat: if exact && shown.slat && self.kept.submission && !lane.at_once {
+                with(&lane.slat, &lane.slat_cells)
+            } else {
+                none()
+            },
             clat: if exact && shown.clat { clat_of(lane) } else { none() },
             lat: if exact && shown.lat { lat } else { none() },
             response: lane.response.as_ref().filter(|_| exact).map(Distributed::latency),

@@ -10,7 +10,7 @@ use engine::clock::Clock;
 use engine::errno::EINVAL;
 use job::{BlockSize, Direction, Job};
 use results::{Note, Severity};
-use workload::{Expected, Generator, Mismatch, Op, Seal};
+use workload::{Expected, Generator, Mismatch, Op, Seal, TRIMMED};
 
 use crate::control::WorkerState;
 use crate::drive::{Account, Drive, Ended, Failure, Governor, WITHOUT_NUMBER};
@@ -76,6 +76,7 @@ impl Verification {
             }
         }
         let expected = match self.fresh && number != WITHOUT_NUMBER {
+            _ if number == TRIMMED => Expected::Zeroes,
             true => Expected::WriteOfThisRun(number),
             false => Expected::Anybody,
         };

@@ -186,6 +186,7 @@ fn engine_setup<'files>(plan: &WorkerPlan, files: &'files [OpenFile], clock: Rea
         memory_align: submission.memory_align,
         memory: submission.memory.clone(),
         sync_range_flags: plan.job.durability.sync_file_range.map_or(0, |(flags, _)| flags),
+        discards_alone: !plan.job.pattern.access.writes,
         advice: advice(plan).unwrap_or(Advice::Normal),
         options: submission.engine_options.clone(),
         clock,
@@ -311,7 +312,7 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
         syncs: durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.sync_file_range.is_some(),
     };
     let reads = access.reads || verification::reads_back(job);
-    let used = PerDirection { read: reads, write: access.writes, trim: access.trims };
+    let used = PerDirection { read: reads, write: access.writes, trim: access.trims || plan.workload.trims.is_some() };
     Recorder::new(used, kept, plan.queueing.depth)
 }
 

@@ -11,6 +11,7 @@ use crate::pacing::Deadlines;
 use crate::place::Placement;
 use crate::random::{Seeds, Slot};
 use crate::service::Service;
+use crate::trims::Trims;
 use crate::workload::{DirectionMix, Workload};
 
 /// One request at a time, in every way the language has.
@@ -22,8 +23,7 @@ pub(crate) struct General {
     syncs: Syncs,
     extent: Extent,
     repeats: bool,
-    /// `trimwrite`: the write that follows its trim.
-    trimmed: Option<Op>,
+    trims: Option<Trims>,
     /// Made, but held back behind a pass.
     held: Option<Op>,
     /// A range started over before the last request made.
@@ -52,10 +52,10 @@ impl Chooser {
         }
     }
 
-    fn choose(&mut self) -> Direction {
+    fn choose(&mut self, placement: &Placement, file: usize) -> Direction {
         match self {
             Chooser::Only(direction) => *direction,
-            Chooser::TrimThenWrite => Direction::Trim,
+            Chooser::TrimThenWrite => placement.next_of_pair(file),
             Chooser::Mixed(mix, second, deadlines) => {
                 let drawn = mix.choose();
                 let chosen = deadlines.as_ref().map_or(drawn, |deadlines| deadlines.first_due(drawn));
@@ -100,7 +100,7 @@ impl General {
             syncs: Syncs::new(&workload.durability, workload.files.len()),
             extent: Extent::new(workload),
             repeats: matches!(workload.pattern.seed, Seed::Fixed(_)),
-            trimmed: None,
+            trims: Trims::new(workload, &seeds),
             held: None,
             passed: false,
         }
@@ -127,8 +127,8 @@ impl General {
     /// The next request; `None` at the end.
     fn step(&mut self) -> Option<Op> {
         loop {
-            if let Some(write) = self.trimmed.take() {
-                return Some(self.issue(Direction::Write, write));
+            if let Some(trim) = self.trims.as_mut().and_then(Trims::due) {
+                return Some(trim);
             }
             if self.extent.is_over() {
                 return None;
@@ -158,17 +158,13 @@ impl General {
         loop {
             let files = &self.placement.files;
             let file = self.service.choose(files.len(), |file| files[file].done)?;
-            let direction = self.chooser.choose();
+            let direction = self.chooser.choose(&self.placement, file);
             let Some(spot) = self.placement.place(file, direction) else {
                 self.placement.files[file].done = true;
                 continue;
             };
             self.passed |= spot.wrapped;
             let op = Op { offset: spot.offset, length: spot.length, file: file as u32, kind: kind_of(direction) };
-            if matches!(self.chooser, Chooser::TrimThenWrite) {
-                self.trimmed = Some(Op { kind: OpKind::Write, ..op });
-                return Some(op);
-            }
             return Some(self.issue(direction, op));
         }
     }
@@ -178,6 +174,9 @@ impl General {
         self.chooser.issue(direction, op.length);
         if op.kind == OpKind::Write {
             self.syncs.wrote(&op);
+        }
+        if let Some(trims) = &mut self.trims {
+            trims.issued(&op);
         }
         op
     }

@@ -14,6 +14,7 @@ use crate::place::permutation_seed;
 use crate::plain::{Directions, Order, Plain};
 use crate::random::{Seeds, Slot, Tausworthe};
 use crate::replay::Replay;
+use crate::trims::Marks;
 use crate::workload::{DirectionMix, Workload, WorkloadError};
 
 /// What [`Generator::refill`] did.
@@ -56,14 +57,16 @@ impl Generator {
 
     /// The first `writes` writes of the workload once more, as reads without a pace, but for those at the files and
     /// offsets in `failed`. Of writes to one place within a loop only the newest is read.
-    /// [`Block::numbers`] says which write each of them reads.
+    /// [`Block::numbers`] says which write each of them reads, or [`TRIMMED`](crate::TRIMMED).
     pub fn replay(workload: &Workload, writes: u64, failed: Vec<(u32, u64)>) -> Result<Generator, WorkloadError> {
         let again = Generator { pacer: None, ..Generator::new(workload)? };
         let newest = match Newest::of(workload) {
             Overwriting::Counted(newest) => Some(newest),
             Overwriting::Never | Overwriting::TooMuch => None,
         };
-        let replay = Replay::new(again, writes, newest, !workload.starts_over, failed);
+        let marks = Marks::new(workload, &Seeds::new(workload.seed, workload.thread_number));
+        let trimmed = marks.zip(workload.trims).map(|(marks, trims)| (marks, trims.read_as_zeroes));
+        let replay = Replay::new(again, writes, newest, !workload.starts_over, failed, trimmed);
         Ok(Generator { source: Source::Replay(Box::new(replay)), pacer: None })
     }
 
@@ -144,6 +147,7 @@ fn plain_size(workload: &Workload) -> Option<u32> {
         || pattern.access.random && pattern.block_align.is_some()
         || pattern.access.random && workload.directions().any(|direction| pattern.random_percent[direction] < 100)
         || Syncs::asked_for(&workload.durability)
+        || workload.trims.is_some()
         || matches!(workload.direction_mix(), DirectionMix::Mixed(_, second) if two_rates(second));
     (!rare).then_some(size)
 }

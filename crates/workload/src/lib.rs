@@ -29,12 +29,13 @@ mod replay;
 mod service;
 mod sizes;
 mod spread;
+mod trims;
 mod verify;
 mod workload;
 
 pub use content::Content;
 pub use file_sizes::FileSizes;
 pub use generator::{Generator, Refill};
-pub use op::{BLOCK_OPS, Block, Op, OpKind};
+pub use op::{BLOCK_OPS, Block, Op, OpKind, TRIMMED};
 pub use verify::{Expected, Mismatch, Seal};
 pub use workload::{FileRange, Workload, WorkloadError};

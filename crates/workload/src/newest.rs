@@ -72,7 +72,7 @@ impl Newest {
 }
 
 /// Whether a pass may write to a place more than once.
-fn writes_over(workload: &Workload) -> bool {
+pub(crate) fn writes_over(workload: &Workload) -> bool {
     let pattern = &workload.pattern;
     if workload.starts_over || pattern.modifier.is_some() {
         return true;

@@ -47,6 +47,9 @@ const _: () = assert!(std::mem::size_of::<Op>() == 24);
 /// Requests per block.
 pub const BLOCK_OPS: usize = 64;
 
+/// Stands in [`Block::numbers`] for a write whose block was trimmed afterwards.
+pub const TRIMMED: u64 = u64::MAX - 1;
+
 /// A block of requests, made ahead of their submission.
 #[derive(Clone, Debug)]
 pub struct Block {

@@ -8,7 +8,7 @@ use crate::permutation::Permutation;
 use crate::random::{Seeds, Slot, Stream};
 use crate::sizes::Sizes;
 use crate::spread::{Ranks, Zones};
-use crate::workload::{FileRange, Workload};
+use crate::workload::{DirectionMix, FileRange, Workload};
 
 /// One file and how far its requests are.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct File {
     last_start: PerDirection<u64>,
     cover: Cover,
     ranks: Option<Ranks>,
+    /// `trimwrite`: the last request was a trim.
+    trimmed: bool,
     /// No further request fits, until the files start over.
     pub(crate) done: bool,
 }
@@ -67,6 +69,7 @@ impl File {
             last_start: PerDirection::default(),
             cover: Cover::None,
             ranks: None,
+            trimmed: false,
             done: false,
         }
     }
@@ -74,6 +77,7 @@ impl File {
     fn rewind(&mut self) {
         self.position = PerDirection::default();
         self.last_start = PerDirection::default();
+        self.trimmed = false;
     }
 }
 
@@ -93,6 +97,8 @@ pub(crate) struct Spot {
 pub(crate) struct Placement {
     pub(crate) files: Vec<File>,
     random: bool,
+    /// `randtrimwrite`: a write goes where the trim before it went.
+    writes_follow: bool,
     time_based: bool,
     sizes_by_sequence: bool,
     identical: bool,
@@ -126,7 +132,12 @@ impl Placement {
         let pattern = &workload.pattern;
         let wide = pattern.generator == Some(RandomGenerator::Tausworthe64);
         let sizes = per_direction(|direction| {
-            let drawn_as = if workload.verified && direction == Direction::Write { Direction::Read } else { direction };
+            let pairs = workload.direction_mix() == DirectionMix::TrimThenWrite;
+            let drawn_as = match direction {
+                Direction::Write if workload.verified => Direction::Read,
+                Direction::Trim if pairs => Direction::Write,
+                direction => direction,
+            };
             let seed = seeds.of_sizes(drawn_as);
             Sizes::new(&pattern.block_size[direction], pattern.unaligned_sizes, seed, wide)
         });
@@ -135,6 +146,7 @@ impl Placement {
         let mut placement = Placement {
             files: workload.files.iter().map(File::new).collect(),
             random,
+            writes_follow: random && workload.direction_mix() == DirectionMix::TrimThenWrite,
             time_based: workload.time_based,
             sizes_by_sequence: pattern.sizes_by_sequence,
             identical: pattern.identical,
@@ -161,7 +173,8 @@ impl Placement {
     fn units(&self, workload: &Workload) -> PerDirection<u64> {
         let smallest = |direction| u64::from(self.sizes[self.sized_as(direction, true)].min());
         if workload.covers_each_block_once() {
-            return PerDirection::all(workload.directions().map(smallest).min().unwrap_or(1));
+            let drawn = workload.directions().filter(|direction| !self.writes_follow || *direction == Direction::Trim);
+            return PerDirection::all(drawn.map(smallest).min().unwrap_or(1));
         }
         per_direction(|direction| workload.pattern.block_align.map_or(smallest(direction), |align| align[direction]))
     }
@@ -216,8 +229,18 @@ impl Placement {
         }
     }
 
+    /// `trimwrite`: a write follows each trim, and a trim comes next when both have begun at the same place.
+    pub(crate) fn next_of_pair(&self, file: usize) -> Direction {
+        let file = &self.files[file];
+        let even = !file.trimmed && file.last_start.trim == file.last_start.write;
+        if even { Direction::Trim } else { Direction::Write }
+    }
+
     /// Where the next request of this direction goes in this file; `None` when nothing fits any more.
     pub(crate) fn place(&mut self, file: usize, direction: Direction) -> Option<Spot> {
+        if self.writes_follow && direction == Direction::Write {
+            return Some(self.follow(file));
+        }
         let found = self.find(file, direction)?;
         let sizes = &mut self.sizes[sized_as(self.sizes_by_sequence, direction, found.random)];
         let file = &mut self.files[file];
@@ -238,7 +261,17 @@ impl Placement {
         length = length.min(remaining.min(u64::from(u32::MAX)) as u32);
         file.last_start[direction] = found.offset;
         file.position[direction] = found.offset + u64::from(length);
+        file.trimmed = direction == Direction::Trim;
         Some(Spot { offset: file.start + found.offset, length, wrapped: found.wrapped })
+    }
+
+    /// The place of the last trim, for its write.
+    fn follow(&mut self, file: usize) -> Spot {
+        let file = &mut self.files[file];
+        (file.last_start.write, file.position.write) = (file.last_start.trim, file.position.trim);
+        file.trimmed = false;
+        let length = (file.position.write - file.last_start.write) as u32;
+        Spot { offset: file.start + file.last_start.write, length, wrapped: false }
     }
 
     fn find(&mut self, file: usize, direction: Direction) -> Option<Found> {

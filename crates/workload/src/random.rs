@@ -16,6 +16,8 @@ pub(crate) enum Slot {
     Offset = 6,
     /// Sizes of files.
     FileSize = 7,
+    /// Which written blocks are trimmed.
+    Marks = 8,
     /// Random or sequential: a stream per direction, all from one seed.
     Order = 10,
     /// Gaps between arrivals.
@@ -183,6 +185,14 @@ impl Stream {
     /// Uniform in 1..=100.
     pub(crate) fn percent(&mut self) -> u32 {
         1 + self.below(100) as u32
+    }
+
+    /// Whether a draw lies within this share of all numbers, as fio rounds it.
+    pub(crate) fn within(&mut self, percent: u32) -> bool {
+        match self {
+            Stream::Narrow(stream) => stream.draw() <= u32::MAX / 100 * percent,
+            Stream::Wide(stream) => stream.draw() <= u64::MAX / 100 * u64::from(percent),
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::generator::{Generator, Refill};
 use crate::newest::Newest;
-use crate::op::{BLOCK_OPS, Block, Op, OpKind};
+use crate::op::{BLOCK_OPS, Block, Op, OpKind, TRIMMED};
+use crate::trims::Marks;
 
 /// Walks the same requests again and keeps the writes, of each place the newest.
 #[derive(Clone, Debug)]
@@ -14,8 +15,28 @@ pub(crate) struct Replay {
     pass_by_pass: bool,
     /// The pass that is read back was counted.
     counted: bool,
+    /// Which of the writes were trimmed afterwards.
+    trimmed: Option<Trimmed>,
     /// File and offset of writes that failed, in order: what is there now is not known.
     failed: Vec<(u32, u64)>,
+}
+
+/// The marked writes are trimmed in their order: what counts is how many trims there were.
+#[derive(Clone, Debug)]
+struct Trimmed {
+    marks: Marks,
+    /// Trims of writes that are still to be replayed.
+    left: u64,
+    read_as_zeroes: bool,
+}
+
+impl Trimmed {
+    /// Whether the next write was trimmed.
+    fn next(&mut self) -> bool {
+        let trimmed = self.marks.next() && self.left > 0;
+        self.left -= u64::from(trimmed);
+        trimmed
+    }
 }
 
 /// The requests of a generator, one after the other.
@@ -27,6 +48,8 @@ struct Walk {
     next: usize,
     /// Number of the next write.
     number: u64,
+    /// Trims so far.
+    trims: u64,
     /// Stop before the write of this number.
     end: u64,
 }
@@ -47,10 +70,16 @@ impl Replay {
         newest: Option<Newest>,
         pass_by_pass: bool,
         mut failed: Vec<(u32, u64)>,
+        marks: Option<(Marks, bool)>,
     ) -> Replay {
         failed.sort_unstable();
-        let writes = Walk { generator, made: Block::new(), next: 0, number: 0, end };
-        Replay { writes, newest, pass_by_pass, counted: false, failed }
+        let writes = Walk { generator, made: Block::new(), next: 0, number: 0, trims: 0, end };
+        let trimmed = marks.map(|(marks, read_as_zeroes)| {
+            let mut ahead = writes.clone();
+            while !matches!(ahead.step(), Step::Done) {}
+            Trimmed { marks, left: ahead.trims, read_as_zeroes }
+        });
+        Replay { writes, newest, pass_by_pass, counted: false, trimmed, failed }
     }
 
     pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
@@ -67,12 +96,16 @@ impl Replay {
                 }
                 Step::Done => break,
             };
+            let trimmed = self.trimmed.as_mut().is_some_and(Trimmed::next);
+            if trimmed && self.trimmed.as_ref().is_some_and(|trimmed| !trimmed.read_as_zeroes) {
+                continue;
+            }
             let is_newest = self.newest.as_mut().is_none_or(|newest| newest.is_newest(&write));
             if !is_newest || self.failed.binary_search(&(write.file, write.offset)).is_ok() {
                 continue;
             }
             block.ops[block.len] = Op { kind: OpKind::Read, ..write };
-            numbers[block.len] = number;
+            numbers[block.len] = if trimmed { TRIMMED } else { number };
             block.len += 1;
         }
         if block.len > 0 { Refill::Ops } else { Refill::Done }
@@ -95,7 +128,7 @@ impl Replay {
 
 impl Walk {
     fn step(&mut self) -> Step {
-        while self.number < self.end {
+        loop {
             if self.next == self.made.len {
                 self.next = 0;
                 match self.generator.refill(&mut self.made) {
@@ -105,12 +138,15 @@ impl Walk {
                 }
             }
             let op = self.made.ops[self.next];
+            if op.kind == OpKind::Write && self.number == self.end {
+                return Step::Done;
+            }
             self.next += 1;
             if op.kind == OpKind::Write {
                 self.number += 1;
                 return Step::Write(op, self.number - 1);
             }
+            self.trims += u64::from(op.kind == OpKind::Trim);
         }
-        Step::Done
     }
 }

@@ -41,6 +41,8 @@ pub enum Expected {
     WriteOfThisRun(u64),
     /// Whoever wrote it.
     Anybody,
+    /// Nobody: it was trimmed.
+    Zeroes,
 }
 
 /// What is wrong with a block.
@@ -63,6 +65,7 @@ enum Fault {
     HeaderCrc { found: u32, calculated: u32 },
     Digest { on_disk: Vec<u8>, calculated: Vec<u8>, kind_on_disk: u16 },
     Pattern { at: usize, found: u8, wanted: u8 },
+    NotZero { at: usize },
 }
 
 impl Seal {
@@ -147,6 +150,7 @@ impl Seal {
     /// Checks what was read. The buffer may come back changed.
     pub fn check(&self, buffer: &mut [u8], offset: u64, expected: Expected) -> Result<(), Mismatch> {
         match self.kind {
+            _ if expected == Expected::Zeroes => self.check_zeroes(buffer, offset),
             VerifyKind::Null => Ok(()),
             VerifyKind::Pattern => self.check_pattern(buffer, offset),
             _ => {
@@ -155,6 +159,12 @@ impl Seal {
                 intervals.try_for_each(|(chunk, offset)| self.check_interval(chunk, offset, expected))
             }
         }
+    }
+
+    fn check_zeroes(&self, buffer: &[u8], offset: u64) -> Result<(), Mismatch> {
+        buffer.iter().position(|byte| *byte != 0).map_or(Ok(()), |at| {
+            Err(Mismatch { offset, length: buffer.len() as u32, kind: self.kind, fault: Fault::NotZero { at } })
+        })
     }
 
     fn check_pattern(&self, buffer: &[u8], offset: u64) -> Result<(), Mismatch> {
@@ -279,6 +289,10 @@ impl Mismatch {
                     }
                 }
             }
+            Fault::NotZero { at } => format!(
+                "verify failed for zeroed data at file {file} offset {offset}, length {length}, block offset {at}\n       \
+                 the device does not read zeroes from trimmed blocks: trim_verify_zero=0 leaves them out"
+            ),
             Fault::Pattern { at, found, wanted } => {
                 let bits = (found ^ wanted).count_ones();
                 format!(

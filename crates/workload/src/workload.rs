@@ -1,7 +1,8 @@
 //! What one worker is to do: plain data, made by the planner.
 
-use job::{Direction, Distribution, Durability, FileService, Pacing, Pattern, RandomGenerator};
+use job::{Direction, Distribution, Durability, FileService, Pacing, Pattern, RandomGenerator, TrimBacklog};
 
+use crate::newest::writes_over;
 use crate::permutation::BLOCKS_MAX;
 
 /// The most blocks of all files whose use is remembered one by one: 8 GiB of memory, asked for lazily.
@@ -48,6 +49,8 @@ pub struct Workload {
     pub pass_bytes: Option<u64>,
     /// Blocks are verified: writes draw their sizes as reads do, so that a job that reads later meets the same blocks.
     pub verified: bool,
+    /// Trims among the writes that are verified.
+    pub trims: Option<TrimBacklog>,
     /// Repetitions, 1 and up.
     pub loops: u32,
     /// Starts over for ever; the runtime ends the job. Neither `bytes` nor `number_ios` does.
@@ -109,6 +112,11 @@ impl Workload {
             (false, _, _) | (true, true, 0) => DirectionMix::Only(second),
             (true, true, percent) => DirectionMix::Mixed(percent, second),
         }
+    }
+
+    /// Whether a block may be written more than once before all is read back.
+    pub fn writes_again(&self) -> bool {
+        self.loops > 1 || self.time_based || writes_over(self)
     }
 
     /// The directions that can occur.

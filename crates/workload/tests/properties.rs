@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use job::{
     Access, BlockSize, Direction, Distribution, Durability, FileService, Pacing, Pattern, PerDirection,
-    RandomGenerator, Seed,
+    RandomGenerator, Seed, TrimBacklog,
 };
 use proptest::prelude::*;
-use workload::{Block, FileRange, Generator, Op, OpKind, Refill, Workload, WorkloadError};
+use workload::{Block, FileRange, Generator, Op, OpKind, Refill, TRIMMED, Workload, WorkloadError};
 
 fn access(random: bool, reads: bool, writes: bool) -> Access {
     Access { random, reads, writes, trims: false }
@@ -26,6 +26,7 @@ fn workload(start: u64, length: u64) -> Workload {
         loops: 1,
         time_based: false,
         number_ios: 0,
+        trims: None,
         durability: Durability::default(),
         pacing: Pacing::default(),
         thread_number: 1,
@@ -386,6 +387,29 @@ fn a_replay_reads_each_write_once_in_its_order() {
             let failed = expected[5].1.offset;
             let rest: Vec<_> = expected.into_iter().filter(|(_, op)| op.offset != failed).collect();
             assert_eq!(replayed(&workload, u64::MAX, vec![(7, 0), (0, failed)]), rest, "case {case}");
+        }
+    }
+}
+
+#[test]
+fn a_replay_knows_which_blocks_were_trimmed() {
+    for (reads, percent, backlog, batch) in [(false, 50, 4, 0), (false, 100, 2, 1), (true, 30, 7, 20)] {
+        for read_as_zeroes in [true, false] {
+            let mut workload = workload(1 << 20, 2 << 20);
+            workload.pattern.access = access(true, reads, true);
+            workload.trims = Some(TrimBacklog { percent, backlog, batch, read_as_zeroes });
+            let made = passes(&workload, usize::MAX).concat();
+            let trimmed = |write: &Op| made.contains(&Op { kind: OpKind::Trim, ..*write });
+            let writes = made.iter().filter(|op| op.kind == OpKind::Write);
+            let numbered = (0..).zip(writes).filter(|(_, write)| read_as_zeroes || !trimmed(write));
+            let expected: Vec<(u64, Op)> = numbered
+                .map(|(number, write)| {
+                    (if trimmed(write) { TRIMMED } else { number }, Op { kind: OpKind::Read, ..*write })
+                })
+                .collect();
+            let trims = made.iter().filter(|op| op.kind == OpKind::Trim).count();
+            assert!(trims > 50, "{trims} trims");
+            assert_eq!(replayed(&workload, u64::MAX, Vec::new()), expected);
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::buffers::Arena;
 use crate::clock::{Clock, RealClock};
 use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
-use crate::files::OpenFile;
+use crate::files::{FileKind, OpenFile};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
 
@@ -49,6 +49,8 @@ pub(crate) struct Uring<'a> {
     arena: ManuallyDrop<Arena>,
     clock: RealClock,
     sync_range_flags: u32,
+    /// Discards go through the ring too.
+    queued_discards: bool,
     /// Completions are polled for.
     polled: bool,
     submission_thread: bool,
@@ -119,6 +121,7 @@ impl<'a> Uring<'a> {
             arena: ManuallyDrop::new(arena),
             clock: setup.clock,
             sync_range_flags: setup.sync_range_flags,
+            queued_discards: queues_discards(setup),
             ways,
             polled: options.hipri,
             submission_thread: options.sqthread_poll,
@@ -181,6 +184,16 @@ impl<'a> Uring<'a> {
             _ => opcode::Fsync::new(file).build(),
         };
         entry.flags(self.entry_flags)
+    }
+
+    /// The entry of a discard: a command of the block layer.
+    fn discard_entry(&self, op: &Op) -> squeue::Entry {
+        const BLOCK_URING_CMD_DISCARD: u32 = 0x1200;
+        let mut length = [0; 16];
+        length[..8].copy_from_slice(&u64::from(op.length).to_ne_bytes());
+        let file = types::Fd(self.file_names[op.file as usize]);
+        let command = opcode::UringCmd16::new(file, BLOCK_URING_CMD_DISCARD);
+        command.addr(Some(op.offset)).cmd(length).build().flags(self.entry_flags)
     }
 
     /// io_uring_enter for what is staged. Answers how many requests were taken.
@@ -319,7 +332,8 @@ impl Engine for Uring<'_> {
         let entry = match op.kind {
             OpKind::Read | OpKind::Write => self.transfer_entry(slot.index(), op, done),
             OpKind::Sync | OpKind::DataSync | OpKind::SyncRange if !self.polled => self.sync_entry(op),
-            // The kernel queues no discards of files, and a polled ring no syncs: carried out here and now.
+            OpKind::Trim if self.queued_discards => self.discard_entry(op),
+            // A polled ring takes no syncs, an older kernel no discards: carried out here and now.
             OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::Trim => {
                 let result = control::perform(self.targets[op.file as usize], op, done, self.sync_range_flags);
                 return Queued::Done(Completion { slot, result });
@@ -460,6 +474,15 @@ fn transfer(setup: &EngineSetup<'_>, arena: &Arena, ring: &IoUring) -> Result<Tr
 /// Whether every file is open for direct I/O.
 fn all_direct(setup: &EngineSetup<'_>) -> bool {
     !setup.files.is_empty() && setup.files.iter().all(|file| file.mode().direct)
+}
+
+/// Whether this kernel (6.12 and later) takes discards of these files through the ring.
+fn queues_discards(setup: &EngineSetup<'_>) -> bool {
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+    let kernel = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let devices = setup.files.iter().all(|file| file.kind() == FileKind::BlockDevice);
+    setup.discards_alone && devices && kernel >= (6, 12) && !setup.options.hipri
 }
 
 fn ways(savings: ring::Savings, registered: bool, transfer: &Transfer) -> Vec<&'static str> {

@@ -80,6 +80,7 @@ impl TestFile {
             memory_align: 0,
             memory: Memory::Anonymous,
             sync_range_flags: 2,
+            discards_alone: true,
             advice: Advice::Random,
             options: spec.options.clone(),
             clock: RealClock::shared(),

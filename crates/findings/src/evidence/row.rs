@@ -4,7 +4,7 @@ use std::path::Path;
 
 use job::EngineName;
 use results::evidence::{Storage, StorageClass};
-use results::{Access, DirectionRecord, JobRecord, Latency, Node, Transfer};
+use results::{Access, Direction, DirectionRecord, JobRecord, Latency, Node, Transfer};
 
 /// A run shorter than this cannot be judged by its counters: a sampler's look is some ms off.
 const JUDGEABLE_MS: u64 = 200;
@@ -186,25 +186,26 @@ impl<'r> Row<'r> {
         self.first().plan.paced || self.first().setup.latency_target_ns > 0
     }
 
-    fn directions(&self, direction: Transfer) -> impl Iterator<Item = &'r DirectionRecord> {
-        self.workers.iter().map(move |worker| &worker.directions[direction.into()])
+    fn directions(&self) -> impl Iterator<Item = (Direction, &'r DirectionRecord)> {
+        self.workers.iter().flat_map(|worker| worker.directions.iter())
     }
 
     pub(crate) fn done(&self, direction: Transfer) -> Done {
-        self.directions(direction).fold(Done::default(), |sum, one| Done {
+        let of_it = self.directions().filter(|(other, _)| *other == direction.into());
+        of_it.map(|(_, one)| one).fold(Done::default(), |sum, one| Done {
             bytes: sum.bytes.saturating_add(one.bytes),
             ios: sum.ios.saturating_add(one.ios),
             runtime_ms: sum.runtime_ms.max(one.runtime_ms),
         })
     }
 
-    /// Reads and writes.
+    /// Reads, writes and trims.
     pub(crate) fn ios(&self) -> u64 {
-        self.done(Transfer::Read).ios.saturating_add(self.done(Transfer::Write).ios)
+        self.directions().fold(0, |sum, (_, one)| one.ios.saturating_add(sum))
     }
 
     pub(crate) fn runtime_ms(&self) -> u64 {
-        self.done(Transfer::Read).runtime_ms.max(self.done(Transfer::Write).runtime_ms)
+        self.directions().map(|(_, one)| one.runtime_ms).max().unwrap_or(0)
     }
 
     /// Long enough and enough of it for its counters to mean something, and without an error.
@@ -233,7 +234,7 @@ impl<'r> Row<'r> {
         Some(spans.iter().fold(0u64, |sum, (_, _, bytes)| sum.saturating_add(*bytes)))
     }
 
-    /// Mean time to submit a request, reads and writes, ns; `None`: not kept.
+    /// Mean time to submit a request of any direction, ns; `None`: not kept.
     pub(crate) fn slat_ns(&self) -> Option<f64> {
         self.mean_ns(|direction| &direction.slat)
     }
@@ -245,7 +246,7 @@ impl<'r> Row<'r> {
 
     fn mean_ns(&self, latency: impl Fn(&DirectionRecord) -> &Latency) -> Option<f64> {
         let (mut sum, mut count) = (0.0, 0.0);
-        for direction in self.directions(Transfer::Read).chain(self.directions(Transfer::Write)) {
+        for (_, direction) in self.directions() {
             let moments = &latency(direction).moments;
             // In floating point, as a record from elsewhere may hold any number.
             sum += moments.sum as f64;
@@ -254,7 +255,7 @@ impl<'r> Row<'r> {
         (count > 0.0).then_some(sum / count)
     }
 
-    /// Bytes per second through the run, both directions and all workers, as long as all have values.
+    /// Bytes per second through the run, all directions and workers, as long as all have values.
     pub(crate) fn rates(&self) -> Rates {
         let series: Vec<Vec<f64>> = self.workers.iter().map(|worker| worker_rates(worker)).collect();
         let seconds = series.iter().map(Vec::len).min().unwrap_or(0);
@@ -274,8 +275,8 @@ pub(crate) struct Rates {
 
 /// Bytes per second of each whole second of one worker.
 fn worker_rates(worker: &JobRecord) -> Vec<f64> {
-    let used = [&worker.directions.read, &worker.directions.write].into_iter().filter(|direction| direction.ios > 0);
-    let series: Vec<Vec<f64>> = used.map(|direction| whole_seconds(&direction.bandwidth_samples.series)).collect();
+    let used = worker.directions.iter().filter(|(_, direction)| direction.ios > 0);
+    let series: Vec<Vec<f64>> = used.map(|(_, direction)| whole_seconds(&direction.bandwidth_samples.series)).collect();
     let seconds = series.iter().map(Vec::len).min().unwrap_or(0);
     (0..seconds).map(|second| series.iter().map(|rates| rates[second]).sum::<f64>() * 1024.0).collect()
 }

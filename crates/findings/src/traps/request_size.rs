@@ -47,7 +47,7 @@ fn cut(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let (smallest, largest) = row.first().setup.block_sizes[direction.into()];
     let done = &flow.device.as_ref()?.done;
     let requests = done.operations[direction];
-    if row.direct() != Some(true) || (row.reads() && row.writes()) || smallest != largest || requests < REQUESTS_MIN {
+    if row.direct() != Some(true) || row.reads() == row.writes() || smallest != largest || requests < REQUESTS_MIN {
         return None;
     }
     let arrived = done.bytes[direction] as f64 / requests as f64;

@@ -80,9 +80,7 @@ fn judge(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Fi
 /// When a worker did nothing: windows without a byte, and windows that lasted longer than they should.
 fn quiet(worker: &JobRecord) -> Vec<Span> {
     let mut windows: BTreeMap<u64, u64> = BTreeMap::new();
-    let series =
-        [&worker.directions.read, &worker.directions.write].map(|direction| &direction.bandwidth_samples.series);
-    for (at_ms, value) in series.into_iter().flatten() {
+    for (at_ms, value) in worker.directions.iter().flat_map(|(_, direction)| &direction.bandwidth_samples.series) {
         let sum = windows.entry(*at_ms).or_default();
         *sum = sum.saturating_add(*value);
     }

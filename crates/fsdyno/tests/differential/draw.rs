@@ -30,9 +30,12 @@ impl Drawn {
     pub(crate) fn of(number: u64, fio: &Tool) -> Drawn {
         let mut random = Random::of(number);
         let mut drawn = Drawn { words: vec!["--name=a".to_owned()], files: Vec::new() };
-        let engine = random.one_of(ENGINES);
+        let drawn_engine = random.one_of(ENGINES);
+        let access = access(&mut random);
+        // Files are not trimmed: a few such cases are enough.
+        let engine = if access.contains("trim") && random.percent(90) { "null" } else { drawn_engine };
         drawn.push("ioengine", engine);
-        drawn.push("rw", &access(&mut random));
+        drawn.push("rw", &access);
         drawn.push("bs", random.one_of(BLOCKS));
         drawn.push("size", random.one_of(SIZES));
         let rows: Vec<&JobRow> = values::full_rows()

@@ -54,8 +54,40 @@ fn has_map(drawn: &Drawn) -> bool {
     is_random(drawn) && !drawn.is_on("norandommap")
 }
 
+fn trims(drawn: &Drawn) -> bool {
+    drawn.value("rw").is_some_and(|rw| rw.contains("trim"))
+}
+
 /// The differences.
 pub(crate) const NAMED: &[Named] = &[
+    named(
+        Spared::All,
+        |drawn| trims(drawn) && drawn.value("ioengine") != Some("null"),
+        "a file is refused before it is made; fio fails with its first trim, if one comes",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| trims(drawn) && is_random(drawn) && drawn.value("random_generator") == Some("lfsr"),
+        "3.33 trims nothing with its shift register",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| {
+            let placed = ["offset", "offset_increment"].iter().any(|name| drawn.value(name).is_some());
+            drawn.accesses_by("randtrimwrite") && placed
+        },
+        "3.33 trims one block and then only writes",
+    ),
+    named(
+        Spared::All,
+        |drawn| drawn.accesses_by("trimwrite") && has_modifier(drawn),
+        "3.33 trims the first block for ever where it goes backwards",
+    ),
+    named(
+        Spared::All,
+        |drawn| drawn.is_verified() && drawn.is_on("trim_percentage") && drawn.is_on("trim_backlog"),
+        "3.33 aborts with its first trim among writes",
+    ),
     named(
         Spared::All,
         |drawn| drawn.value("ioengine") == Some("null") && drawn.is_on("pre_read"),

@@ -49,6 +49,7 @@ const LISTED: &[(&str, &[&str])] = &[
     ("max_latency", &["50s", "60s,55s"]),
     ("verify_interval", &["512", "1k", "4k", "3k"]),
     ("verify_offset", &["64", "100"]),
+    ("trim_backlog", &["1", "4", "16"]),
     ("cpus_allowed", &["0", "0-1"]),
     ("cpumask", &["1", "3"]),
     ("nice", &["0", "1", "5"]),

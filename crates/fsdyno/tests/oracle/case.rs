@@ -52,6 +52,8 @@ pub(crate) enum Need {
     MountNamespace,
     /// strace(1) may make system calls fail.
     Strace,
+    /// losetup(8) may make a loop device.
+    LoopDevice,
 }
 
 /// Defines one test for each row: a name, and the case.
@@ -287,7 +289,7 @@ fn compare_phrase(phrase: &str, fio: &Ran, ours: &Ran, found: &mut Vec<String>) 
 }
 
 /// Why the machine refuses `need`, as fio finds it.
-fn refusal(need: Need) -> Option<&'static str> {
+pub(crate) fn refusal(need: Need) -> Option<&'static str> {
     let (case, reason) = match need {
         Need::IoUring => (
             line("--name=probe --ioengine=io_uring --filename=probe --rw=read --size=4k"),
@@ -299,6 +301,12 @@ fn refusal(need: Need) -> Option<&'static str> {
         Need::Strace => (
             line("--version").shell("strace -o /dev/null -e inject=fsync:error=EIO true && exec \"$@\""),
             "strace is not installed or not allowed",
+        ),
+        Need::LoopDevice => (
+            line("--version").shell(
+                "truncate -s 1M image && device=$(losetup --find --show image) && losetup --detach $device && exec \"$@\"",
+            ),
+            "this machine refuses a loop device",
         ),
     };
     let ran = tools::run(FIO.as_ref()?, &case, &[]);

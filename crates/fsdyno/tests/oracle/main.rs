@@ -27,5 +27,6 @@ mod job_files;
 mod logs;
 mod measuring;
 mod refusals;
+mod trims;
 mod verify;
 mod words;

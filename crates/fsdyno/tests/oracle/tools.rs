@@ -74,5 +74,17 @@ pub(crate) fn run(tool: &Tool, case: &Case, extra: &[String]) -> Ran {
     command.args(&case.words).args(extra);
     command.envs(case.environment.iter().copied()).current_dir(directory.path()).stdin(Stdio::null());
     let output = command.output().expect("timeout(1) runs");
-    Ran { status: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr), directory }
+    Ran {
+        status: output.status.code(),
+        stdout: without_loop_numbers(&text(&output.stdout)),
+        stderr: text(&output.stderr),
+        directory,
+    }
+}
+
+/// Each run makes a loop device of its own, whatever its number.
+fn without_loop_numbers(text: &str) -> String {
+    let mut parts = text.split("loop");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + "loop" + part.trim_start_matches(|letter: char| letter.is_ascii_digit()))
 }

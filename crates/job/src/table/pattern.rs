@@ -9,22 +9,21 @@ use crate::option::{Choice, Kind, Status::*};
 use crate::typed::{Distribution, RandomGenerator};
 use crate::value::{self, Reading, Refusal, Word};
 
-const TRIMS: &str = "trims need a block device; only reads and writes are built";
 const SEQUENTIAL_TAIL: &str = "bytes to skip after each I/O, negative for backwards";
 const RANDOM_TAIL: &str = "I/Os per random offset";
 
 const ACCESSES: &[Choice] = &[
     Choice::new("read", "Sequential read").tail(SEQUENTIAL_TAIL),
     Choice::new("write", "Sequential write").tail(SEQUENTIAL_TAIL),
-    Choice::new("trim", "Sequential trim").tail(SEQUENTIAL_TAIL).status(NotYet(TRIMS)),
+    Choice::new("trim", "Sequential trim of a block device").tail(SEQUENTIAL_TAIL),
     Choice::new("randread", "Random read").tail(RANDOM_TAIL),
     Choice::new("randwrite", "Random write").tail(RANDOM_TAIL),
-    Choice::new("randtrim", "Random trim").tail(RANDOM_TAIL).status(NotYet(TRIMS)),
+    Choice::new("randtrim", "Random trim of a block device").tail(RANDOM_TAIL),
     Choice::new("rw", "Sequential mix of reads and writes").tail(SEQUENTIAL_TAIL),
     Choice::new("readwrite", "Another name of rw").tail(SEQUENTIAL_TAIL),
     Choice::new("randrw", "Random mix of reads and writes").tail(RANDOM_TAIL),
-    Choice::new("trimwrite", "Trim each block, then write it").tail(SEQUENTIAL_TAIL).status(NotYet(TRIMS)),
-    Choice::new("randtrimwrite", "Trim a random block, then write it").tail(RANDOM_TAIL).status(NotYet(TRIMS)),
+    Choice::new("trimwrite", "Trim each block, then write it").tail(SEQUENTIAL_TAIL),
+    Choice::new("randtrimwrite", "Trim a random block, then write it").tail(RANDOM_TAIL),
 ];
 
 const SEQUENCERS: &[Choice] = &[
@@ -114,8 +113,8 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(4).default("0.15").help("Over-provisioning that sprandom assumes").status(NotYet(PRECONDITION)),
     option("spr_cs", size(0, ignore))
         .tier(4).default("0").help("Cache size that sprandom assumes").status(NotYet(PRECONDITION)),
-    option("num_range", integer(0, COUNT_MAX, ignore))
-        .tier(4).default("1").help("Ranges in one trim").status(NotYet(TRIMS)),
+    option("num_range", integer(0, 256, |d, n| d.written.trim_ranges = count(n)))
+        .tier(4).default("1").help("Ranges in one trim").status(Partial("one range: the engines here take no more")),
     option("write_barrier", integer(0, COUNT_MAX, ignore))
         .tier(4).default("0").help("Every N-th write as a barrier")
         .status(Rejected("Linux has no barrier writes any more")),

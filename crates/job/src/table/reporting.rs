@@ -99,7 +99,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("iopsavgtime", integer(1, COUNT_MAX, |d, n| d.written.iops_window_ms = Some(count(n))))
         .default("500").help("Milliseconds of one IOPS sample"),
     option("block_error_percentiles", boolean(ignore))
-        .tier(4).default("0").help("Histogram of errors per block of trims").status(NotYet("trims are not built")),
+        .tier(4).default("0").help("Histogram of errors per block of trims").status(NotYet("trims count errors like other I/O")),
     option("continue_on_error", word(CONTINUE, set_continue))
         .default("none").help("Errors that are counted and survived"),
     option("ignore_error", text(|d, text| { d.job.errors.ignored = value::error_lists(text)?; Ok(()) }))

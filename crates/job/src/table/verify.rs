@@ -7,7 +7,6 @@ use crate::option::{Choice, Status, Status::*};
 use crate::typed::VerifyKind;
 use crate::value::{self, Refusal, Word};
 
-const TRIM: &str = "trims are not built";
 const AT_THE_END: Status = NotYet("all is checked after the last write");
 const OWN_THREAD: Status = WithoutEffect("the job's own thread checks");
 const STATE: Status = NotYet("nothing is saved of a job that is cut short; it is not checked");
@@ -88,14 +87,14 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(4).help("Once whether checks go in order").status(WithoutEffect("deprecated in fio")),
     option("verifysort_nr", integer(0, COUNT_MAX, ignore))
         .tier(4).help("Once how many checks are sorted").status(WithoutEffect("deprecated in fio")),
-    option("trim_percentage", integer(0, 100, ignore))
-        .tier(4).default("0").help("Percent of blocks to trim").status(NotYet(TRIM)),
-    option("trim_verify_zero", boolean(ignore))
-        .tier(4).default("1").help("Check that trimmed blocks read as zeroes").status(NotYet(TRIM)),
-    option("trim_backlog", size(0, ignore))
-        .tier(4).default("0").help("Trim after every N writes").status(NotYet(TRIM)),
-    option("trim_backlog_batch", integer(0, COUNT_MAX, ignore))
-        .tier(4).default("0").help("How many to trim then").status(NotYet(TRIM)),
+    option("trim_percentage", integer(0, 100, |d, n| d.written.trims.percent = count(n)))
+        .tier(4).default("0").help("Percent of the written blocks to trim, with trim_backlog"),
+    option("trim_verify_zero", boolean(|d, on| d.written.trims.read_as_zeroes = on))
+        .tier(4).default("1").help("Check that trimmed blocks read as zeroes"),
+    option("trim_backlog", size(0, |d, n| d.written.trims.backlog = n))
+        .tier(4).default("0").help("Trim after every N writes"),
+    option("trim_backlog_batch", integer(0, COUNT_MAX, |d, n| d.written.trims.batch = u64::from(count(n))))
+        .tier(4).default("0").help("How many to trim then; 0: as many as trim_backlog"),
 ];
 
 fn set_kind(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {

@@ -50,6 +50,21 @@ pub struct Verify {
     pub fresh: bool,
     /// Save where the writes stood when the job is cut short.
     pub state_save: bool,
+    /// Trims among the writes.
+    pub trims: Option<TrimBacklog>,
+}
+
+/// `trim_percentage` and its companions: some of the written blocks are trimmed again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrimBacklog {
+    /// Share of the writes whose blocks are trimmed.
+    pub percent: u32,
+    /// Trims come after so many writes.
+    pub backlog: u64,
+    /// How many then; 0: as many as the backlog.
+    pub batch: u64,
+    /// Trimmed blocks must read as zeroes; else they are not read.
+    pub read_as_zeroes: bool,
 }
 
 /// Checksums of `verify=`.

@@ -111,7 +111,7 @@ impl Row {
     pub fn response_times(&self) -> Option<LatencyFigures> {
         let mut merged = Latency::default();
         for job in &self.run.as_ref()?.jobs {
-            for direction in [&job.directions.read, &job.directions.write] {
+            for (_, direction) in job.directions.iter() {
                 // A direction without requests says nothing; one that kept no response times would falsify the sum.
                 match &direction.response {
                     Some(response) => merged.merge(response),

@@ -94,13 +94,11 @@ fn latency(row: &Row) -> Option<Latency> {
 }
 
 impl Row {
-    /// IOPS in equal windows, all workers and both directions together; empty: none were kept.
+    /// IOPS in equal windows, all workers and directions together; empty: none were kept.
     pub fn iops_windows(&self) -> Vec<f64> {
         let jobs = self.run.iter().flat_map(|run| &run.jobs);
         let series: Vec<&[(u64, u64)]> = jobs
-            .flat_map(|job| {
-                [&job.directions.read.iops_samples.series[..], &job.directions.write.iops_samples.series[..]]
-            })
+            .flat_map(|job| job.directions.iter().map(|(_, direction)| &direction.iops_samples.series[..]))
             .collect();
         added_up(&series)
     }

@@ -5,7 +5,7 @@ use engine::clock::Clock;
 use engine::errno::{EIO, ETIMEDOUT};
 use engine::{Engine, Slot};
 use job::{Direction, Job, Pacing, PerDirection};
-use workload::Op;
+use workload::{Op, OpKind};
 
 use super::{Account, Drive, Ended, Failure, Parts, UNTIMED};
 use crate::recorder::Recorder;
@@ -29,6 +29,8 @@ pub(crate) struct Governor {
     /// Clock reading that intended starts count from.
     origin_ns: u64,
     blocks_since_thought: u32,
+    /// The block of a trim may still be on its way to the device: it comes first.
+    drains_before_trims: bool,
     /// When a minimum rate is checked next; `u64::MAX`: there is none.
     minimum_due_ns: PerDirection<u64>,
     /// Where the window of a minimum rate began.
@@ -50,9 +52,11 @@ impl Governor {
             pacing.rate_min[d].is_some() || pacing.rate_iops_min[d].is_some() || pacing.max_latency_ns[d] > 0
         };
         let watched = pacing.is_paced() || Direction::ALL.into_iter().any(watched);
-        let needed = watched || verification.is_some() || job.reporting.logs.any();
+        let drains_before_trims = job.verify.as_ref().is_some_and(|verify| verify.trims.is_some());
+        let needed = watched || verification.is_some() || drains_before_trims || job.reporting.logs.any();
         needed.then(|| {
-            let mut governor = Governor { pacing, ..Governor::of_verification(verification, now_ns) };
+            let mut governor =
+                Governor { pacing, drains_before_trims, ..Governor::of_verification(verification, now_ns) };
             governor.watch_minimum_rates(now_ns);
             governor
         })
@@ -64,6 +68,7 @@ impl Governor {
             pacing: Pacing::default(),
             origin_ns: now_ns,
             blocks_since_thought: 0,
+            drains_before_trims: false,
             minimum_due_ns: PerDirection::all(u64::MAX),
             windows: PerDirection::default(),
             verification,
@@ -123,6 +128,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if think_ns > 0 && self.governor().blocks_since_thought >= think_blocks {
             self.governor().blocks_since_thought = 0;
             self.think::<TIMED>(think_ns)?;
+        }
+        if !E::SYNCHRONOUS && self.governor().drains_before_trims && self.block.ops[index].kind == OpKind::Trim {
+            self.drain::<TIMED, true>()?;
         }
         if self.governor().pacing.think_on_issue && self.block.ops[index].kind.direction().is_some() {
             self.governor().blocks_since_thought += 1;

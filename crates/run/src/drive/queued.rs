@@ -7,6 +7,7 @@ use engine::clock::Clock;
 use engine::errno::{EAGAIN, ECANCELED};
 use engine::files::FileKind;
 use engine::{Completion, Engine, Queued};
+use job::Direction;
 use workload::{Op, OpKind};
 
 use super::{Account, Drive, Ended, Failure, Lost, PATIENCE, UNTIMED};
@@ -171,15 +172,19 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         self.submit::<TIMED, GOVERNED>()
     }
 
-    /// A request that the engine completed while queueing it (a sync that the kernel does not queue).
+    /// A request that the engine completed while queueing it (a sync or a discard that the kernel does not queue): it
+    /// was under way from its start.
     #[cold]
     fn done_at_once<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
         completion: Completion<E>,
     ) -> Result<(), Ended> {
-        let end_ns = self.now_ns();
-        self.flights[completion.slot.index()].issue_ns = end_ns;
-        self.reaped_ns = end_ns;
+        let flight = &mut self.flights[completion.slot.index()];
+        flight.issue_ns = flight.start_ns;
+        if let Some(direction) = flight.op.kind.direction() {
+            self.parts.recorder.done_at_once(direction);
+        }
+        self.reaped_ns = self.now_ns();
         self.complete::<TIMED, GOVERNED>(completion)
     }
 
@@ -345,6 +350,10 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             self.parts.recorder.synced(end_ns.saturating_sub(flight.start_ns));
             return Ok(());
         };
+        if completion.result == 0 && direction == Direction::Trim {
+            let result = i64::from(flight.op.length - flight.done);
+            return self.complete::<TIMED, GOVERNED>(Completion { result, ..completion });
+        }
         if completion.result == 0 {
             self.parts.slots.put_back(completion.slot);
             let file = self.parts.files.get(flight.op.file as usize);

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn each_second_holds_its_own_reads_and_writes() {
+    fn each_second_holds_its_own_latencies() {
         let mut recorder = recorder();
         let mut series = LatencySeries::begin(5, 100);
         recorder.timed_sync(Direction::Read, 1000);
@@ -154,7 +154,7 @@ mod tests {
         series.look(S + 40_000_000, &recorder);
         recorder.timed_sync(Direction::Read, 70_000);
         series.look(2 * S + 5, &recorder);
-        let expected = [(1000, vec![(class_of(1000) as u16, 2)]), (2000, vec![(class_of(70_000) as u16, 1)])];
+        let expected = [(1000, vec![(class_of(1000) as u16, 3)]), (2000, vec![(class_of(70_000) as u16, 1)])];
         let slices: Vec<_> = series.slices().iter().map(|slice| (slice.at_ms, slice.classes.clone())).collect();
         assert_eq!(slices, expected);
     }

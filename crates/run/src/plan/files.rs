@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use engine::errno::{EINVAL, EISDIR, EPERM};
+use engine::errno::{EINVAL, EISDIR, ENOTTY, EPERM};
 use job::{Amount, Fallocate, Job};
 use probe::{FileKind, HostFacts};
 use workload::{FileRange, FileSizes};
@@ -185,6 +185,17 @@ impl<'facts> Sizes<'facts> {
                 let reason = std::io::Error::from_raw_os_error(errno).to_string();
                 Err(refuse(errno, "stat", path, &reason))
             }
+            FileKind::Missing | FileKind::Regular | FileKind::CharacterDevice | FileKind::Other
+                if trims(job) && !without_disk =>
+            {
+                Err(refuse(
+                    ENOTTY,
+                    "td_io_queue",
+                    path,
+                    "is no block device, and only those are trimmed. Next step: use a block device or \
+                     --ioengine=null, or leave trims out",
+                ))
+            }
             FileKind::BlockDevice if start.saturating_add(length) > size_now => Err(refuse(
                 EINVAL,
                 "size",
@@ -336,6 +347,11 @@ fn bytes_of(amount: Amount, whole: u64) -> u64 {
         Amount::Bytes(bytes) => bytes,
         Amount::Percent(percent) => (u128::from(whole) * u128::from(percent) / 100) as u64,
     }
+}
+
+/// Whether anything is discarded.
+fn trims(job: &Job) -> bool {
+    job.pattern.access.trims || job.verify.as_ref().is_some_and(|verify| verify.trims.is_some())
 }
 
 fn refuse(code: i32, function: &'static str, path: &Path, reason: &str) -> Refusal {

@@ -3,9 +3,25 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use engine::errno::EINVAL;
+use job::Job;
 use results::{Note, Severity};
+use workload::Workload;
 
-use super::WorkerPlan;
+use super::{Refusal, WorkerPlan};
+
+/// A block that is written again is no longer the trimmed one, and which of the two comes last is not followed.
+pub(super) fn refuse_trims(job: &Job, workload: &Workload) -> Option<Refusal> {
+    (workload.trims.is_some() && workload.writes_again()).then(|| Refusal {
+        code: EINVAL,
+        function: "trim_backlog",
+        message: format!(
+            "fio: {}: trim_backlog needs writes that come to each block once. Next step: leave out loops, time_based, \
+             io_size and norandommap, or leave out trim_backlog",
+            job.name
+        ),
+    })
+}
 
 /// A block that somebody else writes meanwhile is no longer the one that was written.
 pub(super) fn note_of_shared_files(workers: &[WorkerPlan]) -> Option<Note> {

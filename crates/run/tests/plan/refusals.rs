@@ -1,6 +1,5 @@
 //! What cannot work is said before the first byte, by job or for all jobs, in fio's words where fio has any.
 
-use job::Access;
 use probe::FileKind;
 
 use crate::world::{World, plan, refusal};
@@ -150,11 +149,42 @@ fn a_device_in_use_is_not_trimmed_either() {
         World::new().device("/dev/x", 1 << 20, Some("/home")),
         World::new().signed_device("/dev/x", 1 << 20, "an xfs filesystem"),
     ] {
-        for word in ["trim", "randtrim", "trimwrite"] {
-            let mut jobs = world.jobs("--name=a --rw=read --filename=/dev/x");
-            jobs[0].pattern.access = Access::named(word).unwrap();
-            let plan = run::plan::plan(&jobs, &world.facts, 1);
-            assert!(refusal(&plan).contains("refusing to write to it"), "{word}: {}", refusal(&plan));
+        for (word, change) in [("trim", "trim"), ("randtrim", "trim"), ("trimwrite", "write to")] {
+            let plan = world.plan(&format!("--name=a --rw={word} --filename=/dev/x"));
+            assert!(refusal(&plan).contains(&format!("refusing to {change} it")), "{word}: {}", refusal(&plan));
+            assert_eq!(plan.workers[0].refused.as_ref().unwrap().code, 16);
         }
+        let allowed = world.plan("--name=a --rw=trim --filename=/dev/x --allow_mounted_write=1");
+        assert!(allowed.workers[0].refused.is_none());
+    }
+}
+
+#[test]
+fn only_a_block_device_is_trimmed() {
+    let mut world =
+        World::new().file("f", 1 << 20).other("/dev/null", FileKind::CharacterDevice).device("/dev/x", 1 << 20, None);
+    let verified = "--rw=write --verify=crc32c --trim_percentage=50 --trim_backlog=4";
+    for file in ["f", "missing", "/dev/null"] {
+        for words in ["--rw=trim", "--rw=randtrimwrite", verified] {
+            let plan = world.plan(&format!("--name=a --filename={file} --size=64k {words}"));
+            let expected = format!("fio: {file} is no block device, and only those are trimmed.");
+            assert!(refusal(&plan).starts_with(&expected), "{words}: {}", refusal(&plan));
+            assert_eq!(plan.workers[0].refused.as_ref().unwrap().code, 25);
+            assert!(plan.layouts.is_empty());
+        }
+    }
+    let may_run = |plan: run::plan::Plan| plan.workers[0].refused.is_none();
+    assert!(may_run(world.plan("--name=a --filename=f --size=64k --rw=trim --ioengine=null")));
+    assert!(may_run(world.plan(&format!("--name=a --filename=/dev/x --size=64k {verified}"))));
+}
+
+#[test]
+fn a_block_is_trimmed_among_writes_only_where_none_comes_again() {
+    let mut world = World::new().device("/dev/x", 1 << 20, None);
+    let words = "--name=a --filename=/dev/x --rw=randwrite --verify=crc32c --trim_percentage=50 --trim_backlog=4";
+    assert!(world.plan(words).workers[0].refused.is_none());
+    for again in ["--loops=2", "--norandommap", "--io_size=2m", "--time_based --runtime=1"] {
+        let plan = world.plan(&format!("{words} {again}"));
+        assert!(refusal(&plan).contains("trim_backlog needs writes that come to each block once"), "{again}");
     }
 }

@@ -15,3 +15,4 @@ mod open_loop;
 mod orders;
 mod pace;
 mod ran;
+mod trims;

@@ -1,6 +1,6 @@
 //! Workloads from fio's options, and sequences of requests as text.
 
-use job::{Access, Amount, Distribution, Machine, Outcome, Pattern, PerDirection, Seed, Sources};
+use job::{Amount, Distribution, Machine, Outcome, Pattern, PerDirection, Seed, Sources};
 use workload::{Block, FileRange, Generator, OpKind, Refill, Workload};
 
 /// A machine without job files.
@@ -21,19 +21,18 @@ impl Sources for Bare {
 }
 
 /// Words that are no options, or that a job may not have yet: they are put in by hand.
-const BY_HAND: [&str; 3] = ["--thread_number=2", "--bs_is_seq_rand=1", "--rw=trimwrite"];
+const BY_HAND: [&str; 2] = ["--thread_number=2", "--bs_is_seq_rand=1"];
 
 /// The workload of a job with these options.
 pub(crate) fn workload(line: &str) -> Workload {
     let (zones, words): (Vec<&str>, Vec<&str>) =
         line.split_whitespace().filter(|word| !BY_HAND.contains(word)).partition(|word| word.contains("=zoned"));
-    let [second, by_sequence, trims] = BY_HAND.map(|word| line.contains(word));
+    let [second, by_sequence] = BY_HAND.map(|word| line.contains(word));
     let words = ["--name=a", "--ioengine=null"].into_iter().chain(words).map(str::to_owned);
     let outcome = job::parse_command_line(&words.collect::<Vec<_>>(), &mut Bare);
     let Outcome::Run(mut request) = outcome else { panic!("{line}: {outcome:?}") };
     let mut job = request.jobs.remove(0);
     job.pattern.sizes_by_sequence = by_sequence;
-    job.pattern.access = if trims { Access::named("trimwrite").unwrap() } else { job.pattern.access };
     if let [zones] = zones[..] {
         job.pattern.distribution = zoned(zones.trim_start_matches("--random_distribution="));
     }
@@ -54,6 +53,7 @@ pub(crate) fn workload(line: &str) -> Workload {
         bytes: job.extent.io_size.map_or(size, bytes),
         starts_over: job.extent.io_size.is_some(),
         verified: job.verify.is_some(),
+        trims: job.verify.and_then(|verify| verify.trims),
         pass_bytes: (job.submission.depth > 1).then_some(size),
         loops: job.extent.loops,
         time_based: job.extent.time_based,
