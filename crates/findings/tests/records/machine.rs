@@ -1,5 +1,6 @@
 //! Traps of the machine: processors, clocks, limits, neighbours.
 
+use results::Access;
 use results::ClockFacts;
 use results::Severity;
 use results::evidence::{FuseIdentity, MachineEvidence, Seen, StorageClass, WireCounters};
@@ -179,4 +180,15 @@ fn too_short_is_a_caution() {
     let all = findings::of_run(&on_disk(vec![job]));
     assert_eq!((all.len(), all[0].id.as_str(), all[0].severity), (1, "too-short", Severity::Caution));
     assert!(all[0].cause.starts_with("1,048,576 I/Os in 900 ms"), "{}", all[0].cause);
+}
+
+#[test]
+fn a_short_run_of_trims_is_short_too() {
+    let mut job = direct(reader("job"));
+    job.setup.access = Access::named("trim").unwrap();
+    job.directions.trim = std::mem::take(&mut job.directions.read);
+    assert_eq!(findings::of_run(&on_disk(vec![job.clone()])), [], "nothing of the bytes that a device moves");
+    job.directions.trim.runtime_ms = 900;
+    let all = findings::of_run(&on_disk(vec![job]));
+    assert_eq!((all.len(), all[0].id.as_str()), (1, "too-short"));
 }

@@ -44,6 +44,13 @@ fn every_request_has_its_line() {
 }
 
 #[test]
+fn a_trim_has_fio_s_number_in_its_line() {
+    let words = "--rw=trimwrite --size=4k --sim_service=2ms --log_offset=1 --write_bw_log=DIR/x --write_lat_log=DIR/x";
+    assert_eq!(logged(words, "x_bw.1.log"), "2, 2048, 2, 4096, 0, 0\n4, 2048, 1, 4096, 0, 0\n");
+    assert_eq!(logged(words, "x_clat.1.log"), "2, 2000000, 2, 4096, 0, 0\n4, 2000000, 1, 4096, 0, 0\n");
+}
+
+#[test]
 fn submission_latency_is_the_wait_before_a_full_device() {
     let words = "--rw=read --size=8k --iodepth=2 --sim_queue=1 --sim_service=1ms --write_lat_log=DIR/x";
     assert_eq!(logged(words, "x_slat.1.log"), "1, 0, 0, 4096, 0\n2, 1000000, 0, 4096, 0\n");
