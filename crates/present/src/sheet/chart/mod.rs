@@ -88,7 +88,7 @@ pub(super) struct Ends {
 }
 
 /// A letter of a figure's name is at most so wide, px.
-const LETTER: f64 = 7.6;
+const LETTER: f64 = 8.6;
 
 impl Ends {
     /// How wide a chart must be, so that the longest of them has room.
@@ -153,7 +153,7 @@ mod tests {
     fn a_chart_has_room_for_its_longest_figure() {
         let ends = |words: &str| Ends { from: 262.0, labels: vec![(0, 10.0, words.to_owned())], range: (0.0, 100.0) };
         assert_eq!(ends("p99 1 ms").width(360.0), 360.0);
-        assert_eq!(ends("memory write 161 µs").width(360.0).round(), 412.0);
+        assert_eq!(ends("memory write 161 µs").width(360.0).round(), 431.0);
     }
 
     #[test]
