@@ -24,7 +24,7 @@ pub use test::{LatencyMicroseconds, Ranges, TestFigures};
 pub use verdict::VerdictLine;
 
 pub(crate) use sentence::Six;
-pub(crate) use test::rounded;
+pub(crate) use test::{metrics, rounded};
 
 /// The answer of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use present::sheet::{SheetOptions, html};
 use results::{Question, Study};
+use testkit::Place;
 
 use crate::browser::{self, Look};
 use crate::{fixture, odd};
@@ -155,14 +156,28 @@ fn charts_are_read_and_enlarged_and_the_theme_switches() {
 #[test]
 fn a_quick_run_takes_two_sheets_of_paper_and_three_places_four() {
     let Some(browser) = browser::find() else { return };
-    for (name, study, most) in [("paper-quick", odd::quick(), 2), ("paper-comparison", fixture::comparison(), 4)] {
-        let Some(used) = browser::paper(&browser, &page(name, &[study])) else { return };
-        assert!(!used.is_empty() && used.len() <= most, "{name}: {} sheets", used.len());
-        assert!(
-            used[..used.len() - 1].iter().all(|share| *share > 0.5),
-            "{name}: a sheet is less than half full: {used:?}"
-        );
-    }
+    takes_at_most(&browser, 2, "paper-quick", odd::quick());
+    takes_at_most(&browser, 4, "paper-comparison", fixture::comparison());
+}
+
+#[test]
+fn real_runs_take_as_few_sheets_of_paper() {
+    let Some(browser) = browser::find() else { return };
+    let place = Place::with(&["data", "a", "b", "c"]);
+    let quick = place.run("measure --quick --size=32m --no-store --json data").good().study();
+    takes_at_most(&browser, 2, "paper-real-quick", quick);
+    let compare = "compare first=a second=b third=c --rounds=4 --runtime=1 --size=8m --no-store --json";
+    takes_at_most(&browser, 4, "paper-real-comparison", place.run(compare).good().study());
+}
+
+#[track_caller]
+fn takes_at_most(browser: &Path, most: usize, name: &str, study: Study) {
+    let Some(used) = browser::paper(browser, &page(name, &[study])) else { return };
+    assert!(!used.is_empty() && used.len() <= most, "{name}: {} sheets", used.len());
+    assert!(
+        used[..used.len() - 1].iter().all(|share| *share > 0.5),
+        "{name}: a sheet is less than half full: {used:?}"
+    );
 }
 
 #[test]

@@ -41,12 +41,13 @@ struct Figures<'a> {
     runtime_s: f64,
     /// Of writes until they are durable, where that is how they are compared.
     mb_per_s: Option<f64>,
+    /// As `mb_per_s`.
+    iops: Option<f64>,
     latency: Option<std::borrow::Cow<'a, Latency>>,
 }
 
 impl Figures<'_> {
     fn fields(&self) -> Vec<String> {
-        let iops = (self.runtime_s > 0.0).then(|| self.operations as f64 / self.runtime_s);
         let micros = |ns: f64| rounded(ns / 1e3).to_string();
         let latency = self.latency.as_ref().filter(|latency| latency.moments.count > 0);
         let of = |figure: &dyn Fn(&Latency) -> Option<String>| latency.and_then(|latency| figure(latency));
@@ -56,7 +57,7 @@ impl Figures<'_> {
             Some(self.operations.to_string()),
             Some(plain_seconds(self.runtime_s)),
             self.mb_per_s.map(|rate| rounded(rate).to_string()),
-            iops.map(|rate| rounded(rate).to_string()),
+            self.iops.map(|rate| rounded(rate).to_string()),
             of(&|latency| Some(latency.moments.count.to_string())),
             of(&|latency| latency.moments.min().map(|ns| micros(ns as f64))),
             of(&|latency| latency.moments.mean().map(micros)),
@@ -83,6 +84,7 @@ fn directions<'b>(line: &Line<'_>, repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
             operations: phase.operations,
             runtime_s,
             mb_per_s: Metric::Throughput.of(repeat).map(|rate| rate / 1e6),
+            iops: per_second(phase.operations, runtime_s),
             latency,
         }];
     }
@@ -90,9 +92,12 @@ fn directions<'b>(line: &Line<'_>, repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
     let durable = (line.headline() == Metric::Durable).then(|| Metric::Durable.of(repeat)).flatten();
     let figures = |name: &'static str, direction: &DirectionRecord, latency| {
         let runtime_s = direction.runtime_ms as f64 / 1e3;
-        let moved = (runtime_s > 0.0).then(|| direction.bytes as f64 / runtime_s);
-        let mb_per_s = durable.filter(|_| name == "write").or(moved).map(|rate| rate / 1e6);
-        Figures { name, bytes: Some(direction.bytes), operations: direction.ios, runtime_s, mb_per_s, latency }
+        let (bytes, operations) = (direction.bytes, direction.ios);
+        let until_durable_s = durable.filter(|_| name == "write").map(|rate| direction.bytes as f64 / rate);
+        let lasted_s = until_durable_s.unwrap_or(runtime_s);
+        let mb_per_s = per_second(bytes, lasted_s).map(|rate| rate / 1e6);
+        let iops = per_second(operations, lasted_s);
+        Figures { name, bytes: Some(bytes), operations, runtime_s, mb_per_s, iops, latency }
     };
     let all = [
         figures("read", &merged.directions.read, repeat.latency(Lane::Read)),
@@ -103,8 +108,8 @@ fn directions<'b>(line: &Line<'_>, repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
     if merged.sync.lat.moments.count > 0 {
         let operations = merged.sync.lat.moments.count;
         let runtime_s = merged.directions.write.runtime_ms as f64 / 1e3;
-        let latency = repeat.latency(Lane::Sync);
-        busy.push(Figures { name: "sync", bytes: None, operations, runtime_s, mb_per_s: None, latency });
+        let (iops, latency) = (per_second(operations, runtime_s), repeat.latency(Lane::Sync));
+        busy.push(Figures { name: "sync", bytes: None, operations, runtime_s, mb_per_s: None, iops, latency });
     }
     if busy.is_empty() { vec![Figures::nothing()] } else { busy }
 }
@@ -112,8 +117,12 @@ fn directions<'b>(line: &Line<'_>, repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
 impl Figures<'_> {
     /// A row that did nothing has a line all the same: it says why.
     fn nothing() -> Figures<'static> {
-        Figures { name: "none", bytes: None, operations: 0, runtime_s: 0.0, mb_per_s: None, latency: None }
+        Figures { name: "none", bytes: None, operations: 0, runtime_s: 0.0, mb_per_s: None, iops: None, latency: None }
     }
+}
+
+fn per_second(amount: u64, lasted_s: f64) -> Option<f64> {
+    (lasted_s > 0.0).then(|| amount as f64 / lasted_s)
 }
 
 fn of_repeat(repeat: &Repeat<'_>, direction: &str) -> Vec<String> {

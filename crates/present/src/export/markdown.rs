@@ -6,7 +6,7 @@ use results::escape::{markdown as inline, markdown_code, markdown_sentence};
 use results::quantity::{Units, rate_number};
 use results::{Question, Study, Trust};
 
-use crate::headline::Headline;
+use crate::headline::{Headline, metrics};
 use crate::quantity::{duration, megabytes_per_s, number, percent, ratio, shortened, times_between};
 use crate::shell::as_typed;
 use crate::summary::{Cell, Grid, Lane, Line, Metric};
@@ -91,10 +91,12 @@ fn in_words(cell: &Cell<'_>, line: &Line<'_>, target: usize) -> String {
     };
     let mut words: Vec<String> = Vec::new();
     // Of what was written, what became durable: by that it is compared.
-    let rate = if line.headline() == Metric::Durable { Metric::Durable } else { Metric::Throughput };
+    let (rate, requests) = metrics(line);
     words.extend(figure(rate, &megabytes_per_s).map(|text| format!("**{text}**")));
-    words.extend(figure(Metric::Operations, &|value| format!("**{}/s**", number(value))));
-    words.extend(figure(Metric::Iops, &|value| format!("{} IOPS", number(value))));
+    words.extend(figure(requests, &|value| match requests {
+        Metric::Operations => format!("**{}/s**", number(value)),
+        _ => format!("{} IOPS", number(value)),
+    }));
     words.extend(Lane::ALL.into_iter().filter_map(latency));
     words.extend(figure(Metric::Cpu, &|value| format!("CPU {}", percent(value))));
     words.extend(figure(Metric::BytesPerCpuSecond, &|value| {

@@ -1,6 +1,6 @@
 //! The figures of one test on one target.
 
-use results::{Interval, Latency, Trust, test_name};
+use results::{Interval, Latency, Row, Study, Trust, test_name};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,9 +23,9 @@ pub struct TestFigures {
     pub depth: Option<u32>,
     /// Megabytes (10^6) per second; of writes until they are durable.
     pub mb_per_s: Option<f64>,
-    /// I/Os, or operations of a phase, per second.
+    /// I/Os per second, of writes until they are durable; or operations of a phase.
     pub iops: Option<f64>,
-    /// Latency; of the test of durable writes that of the fdatasync.
+    /// Latency; of durable writes, and where a requirement is on the syncs, that of the syncs.
     pub latency_us: Option<LatencyMicroseconds>,
     /// Where the medians lie; without two runs at least there is none.
     pub intervals: Ranges,
@@ -37,7 +37,10 @@ pub struct TestFigures {
     pub findings: Vec<String>,
     /// The error that ended it.
     pub error: Option<String>,
-    /// It is compared by requests per second: small ones, of which no end has to be durable, or operations.
+    /// Whose latency it is.
+    #[serde(skip)]
+    pub(crate) lanes: Vec<Lane>,
+    /// It is compared by requests per second: small ones, or operations.
     #[serde(skip)]
     pub(crate) by_requests: bool,
 }
@@ -78,6 +81,7 @@ impl TestFigures {
     pub(super) fn of(grid: &Grid<'_>, line: &Line<'_>, target: usize, cell: &Cell<'_>) -> TestFigures {
         let (moved, requests) = metrics(line);
         let workers = cell.repeats.first();
+        let lanes = lanes(grid.study, &line.pattern, cell);
         let value = |metric, unit: f64| cell.value(metric).map(|value| rounded(value / unit));
         let is_small = cell
             .value(Metric::Throughput)
@@ -92,21 +96,21 @@ impl TestFigures {
             depth: workers.and_then(|repeat| Some(repeat.workers.first()?.setup.depth)),
             mb_per_s: value(moved, 1e6),
             iops: value(requests, 1.0),
-            latency_us: latency(&line.pattern, cell).map(|latency| in_microseconds(&latency)),
+            latency_us: lanes.iter().filter_map(|lane| cell.latency(*lane)).reduce(together).map(in_microseconds),
             intervals: Ranges {
                 mb_per_s: scaled(cell.interval(moved), 1e6),
                 iops: scaled(cell.interval(requests), 1.0),
-                p50_us: lane(&line.pattern, cell).and_then(|lane| scaled(cell.interval(Metric::P50(lane)), 1e3)),
+                p50_us: match lanes[..] {
+                    [only] => scaled(cell.interval(Metric::P50(only)), 1e3),
+                    _ => None,
+                },
             },
             cpu_percent: value(Metric::Cpu, 1.0),
             trust: cell.trust(),
             findings: cell.reasons().into_iter().map(str::to_owned).collect(),
             error: cell.error(),
-            by_requests: match line.headline() {
-                Metric::Operations => true,
-                Metric::Throughput => is_small,
-                _ => false,
-            },
+            lanes,
+            by_requests: is_small || line.is_phase(),
         }
     }
 
@@ -118,32 +122,32 @@ impl TestFigures {
 
 /// Which bytes and which requests per second stand for a line.
 pub(crate) fn metrics(line: &Line<'_>) -> (Metric, Metric) {
-    let moved = if line.headline() == Metric::Durable { Metric::Durable } else { Metric::Throughput };
-    (moved, if line.is_phase() { Metric::Operations } else { Metric::Iops })
-}
-
-/// The only lane of a cell, or that of the syncs where they are what is asked for.
-fn lane(name: &str, cell: &Cell<'_>) -> Option<Lane> {
-    if name == test_name::SYNC_LATENCY {
-        return Some(Lane::Sync);
+    match line.headline() {
+        Metric::Durable => (Metric::Durable, Metric::DurableIops),
+        Metric::Operations => (Metric::Throughput, Metric::Operations),
+        _ => (Metric::Throughput, Metric::Iops),
     }
-    let mut used = [Lane::Read, Lane::Write, Lane::Operation].into_iter().filter(|lane| cell.latency(*lane).is_some());
-    used.next().filter(|_| used.next().is_none())
 }
 
-/// The latency of a cell, of reads and writes together.
-fn latency(name: &str, cell: &Cell<'_>) -> Option<Latency> {
-    if name == test_name::SYNC_LATENCY {
-        return cell.latency(Lane::Sync);
-    }
-    let lanes = [Lane::Read, Lane::Write, Lane::Operation].into_iter().filter_map(|lane| cell.latency(lane));
-    lanes.reduce(|mut all, latency| {
-        all.merge(&latency);
-        all
-    })
+/// Whose latency stands for a test: that of the syncs where they are what is asked for, else that of all requests.
+fn lanes(study: &Study, name: &str, cell: &Cell<'_>) -> Vec<Lane> {
+    let of_sync = study.verdicts.iter().filter(|verdict| verdict.requirement.metric.starts_with("sync."));
+    let mut judged = of_sync.flat_map(|verdict| &verdict.rows).filter_map(|index| study.rows.get(*index));
+    let is_in_cell = |row: &Row| cell.repeats.iter().any(|repeat| std::ptr::eq(repeat.row, row));
+    let asked = if name == test_name::SYNC_LATENCY || judged.any(is_in_cell) {
+        &[Lane::Sync][..]
+    } else {
+        &[Lane::Read, Lane::Write, Lane::Operation]
+    };
+    asked.iter().copied().filter(|lane| cell.latency(*lane).is_some()).collect()
 }
 
-fn in_microseconds(latency: &Latency) -> LatencyMicroseconds {
+fn together(mut all: Latency, latency: Latency) -> Latency {
+    all.merge(&latency);
+    all
+}
+
+fn in_microseconds(latency: Latency) -> LatencyMicroseconds {
     let at = |percent| latency.shown(percent).map(|ns| rounded(ns as f64 / 1e3));
     LatencyMicroseconds {
         count: latency.moments.count,

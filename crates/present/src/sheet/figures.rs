@@ -8,9 +8,9 @@ use super::place::{Place, badge, place_of, test};
 use super::series::device_depth;
 use super::table::{Row, Table};
 use super::{charts, findings};
-use crate::headline::{Headline, LatencyMicroseconds};
-use crate::quantity::{duration, number, percent, ratio, shortened, times_between};
-use crate::summary::{Cell, Grid, Line, Metric, Repeat};
+use crate::headline::{Headline, LatencyMicroseconds, TestFigures};
+use crate::quantity::{duration, listed, number, percent, ratio, shortened, times_between};
+use crate::summary::{Cell, Grid, Lane, Line, Metric, Repeat};
 
 pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
     if grid.lines.is_empty() {
@@ -32,8 +32,15 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Ma
 fn all(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
     let mut table = Table::new().words("Test").words("Place").words("Trust").numbers("Depth").numbers("MB/s");
     table = table.numbers(if grid.lines.iter().all(Line::is_phase) { "Per second" } else { "IOPS" });
-    table = table.numbers("Mean").numbers("p50").numbers("p99").numbers("CPU %").numbers("MB per CPU-s");
+    table = table
+        .words("Latency of")
+        .numbers("Mean")
+        .numbers("p50")
+        .numbers("p99")
+        .numbers("CPU %")
+        .numbers("MB per CPU-s");
     table = table.numbers("× baseline").numbers("Scatter");
+    let of_syncs = headline.tests.iter().any(|test| test.lanes.contains(&Lane::Sync));
     for ((line, target, cell), figures) in grid.tests().zip(&headline.tests) {
         let rate = |value: Option<f64>, interval: Option<Interval>| {
             let interval = interval.map(|interval| format!("{}–{}", number(interval.low), number(interval.high)));
@@ -59,6 +66,7 @@ fn all(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
                 figures.depth.map(|depth| html! { @if figures.jobs > 1 { (figures.jobs) " × " } (depth) }),
                 rate(figures.mb_per_s, figures.intervals.mb_per_s),
                 rate(figures.iops, figures.intervals.iops),
+                of_syncs.then(|| html! { (latency_of(figures)) }),
                 time(|found| found.mean),
                 time(|found| found.p50),
                 time(|found| found.p99),
@@ -70,6 +78,11 @@ fn all(grid: &Grid<'_>, headline: &Headline, place: &Place) -> Markup {
         });
     }
     table.shown("wide", &caption(grid))
+}
+
+/// `sync`, `read and write`: whose latency the table has, where it is not that of all requests.
+fn latency_of(figures: &TestFigures) -> String {
+    listed(&figures.lanes.iter().map(|lane| lane.word().to_owned()).collect::<Vec<_>>())
 }
 
 /// Why a test has no figure where others have one.
@@ -148,7 +161,7 @@ fn caption(grid: &Grid<'_>) -> String {
         }
     };
     if grid.tests().any(|(line, _, _)| line.headline() == Metric::Durable) {
-        text.push_str(" MB/s of writes are until they are durable.");
+        text.push_str(" Writes count until they are durable.");
     }
     if grid.targets.len() > 1 {
         text.push_str(&format!(" The baseline is {}.", shortened(&grid.targets[0], 40)));

@@ -31,7 +31,8 @@ pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
             let share = value(found).filter(|_| most > 0.0).map_or(0.0, |value| value / most);
             Some(html! {
                 span.invalid-figure[!found.counts()] { (words(found)) } " "
-                (mark(found.trust))
+                // Figures stand below each other, marked or not.
+                @if found.trust == Trust::Ok { span.badge.unmarked aria-hidden="true" { "!" } } @else { (mark(found.trust)) }
                 (bar(share, target))
             })
         };

@@ -1,7 +1,7 @@
 //! How it was done, the exact commands to do it again, and the numbers themselves.
 
 use maud::{Markup, html};
-use results::{Note, Severity, Study, Trust};
+use results::{Note, Question, Severity, Study, Trust};
 
 use super::place::{self, Place, badge, place_of, test};
 use crate::export;
@@ -52,6 +52,7 @@ fn command(study: &Study) -> String {
     let words: Vec<String> = study.command.iter().map(absolute).collect();
     match words.first() {
         Some(first) if first != "fsdyno" && first == study.question.word() => format!("fsdyno {}", as_typed(&words)),
+        Some(first) if study.question == Question::Fio && first.starts_with('-') => format!("fio {}", as_typed(&words)),
         _ => as_typed(&words),
     }
 }

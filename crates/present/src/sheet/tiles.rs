@@ -50,7 +50,7 @@ fn tile(name: &str, test: &TestFigures, figure: Figure, grid: &Grid<'_>) -> Mark
             span.tile-value { (value) @if !unit.is_empty() { "\u{a0}" small { (unit) } } }
             span.tile-more {
                 (test.name)
-                @if test.trust < Trust::Invalid { @if let Some(p99) = figures::p99(test) { " · p99 " (p99) } }
+                @if test.trust < Trust::Invalid { @if let Some(p99) = figures::p99(test) { " · p99\u{a0}" (p99.replace(' ', "\u{a0}")) } }
                 @if test.runs > 1 { " · " (counted(test.runs as u64, "run")) }
             }
             @if let Some(spark) = spark { (spark) }

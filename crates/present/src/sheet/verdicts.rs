@@ -61,7 +61,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
                     @if let Some(derivation) = &requirement.derivation { small.what { (derivation) } } }
                 }),
                 row.margin_percent.map(|margin| html! { (percent(margin)) }),
-                Some(html! { (row.reason) @for caveat in &row.caveats { small.what { (caveat) } } }),
+                Some(html! { span.sentence { (row.reason) } @for caveat in &row.caveats { small.what { (caveat) } } }),
                 Some(html! { (requirement.source) small.what { (requirement.read_on) " · " (requirement.kind.word())
                 " · " (known(requirement.confidence)) " · " (test(row.origin)) } }),
             ],

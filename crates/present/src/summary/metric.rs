@@ -37,6 +37,8 @@ pub(crate) enum Metric {
     Durable,
     /// I/Os per second.
     Iops,
+    /// Writes per second with the syncs and closes after the last one counted in.
+    DurableIops,
     /// Operations of a phase per second.
     Operations,
     /// Median latency, ns.
@@ -86,7 +88,8 @@ impl Metric {
                 sum(merged, |direction| direction.bytes as f64 * 1000.0 / direction.runtime_ms as f64)
             }
             Metric::Iops => sum(merged, DirectionRecord::iops),
-            Metric::Durable => durable(merged),
+            Metric::Durable => durable(merged, merged.directions.write.bytes),
+            Metric::DurableIops => durable(merged, merged.directions.write.ios),
             // The wall time is the sum over the workers, so that a group counts as often as it has members.
             // Requests without any CPU time: the kernel's clock of it is too coarse for so short a run.
             Metric::Cpu => (merged.job_runtime_ms > 0 && merged.user_ns + merged.system_ns > 0).then(|| {
@@ -114,7 +117,8 @@ fn sum(merged: &JobRecord, figure: impl Fn(&DirectionRecord) -> f64) -> Option<f
     busy.map(figure).reduce(|sum, more| sum + more)
 }
 
-fn durable(merged: &JobRecord) -> Option<f64> {
+/// So much of what was written per second, until it is durable.
+fn durable(merged: &JobRecord, written: u64) -> Option<f64> {
     // With reads between the writes, the sync at the end is no part of their pace.
     if merged.directions.read.ios > 0 {
         return None;
@@ -122,6 +126,5 @@ fn durable(merged: &JobRecord) -> Option<f64> {
     merged.final_sync_ns?;
     // The runtime ends after the sync.
     let elapsed_ns = merged.directions.write.runtime_ms as f64 * 1e6 + merged.close_ns.unwrap_or(0) as f64;
-    (merged.directions.write.bytes > 0 && elapsed_ns > 0.0)
-        .then(|| merged.directions.write.bytes as f64 * 1e9 / elapsed_ns)
+    (written > 0 && elapsed_ns > 0.0).then(|| written as f64 * 1e9 / elapsed_ns)
 }

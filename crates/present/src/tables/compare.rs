@@ -5,7 +5,7 @@ use results::quantity::{Units, latency, number, rate_number, rate_unit};
 use results::{Severity, Study, Trust};
 
 use super::table::{Form, Table};
-use crate::headline::{Headline, Standing, TestFigures, figures, found};
+use crate::headline::{Headline, Standing, TestFigures, figures, found, metrics};
 use crate::quantity::{times, times_between};
 use crate::summary::{Cell, Grid, Lane, Line, Metric, Ratio};
 
@@ -139,7 +139,7 @@ fn add(table: &mut Table, line: &Line<'_>, baseline: &str, form: Form) {
         None => "-".to_string(),
     };
     row(&format!("× {baseline}"), line.cells.iter().enumerate().map(against).collect());
-    row("IOPS", each(&|cell| cell.value(Metric::Iops).map(number)));
+    row("IOPS", each(&|cell| cell.value(metrics(line).1).map(number)));
     for lane in [Lane::Read, Lane::Write] {
         for (name, metric) in [("p50", Metric::P50(lane)), ("p99", Metric::P99(lane))] {
             let percentile = |cell: &Cell<'_>| match cell.value(metric) {

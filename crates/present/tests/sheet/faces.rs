@@ -172,11 +172,9 @@ fn a_comparison_has_the_same_figures_and_winners_on_every_face() {
         }
         // The small table has the figures of the large one.
         for test in headline.tests.iter().filter(|test| test.name == standing.name && test.error.is_none()) {
-            let random = !test.name.ends_with("write");
-            let figure = number(if random { test.iops } else { test.mb_per_s }.unwrap());
+            let figure = number(test.iops.unwrap());
             let mark = if test.trust == results::Trust::Invalid { "×" } else { "" };
-            let unit = if random { "IOPS" } else { "MB/s" };
-            let shown = flowing(&format!("{figure} {unit} {mark}"));
+            let shown = flowing(&format!("{figure} IOPS {mark}"));
             assert!(flowing(line(&narrow, &standing.name)).contains(&shown), "{shown} in {narrow}");
             assert!(wide.contains(&figure), "{figure} in {wide}");
         }
@@ -250,6 +248,15 @@ fn the_latency_of_a_durable_write_is_that_of_its_sync_everywhere() {
     let step = present::tables::summary(&row);
     assert!(step.contains(&format!("p50 {p50}")), "{step}");
     assert_eq!(results::Measure::P50.of(&row).map(latency), Some(p50.clone()));
+    // Where a requirement is on the syncs, so is the latency, and the sheet names it.
+    let study = odd::check();
+    let p99 = |study: &Study| Headline::of(study).tests[0].latency_us.unwrap().p99.unwrap();
+    let sheet = present::sheet::html(std::slice::from_ref(&study), &Default::default());
+    let table = sheet.split("<table class=\"wide\">").nth(1).unwrap().split("</table>").next().unwrap();
+    assert!(table.contains("data-label=\"Latency of\">sync</td>"), "{table}");
+    assert!(table.replace('\u{a0}', " ").contains(&format!("data-label=\"p99\">{}</td>", latency(p99(&study) * 1e3))));
+    let of_writes = Study { verdicts: Vec::new(), ..study.clone() };
+    assert_ne!(p99(&of_writes), p99(&study));
     // Any other test with syncs names them.
     let other = Row { pattern: "write".into(), ..row };
     let step = present::tables::summary(&other);

@@ -173,6 +173,9 @@ pub(crate) fn check() -> Study {
     study.question = Question::Check;
     study.targets.truncate(1);
     study.rows.retain(|row| row.target == 0 && row.pattern.starts_with("randwrite"));
+    for job in study.rows.iter_mut().filter_map(|row| row.run.as_mut()).flat_map(|run| &mut run.jobs) {
+        job.sync.lat = fixture::latency(2_100_000.0, 0.3, 5_000);
+    }
     study.sentences = vec!["This disk is fast enough for etcd on average, and not in its worst hundredth.".into()];
     let answers = [(Verdict::Pass, 2.1), (Verdict::Fail, 14.0), (Verdict::Inconclusive, 9.9)];
     study.verdicts = answers.into_iter().map(|(verdict, measured)| verdict_row(verdict, measured)).collect();

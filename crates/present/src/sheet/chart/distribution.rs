@@ -82,7 +82,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, curves: &[Curve]) -> Option
         .map(|(curve, (percent, ns))| (curve.target, y.at(ns), format!("{} {}", name(curve, percent), duration(ns))));
     let ends = Ends { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
     let description: Vec<String> = curves.iter().map(Curve::description).collect();
-    let frame = Frame { id, title, description: &description.join(" "), size: SIZE };
+    let frame = Frame { id, title, description: &description.join(" "), size: (ends.width(SIZE.0), SIZE.1) };
     Some(svg(
         &frame,
         html! {

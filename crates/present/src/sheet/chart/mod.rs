@@ -87,7 +87,16 @@ pub(super) struct Ends {
     pub(super) range: (f64, f64),
 }
 
+/// A letter of a figure's name is at most so wide, px.
+const LETTER: f64 = 8.6;
+
 impl Ends {
+    /// How wide a chart must be, so that the longest of them has room.
+    pub(super) fn width(&self, least: f64) -> f64 {
+        let longest = self.labels.iter().map(|(.., words)| words.chars().count()).max().unwrap_or(0);
+        least.max(self.from + 6.0 + longest as f64 * LETTER)
+    }
+
     pub(super) fn shown(&self) -> Markup {
         let mut heights: Vec<f64> = self.labels.iter().map(|(_, height, _)| height + 4.0).collect();
         spread(&mut heights, 14.0, (self.range.0 + 4.0, self.range.1 + 4.0));
@@ -138,6 +147,13 @@ mod tests {
             line_path([Some((0.0, 1.0)), Some((2.0, 3.5)), None, Some((4.0, 4.0))].into_iter()),
             "M0 1L2 3.5M4 4"
         );
+    }
+
+    #[test]
+    fn a_chart_has_room_for_its_longest_figure() {
+        let ends = |words: &str| Ends { from: 262.0, labels: vec![(0, 10.0, words.to_owned())], range: (0.0, 100.0) };
+        assert_eq!(ends("p99 1 ms").width(360.0), 360.0);
+        assert_eq!(ends("memory write 161 µs").width(360.0).round(), 431.0);
     }
 
     #[test]

@@ -109,13 +109,13 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: Asked, axis: Axis, p
         format!("{}: {}.", path.name, points.join("; "))
     };
     let description: Vec<String> = paths.iter().map(describe).collect();
-    let frame = Frame { id, title, description: &description.join(" "), size: SIZE };
     let ends = paths.iter().map(|path| {
         let last = path.points.last();
         let name = shortened(&path.name, 18);
         (path.colour, last.map_or(TOP, |point| y.at(point.p99_ns)), name)
     });
     let ends = Ends { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
+    let frame = Frame { id, title, description: &description.join(" "), size: (ends.width(SIZE.0), SIZE.1) };
     Some(svg(
         &frame,
         html! {
@@ -134,7 +134,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: Asked, axis: Axis, p
 fn axes(x: &Scale, y: &Scale, axis: Axis) -> Markup {
     let (bottom, end) = (SIZE.1 - BOTTOM, SIZE.0 - RIGHT);
     html! {
-        (label(LEFT - 8.0, TOP - 12.0, "axis end", if axis == Axis::Offered { "response" } else { "latency" }))
+        (label(0.0, TOP - 12.0, "axis", if axis == Axis::Offered { "response" } else { "latency" }))
         @for ns in y.marks(7) {
             (rule((LEFT, y.at(ns)), (end, y.at(ns)), "grid"))
             (label(LEFT - 8.0, y.at(ns) + 4.0, "tick end", &round_duration(ns)))

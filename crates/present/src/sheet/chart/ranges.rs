@@ -7,8 +7,8 @@ use super::scale::Scale;
 use super::{Frame, colour, label, px, rows, rule, svg};
 use crate::quantity::{duration, round_duration, shortened};
 
-const WIDTH: f64 = 520.0;
-const LEFT: f64 = 150.0;
+const WIDTH: f64 = 550.0;
+const LEFT: f64 = 186.0;
 const RIGHT: f64 = 120.0;
 const TOP: f64 = 12.0;
 const STEP: f64 = 15.0;
@@ -51,7 +51,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, groups: &[Group]) -> Option
             }
             @for (group, heights) in groups.iter().zip(&heights) {
                 @let middle = heights.iter().sum::<f64>() / heights.len().max(1) as f64;
-                (label(LEFT - 12.0, middle + 4.0, "row-name end", &shortened(&group.title, 22)))
+                (label(LEFT - 12.0, middle + 4.0, "row-name end", &shortened(&group.title, 24)))
                 @for (range, y) in group.ranges.iter().zip(heights) { (range_of(range, &x, *y)) }
             }
         },

@@ -31,7 +31,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, series: &Series, names: &[S
     let (right, bottom, end_s) = (SIZE.0 - RIGHT, SIZE.1 - BOTTOM, x.high());
     let (low, high, log) = (y.low() / 1e6, y.high() / 1e6, u8::from(y.is_logarithmic()));
     let reading = format!("{LEFT} {right} {end_s} {TOP} {bottom} {low} {high} {log}");
-    let frame = Frame { id, title, description: &description.join(" "), size: SIZE };
+    let frame = Frame { id, title, description: &description.join(" "), size: (ends.width(SIZE.0), SIZE.1) };
     html! {
         div.read data-axes=(reading) data-names=(names.join("\n")) {
             (svg(&frame, html! {
