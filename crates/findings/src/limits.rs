@@ -17,7 +17,7 @@ pub use network::NfsTimes;
 pub use phrase::Phrase;
 pub use study::{Limited, of_study};
 
-use phrase::{latency, number, percent, rate};
+use phrase::{latency, number, percent};
 
 /// What limited a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,7 +122,7 @@ pub fn of_run(record: &RunRecord) -> Result<Limit, &'static str> {
             .or_else(|| network::requests(row, flow))
             // Of a daemon without a server.
             .or_else(|| device(row, flow)),
-        StorageClass::Memory => Some(memory(flow)),
+        StorageClass::Memory => Some(memory()),
         _ => device(row, flow).or_else(|| processors(stage, row, flow)),
     };
     limit.ok_or(match row.class() {
@@ -171,14 +171,8 @@ pub(crate) fn machine_busy(flow: &Flow<'_>) -> Option<f64> {
     (total > 0.0).then(|| busy / total)
 }
 
-fn memory(flow: &Flow<'_>) -> Limit {
-    Limit { limiter: Limiter::Memory, evidence: Phrase::new("{} with no device below", [rate(moved_per_s(flow))]) }
-}
-
-/// Bytes per second of the application during the stage.
-fn moved_per_s(flow: &Flow<'_>) -> f64 {
-    let bytes = flow.application.bytes.sum();
-    if flow.seconds > 0.0 { bytes as f64 / flow.seconds } else { 0.0 }
+fn memory() -> Limit {
+    Limit { limiter: Limiter::Memory, evidence: Phrase::new("there is no device below", []) }
 }
 
 fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {

@@ -36,6 +36,9 @@ pub struct Options {
     pub effort: Effort,
     /// Bytes of a file; `None`: fitted to space, memory and speed.
     pub size_bytes: Option<u64>,
+    /// Bytes of the file in the last run of the same plan: taken again where they still fit, so that the two can be
+    /// compared.
+    pub size_before: Option<u64>,
     /// The filesystem type that it must be.
     pub expected: Option<String>,
     /// How often everything is measured, each time on a new file; 0 is once.
@@ -49,6 +52,16 @@ pub struct Options {
 }
 
 impl Options {
+    /// Bytes of the file in an earlier run of the same plan and place; `None`: it was another one, or its size was asked
+    /// for.
+    pub fn size_in(&self, place: &Place, earlier: &Study) -> Option<u64> {
+        let same_place = earlier.targets.first()?.path == place.path.display().to_string();
+        let fill = earlier.rows.iter().find(|row| row.pattern == test_name::FILL)?;
+        let test = earlier.rows.iter().find(|row| row.pattern != test_name::FILL)?;
+        let same_plan = fill.option("runtime").is_some() && test.option("runtime")? == self.timing().runtime();
+        test.option("size").filter(|_| same_place && same_plan)?.parse().ok()
+    }
+
     fn timing(&self) -> Timing {
         let timing = if self.effort == Effort::Quick { Timing::QUICK } else { Timing::NORMAL };
         self.runtime_s.map_or(timing, |runtime_s| timing.lasting(runtime_s))
@@ -102,6 +115,10 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
     let by_daemon = study_run.study.targets[0].storage.class == StorageClass::Fuse;
     let wished_bytes = if by_daemon { timing.daemon_file_bytes } else { timing.file_bytes };
     let size_bytes = crate::fill::largest(study_run, &place.path, options.size_bytes, wished_bytes);
+    let before = options.size_before.filter(|before| options.size_bytes.is_none() && *before <= size_bytes);
+    let size_bytes = before.unwrap_or(size_bytes);
+    // The same bytes need not take the same time.
+    let fill_s = if before.is_some() { timing.fill_s + timing.fill_s / 2 } else { timing.fill_s };
     let need = SpaceNeeds::bytes(size_bytes);
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(study_run, 0, options.wanted)?;
@@ -129,7 +146,7 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
         }
         // Asked for by size, the file is filled whole; else as far as the time goes, and the tests use what there is. A
         // later run fills as much as the first one did.
-        let limit_s = (options.size_bytes.is_none() && run == 0).then_some(timing.fill_s);
+        let limit_s = (options.size_bytes.is_none() && run == 0).then_some(fill_s);
         let filled = session.run(run, file_bytes.unwrap_or(size_bytes), limit_s)?;
         if filled == 0 {
             break;
@@ -144,7 +161,11 @@ fn measure_adapted(study_run: &mut StudyRun<'_>, place: &Place, options: &Option
         study_run.note("tests-left-out", Severity::Caution, sentences::left_out(&left_out, timing.total_s));
     }
     study_run.remove_work_directory(work);
-    Ok(file_bytes.map(|file_bytes| sentences::io_mode(file_bytes, io_mode, timing)))
+    let how = |file_bytes| {
+        let how = sentences::io_mode(file_bytes, io_mode, timing);
+        if before == Some(file_bytes) { format!("{how} {}", sentences::SAME_SIZE) } else { how }
+    };
+    Ok(file_bytes.map(how))
 }
 
 /// Runs of the same tests.
@@ -222,6 +243,33 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watch::Unwatched;
+
+    fn on(place: &Place, options: &Options) -> Study {
+        let control = std::sync::Arc::default();
+        let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut Unwatched };
+        measure(place, options, caller).unwrap()
+    }
+
+    #[test]
+    fn a_later_run_of_the_same_plan_takes_the_same_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = Place::at(directory.path());
+        let only = vec![test_name::READ_LATENCY.to_string()];
+        let options = Options { effort: Effort::Quick, runtime_s: Some(1), only, ..Options::default() };
+        let earlier = on(&place, &options);
+        let before = options.size_in(&place, &earlier);
+        assert!(before.is_some());
+        assert_eq!(Options { runtime_s: Some(2), ..options.clone() }.size_in(&place, &earlier), None, "another plan");
+        assert_eq!(options.size_in(&Place::at(std::path::Path::new("/")), &earlier), None, "another place");
+        // Less than what there is time to write: the storage may be slower than it was.
+        let options = Options { size_before: Some(16 << 20), ..options };
+        let later = on(&place, &options);
+        assert_eq!(options.size_in(&place, &later), options.size_before);
+        assert!(later.sentences.iter().any(|text| text.ends_with(sentences::SAME_SIZE)), "{:?}", later.sentences);
+        let asked = Options { size_bytes: Some(32 << 20), ..options };
+        assert_eq!(asked.size_in(&place, &on(&place, &asked)), None, "somebody asked for it");
+    }
 
     #[test]
     fn a_test_with_slow_syncs_is_left_out_and_a_read_is_not() {

@@ -1,6 +1,6 @@
 //! What limits the tests of a study, of each target by itself: tests with the same limit together.
 
-use results::{Study, sort, test_name};
+use results::{Study, sort};
 
 use super::{Limit, Limiter, Phrase, of_run};
 
@@ -45,7 +45,7 @@ pub fn of_study(study: &Study) -> Vec<Limited> {
 fn of_target(study: &Study, target: usize) -> Vec<Limited> {
     let mut limits: Vec<Limited> = Vec::new();
     // Filling the file for them is no test.
-    let patterns: Vec<&str> = study.patterns().into_iter().filter(|pattern| *pattern != test_name::FILL).collect();
+    let patterns: Vec<&str> = study.tests();
     for pattern in &patterns {
         let (limiter, shown) = match usual_limit(study, target, pattern) {
             Ok(limit) => (Ok(limit.limiter), Some(limit.evidence)),

@@ -4,12 +4,12 @@
 use std::io::{IsTerminal, Write};
 
 use engine::clock::{Clock, RealClock};
-use guide::watch::{LiveFigures, Step};
+use guide::watch::{LiveFigures, LivePhase, Step};
 use results::Row;
 use results::quantity::counted;
 
 use super::progress::Estimate;
-use crate::process::streams::print_stderr;
+use crate::process::streams::{print_stderr, print_stderr_fitted};
 
 /// The live view.
 pub(crate) struct Live {
@@ -74,7 +74,7 @@ fn write_out(text: &str) {
 impl guide::Watcher for Live {
     fn outline(&mut self, text: &str) {
         if !self.quiet {
-            print_stderr(text);
+            print_stderr_fitted(text, 2);
         }
     }
 
@@ -86,7 +86,8 @@ impl guide::Watcher for Live {
         if added > 0 && !self.quiet {
             self.message(&format!("{} more: the results are not decided yet", counted(added as u64, "step")));
         }
-        self.show(step, &LiveFigures::default());
+        // What it does first is not known yet.
+        self.show(step, &LiveFigures { phase: LivePhase::Running, ..LiveFigures::default() });
     }
 
     fn progress(&mut self, step: &Step, figures: &LiveFigures) {
@@ -99,7 +100,7 @@ impl guide::Watcher for Live {
 
     fn message(&mut self, text: &str) {
         self.clear();
-        print_stderr(text);
+        print_stderr_fitted(text, 2);
     }
 
     fn end(&mut self, step: &Step, row: &Row) {

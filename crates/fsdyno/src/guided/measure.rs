@@ -7,8 +7,10 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
 use guide::io_mode::Wanted;
 use guide::measure::{Effort, Options, measure, names};
+use guide::store::Store;
 use guide::study::Place;
 use job::EngineName;
+use results::Question;
 
 use super::answer::{FileOptions, Shared, answer};
 
@@ -54,6 +56,13 @@ fn engine(text: &str) -> Result<EngineName, String> {
     })
 }
 
+/// Bytes of the file in the last saved run of the same plan and place.
+fn size_before(shared: &Shared, place: &Place, options: &Options) -> Option<u64> {
+    let store = Store::at(shared.store.as_deref()).ok().filter(|_| !shared.no_store)?;
+    let study = store.latest(Question::Measure, |study| options.size_in(place, study).is_some())?;
+    options.size_in(place, &study)
+}
+
 impl Measure {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
         let effort = match (self.quick, self.full) {
@@ -61,9 +70,10 @@ impl Measure {
             (_, true) => Effort::Full,
             _ => Effort::Normal,
         };
-        let options = Options {
+        let mut options = Options {
             effort,
             size_bytes: self.file.size,
+            size_before: None,
             expected: self.file.expect,
             runs: self.runs,
             only: self.only,
@@ -71,6 +81,7 @@ impl Measure {
             wanted: Wanted { engine: self.engine, buffered: self.buffered },
         };
         let place = Place::at(&self.path);
+        options.size_before = size_before(&self.shared, &place, &options);
         answer(&self.shared, command, |caller| measure(&place, &options, caller))
     }
 }

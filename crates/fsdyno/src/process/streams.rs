@@ -9,6 +9,7 @@ use results::escape;
 
 use super::colour;
 use super::status::UNUSABLE;
+use crate::explain::wrapped;
 
 /// A text on stdout; false if it could not be written.
 pub(crate) fn print(text: &str) -> bool {
@@ -54,10 +55,31 @@ pub(crate) fn print_stderr_in_colour(text: &str) {
 
 /// The problem and its next step, on stderr.
 pub(crate) fn report_problem(problem: &Problem) {
-    print_stderr(&format!("fsdyno: {problem}"));
+    print_stderr_fitted(&format!("fsdyno: {problem}"), 2);
     if let Some(next) = &problem.next {
-        print_stderr(&format!("  next: {next}"));
+        print_stderr_fitted(&format!("  next: {next}"), 8);
     }
+}
+
+/// Lines on stderr, on a terminal with whole words.
+pub(crate) fn print_stderr_fitted(text: &str, indent: usize) {
+    let columns = engine::terminal::columns(io::stderr()).filter(|columns| *columns >= 40);
+    print_stderr_in_colour(&fitted(&escape::terminal(text), columns, indent));
+}
+
+/// Each line in lines of whole words, those after the first indented; as it is where there are no columns. A line that
+/// fits keeps its blanks.
+fn fitted(text: &str, columns: Option<usize>, indent: usize) -> String {
+    let Some(columns) = columns else { return text.to_owned() };
+    let line = |line: &str| {
+        if line.chars().count() <= columns {
+            return line.to_owned();
+        }
+        let lead = &line[..line.len() - line.trim_start().len()];
+        let continued = format!("\n{:indent$}", "");
+        format!("{lead}{}", wrapped(line, columns - indent).join(&continued))
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether what is refused is told in a document too.
@@ -85,4 +107,19 @@ pub(crate) fn refused_in_json(what: &str, next: Option<&str>) {
 /// Columns to print for.
 pub(crate) fn columns() -> usize {
     engine::terminal::columns(io::stdout()).filter(|columns| *columns >= 40).unwrap_or(80)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fitted;
+
+    #[test]
+    fn a_problem_keeps_to_the_terminal_with_whole_words() {
+        let next = "  next: repeat the run with the same plan, or compare anyway with --force";
+        assert_eq!(fitted(next, None, 8), next);
+        assert_eq!(fitted(next, Some(80), 8), next);
+        let narrow = "  next: repeat the run with the same\n        plan, or compare anyway with\n        --force";
+        assert_eq!(fitted(next, Some(44), 8), narrow);
+        assert_eq!(fitted("a  b\nc", Some(40), 2), "a  b\nc");
+    }
 }

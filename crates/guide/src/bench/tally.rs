@@ -1,6 +1,6 @@
 //! Totals of a run at each look, and the latency of the I/Os since the look before.
 
-use results::{DirectionRecord, Histogram, JobRecord};
+use results::{Histogram, JobRecord, Latency};
 
 use crate::watch::{IntervalLatency, StepTotals};
 
@@ -23,12 +23,17 @@ impl Tally {
     }
 }
 
-/// All latencies, from start to reap where that distribution is kept, else from issue to reap.
+/// All latencies, from start to reap where that distribution is kept, else from issue to reap. A write that waits for its
+/// sync is as slow as that.
 fn latencies(jobs: &[JobRecord]) -> Histogram {
     let mut all = Histogram::new();
-    let of = |direction: &DirectionRecord| direction.lat.histogram.clone().or_else(|| direction.clat.histogram.clone());
-    for direction in jobs.iter().flat_map(|job| [&job.directions.read, &job.directions.write, &job.directions.trim]) {
-        of(direction).iter().for_each(|histogram| all.merge(histogram));
+    let of = |latency: &Latency| latency.histogram.clone();
+    for job in jobs {
+        let directions = &job.directions;
+        let writes = (job.sync.lat.moments.count == 0).then_some([&directions.write, &directions.trim]);
+        let moved = std::iter::once(&directions.read).chain(writes.into_iter().flatten());
+        let found = moved.filter_map(|direction| of(&direction.lat).or_else(|| of(&direction.clat)));
+        found.chain(of(&job.sync.lat)).for_each(|histogram| all.merge(&histogram));
     }
     all
 }
@@ -41,7 +46,7 @@ fn difference(now: &Histogram, then: &Histogram) -> Histogram {
 
 #[cfg(test)]
 mod tests {
-    use results::{JobSetup, Latency, PerDirection};
+    use results::{DirectionRecord, JobSetup, PerDirection};
 
     use super::*;
     use crate::watch::Amount;
@@ -68,6 +73,18 @@ mod tests {
         assert_eq!(second.all.since(first.all), Amount { operations: 2, bytes: 8192 });
         assert_eq!((second.read, second.write), (Some(second.all), Some(Amount::default())));
         assert_eq!(tally.look(&[job(3000, &[10, 10, 10, 90, 90])]).latency, None, "nothing ended in this interval");
+    }
+
+    #[test]
+    fn a_write_that_waits_for_its_sync_takes_as_long_as_that() {
+        let mut synced = job(1000, &[]);
+        let mut written = Latency::with_histogram();
+        written.record(10);
+        synced.directions.write = DirectionRecord { ios: 1, bytes: 4096, lat: written, ..DirectionRecord::default() };
+        synced.sync.lat = Latency::with_histogram();
+        synced.sync.lat.record(900);
+        let p99_ns = Tally::default().look(&[synced]).latency.map(|latency| latency.p99_ns);
+        assert!(p99_ns.is_some_and(|ns| ns > 500), "{p99_ns:?}");
     }
 
     #[test]

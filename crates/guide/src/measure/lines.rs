@@ -128,6 +128,11 @@ impl Timing {
         u64::from(self.ramp_ms + self.runtime_ms)
     }
 
+    /// The measuring of each test at most, as its line says it.
+    pub(super) fn runtime(&self) -> String {
+        format!("{}ms", self.runtime_ms)
+    }
+
     /// The same with each test as long as somebody asked for, however long that takes in all.
     pub(super) fn lasting(self, runtime_s: u32) -> Timing {
         let runtime_ms = runtime_s.saturating_mul(1000);
@@ -139,7 +144,7 @@ impl Timing {
 pub(super) fn adapted(test: &Test, io_mode: &IoMode, file: &str, size_bytes: u64, timing: Timing) -> Vec<String> {
     let mut words = common(test, io_mode, file, size_bytes);
     words.push("--time_based=1".to_string());
-    words.push(format!("--runtime={}ms", timing.runtime_ms));
+    words.push(format!("--runtime={}", timing.runtime()));
     words.push(format!("--ramp_time={}ms", timing.ramp_ms));
     words
 }

@@ -8,6 +8,10 @@ use run::StopRule;
 use super::lines::Timing;
 use crate::io_mode::IoMode;
 
+/// Why the file is as large as it is.
+pub(super) const SAME_SIZE: &str =
+    "The file is as large as in the last run of the same plan here, so that `diff` can compare the two.";
+
 /// The sentences that the rows allow.
 pub(super) fn of(study: &Study) -> Vec<String> {
     let storage = study.targets.first().map(|target| &target.storage);

@@ -120,12 +120,23 @@ fn untrusted(tests: &[TestFigures], findings: &[Found], none_is_left: bool) -> O
             reasons.push(&found.title);
         }
     }
-    let mut reasons: Vec<String> = reasons.into_iter().map(str::to_owned).collect();
+    let mut reasons: Vec<String> = reasons.into_iter().map(within).collect();
     if failed > 0 {
         reasons.push(format!("{failed} of {} tests failed", tests.len()));
     }
     let what = if none_is_left { "no figure can be trusted" } else { "nothing else can be trusted" };
     Some(format!("{what}: {}", listed(&reasons)))
+}
+
+/// A title within a sentence: `a cache below the device`, but `CPU contention`.
+fn within(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
+            first.to_lowercase().chain(letters).collect()
+        }
+        _ => title.to_owned(),
+    }
 }
 
 /// `2 of 3 requirements: FAIL; 1: PASS`.

@@ -13,8 +13,10 @@ use crate::summary::interval;
 /// The changes between two studies, for a terminal: `base` and `new` are what they are called, `obstacles` what speaks
 /// against comparing them.
 pub fn changes(found: &[Change], base: &str, new: &str, obstacles: &[String], columns: usize) -> String {
-    let heading = format!("base: {base}\nnew:  {new}\n\n");
-    changes_shown(found, &heading, obstacles, Form::Text { columns })
+    let form = Form::Text { columns };
+    let answer = form.paragraph(&format!("{}.", outcome(found)));
+    let places = [("base", base.to_owned()), ("new", new.to_owned())];
+    changes_shown(found, &format!("{answer}\n{}\n", form.labelled(&places)), obstacles, form)
 }
 
 /// The same in Markdown.
@@ -154,10 +156,10 @@ fn summary(found: &[Change]) -> String {
     let (worse, better, judged) = counts(found);
     let mut text = match (worse, better) {
         _ if judged == 0 => String::new(),
-        (0, 0) => "No figure changed clearly.".to_string(),
+        (0, 0) => String::new(),
         _ => format!(
-            "{worse} figures are worse and {better} better, each outside its 95 % interval and by more than 2 %; of \
-             {judged} figures up to {:.0} may differ by chance.",
+            "A change counts if its 95 % interval leaves out 0 % and it is more than 2 %; of {judged} figures up to \
+             {:.0} may differ by chance.",
             (judged as f64 * 0.05).ceil()
         ),
     };
@@ -214,7 +216,15 @@ pub fn history(studies: &[Study], columns: usize) -> String {
         if first.targets.len() > 1 {
             text.push_str(&format!("\n{} = {}\n", first.targets[target].name, first.targets[target].path));
         }
-        text.push_str(&course(studies, target).shown(form));
+        let tests = first.tests();
+        let mut rest = &tests[..];
+        while !rest.is_empty() {
+            // As many tests beside each other as there is room for.
+            let fitting = (1..=rest.len()).rev().find(|count| course(studies, target, &rest[..*count]).fits(form));
+            let (shown, others) = rest.split_at(fitting.unwrap_or(1));
+            text.push_str(&format!("\n{}", course(studies, target, shown).shown(form)));
+            rest = others;
+        }
     }
     escape::terminal(&text).into_owned()
 }
@@ -224,7 +234,7 @@ pub fn history_json(studies: &[Study]) -> String {
     let tests = |study: &Study| -> Vec<serde_json::Value> {
         let each_target = study.targets.iter().enumerate();
         let tests = each_target.flat_map(|(target, place)| {
-            study.patterns().into_iter().map(move |pattern| {
+            study.tests().into_iter().map(move |pattern| {
                 let each = |of: &dyn Fn(&[f64]) -> serde_json::Value| -> serde_json::Map<String, serde_json::Value> {
                     let figure = |measure: Measure| of(&by_round(study, target, pattern, measure));
                     Measure::ALL.into_iter().map(|measure| (measure.word().to_owned(), figure(measure))).collect()
@@ -258,23 +268,22 @@ fn by_round(study: &Study, target: usize, pattern: &str, measure: Measure) -> Ve
     study.repeats(target, pattern).filter_map(|row| measure.of(row)).collect()
 }
 
-/// The course of one target.
-fn course(studies: &[Study], target: usize) -> Table {
-    let patterns = studies[0].patterns();
+/// The course of these tests on one target.
+fn course(studies: &[Study], target: usize, patterns: &[&str]) -> Table {
     let headers: Vec<&str> = ["run"].into_iter().chain(patterns.iter().copied()).chain(["<trust"]).collect();
     let mut table = Table::new(&headers);
     for study in studies {
         let mut cells = vec![study.id.clone()];
-        for pattern in &patterns {
+        for pattern in patterns {
             let values = by_round(study, target, pattern, Measure::Iops);
             let shown = |median: f64| format!("{}{}", number(median), reach(median, interval(&values)));
             cells.push(median(&values).map_or("-".to_string(), shown));
         }
-        let rows = study.rows.iter().filter(|row| row.target == target);
+        let rows = study.rows.iter().filter(|row| row.target == target && patterns.contains(&row.pattern.as_str()));
         cells.push(rows.map(results::Row::trust).max().unwrap_or_default().word().to_string());
         table.row(cells);
     }
-    if let Some(cells) = scatter_row(studies, target, &patterns) {
+    if let Some(cells) = scatter_row(studies, target, patterns) {
         table.row(cells);
     }
     table

@@ -15,7 +15,7 @@ pub fn summary(row: &Row) -> String {
     let total = figures.total;
     let mut parts = Vec::new();
     if total.bytes > 0 {
-        parts.push(bytes_per_s(total.bytes_per_s));
+        parts.push(bytes_per_s(total.durable_bytes_per_s.unwrap_or(total.bytes_per_s)));
     }
     parts.push(count_per_s(total.iops));
     // Where each write waits for its sync, the write alone says little.

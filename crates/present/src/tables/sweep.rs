@@ -49,18 +49,19 @@ pub(super) fn points(points: &[(u32, Vec<&Row>)], form: Form) -> String {
     for (depth, rows) in points {
         let cells = match (SweepPoint::of(rows), rows.iter().find_map(|row| first_error(row))) {
             (Some(point), _) => measured(rows, &point),
-            (None, Some(error)) => failed(&error),
-            (None, None) if rows.iter().any(|row| row.figures().is_some()) => failed("no valid number"),
-            (None, None) => failed("did not run"),
+            (None, Some(error)) => without_figures(&format!("failed: {error}")),
+            (None, None) if rows.iter().any(|row| row.figures().is_some()) => without_figures("invalid"),
+            (None, None) => without_figures("did not run"),
         };
         table.row(std::iter::once(format!("{depth:>5}")).chain(cells).collect());
     }
     if table.is_empty() { String::new() } else { table.shown(form) }
 }
 
-fn failed(reason: &str) -> Vec<String> {
+/// Why a depth has none.
+fn without_figures(words: &str) -> Vec<String> {
     let mut cells = vec!["-".to_string(); 8];
-    cells.push(format!("failed: {reason}"));
+    cells.push(words.to_string());
     cells
 }
 

@@ -32,6 +32,12 @@ impl Form {
     pub(crate) fn labelled(self, lines: &[(&str, String)]) -> String {
         let label_columns = lines.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0) + 2;
         let line = |(label, words): &(&str, String)| match self {
+            // A column beside so wide a label would be no place to read in.
+            Form::Text { columns }
+                if label_columns * 2 > columns && label_columns + words.chars().count() > columns =>
+            {
+                format!("{}\n{}", label.trim_end(), wrapped(&format!("  {words}"), columns, 2))
+            }
             Form::Text { columns } => {
                 // A word of the label's width keeps its place, since blanks within a label would be lost.
                 let held = "_".repeat(label_columns);
@@ -107,11 +113,18 @@ fn unbroken(sentence: &str) -> Vec<String> {
     words
 }
 
+/// Whether columns so wide stand beside each other.
+fn fit(least: &[usize], columns: usize) -> bool {
+    least.iter().map(|least| least + PADDING).sum::<usize>() <= columns + PADDING
+}
+
 /// A table: the first column holds names, the others figures unless told otherwise.
 pub(crate) struct Table {
     headers: Vec<String>,
     left: Vec<bool>,
     rows: Vec<Vec<String>>,
+    /// The columns that a narrow terminal goes without.
+    spare: Vec<String>,
 }
 
 impl Table {
@@ -119,7 +132,23 @@ impl Table {
     pub(crate) fn new(headers: &[&str]) -> Table {
         let left = headers.iter().enumerate().map(|(index, header)| index == 0 || header.starts_with('<')).collect();
         let headers = headers.iter().map(|header| header.trim_start_matches('<').to_string()).collect();
-        Table { headers, left, rows: Vec::new() }
+        Table { headers, left, rows: Vec::new(), spare: Vec::new() }
+    }
+
+    /// Goes without these columns where all of them would not fit.
+    pub(crate) fn sparing(mut self, headers: &[&str]) -> Table {
+        self.spare = headers.iter().map(|header| (*header).to_string()).collect();
+        self
+    }
+
+    /// The table without its spare columns; `None`: it has none.
+    fn narrower(&self) -> Option<Table> {
+        let keep: Vec<usize> =
+            (0..self.headers.len()).filter(|index| !self.spare.contains(&self.headers[*index])).collect();
+        let of = |cells: &[String]| keep.iter().filter_map(|index| cells.get(*index).cloned()).collect();
+        let left = keep.iter().map(|index| self.left[*index]).collect();
+        let rows = self.rows.iter().map(|row| of(row)).collect();
+        (keep.len() < self.headers.len()).then(|| Table { headers: of(&self.headers), left, rows, spare: Vec::new() })
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
@@ -169,17 +198,29 @@ impl Table {
         text
     }
 
+    fn least(&self) -> Vec<usize> {
+        (0..self.headers.len()).map(|index| self.least_columns(index)).collect()
+    }
+
+    /// Whether each row has a line of its own, with its name whole.
+    pub(crate) fn fits(&self, form: Form) -> bool {
+        let Form::Text { columns } = form else { return true };
+        let mut least = self.least();
+        least[0] = self.name_columns();
+        fit(&least, columns)
+    }
+
     /// The table, ending with a line feed.
     pub(crate) fn shown(&self, form: Form) -> String {
-        let mut least: Vec<usize> = (0..self.headers.len()).map(|index| self.least_columns(index)).collect();
+        let mut least = self.least();
         if let Form::Text { columns } = form {
-            let fits = |least: &[usize]| least.iter().map(|least| least + PADDING).sum::<usize>() <= columns + PADDING;
-            if !fits(&least) {
-                return self.stacked(columns);
+            if !fit(&least, columns) {
+                let narrower = self.narrower().filter(|table| table.fits(form));
+                return narrower.map_or_else(|| self.stacked(columns), |table| table.shown(form));
             }
             // Names stay whole where there is room: they are what people copy.
             let wrapped_names = std::mem::replace(&mut least[0], self.name_columns());
-            if !fits(&least) {
+            if !fit(&least, columns) {
                 least[0] = wrapped_names;
             }
         }

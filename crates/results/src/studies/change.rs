@@ -143,7 +143,8 @@ pub fn obstacles(base: &Study, new: &Study) -> Vec<String> {
         }
     }
     let mut differences: Vec<(String, Vec<&str>)> = Vec::new();
-    for pattern in base.patterns() {
+    // How far the file was filled is in the plans of the tests that use it.
+    for pattern in base.tests() {
         let Some(plan) = plan_of(base, pattern) else { continue };
         let difference = match plan_of(new, pattern) {
             None => "only one of them has".to_string(),
@@ -195,7 +196,7 @@ fn beyond(plan: &[&str], other: &[&str]) -> String {
 pub fn changes(base: &Study, new: &Study, earlier: &[&Study]) -> Vec<Change> {
     let history: Vec<&Study> = earlier.iter().copied().chain([base]).collect();
     let mut found = Vec::new();
-    for pattern in base.patterns() {
+    for pattern in base.tests() {
         for target in 0..base.targets.len().min(new.targets.len()) {
             let named = (base.targets.len() > 1).then(|| new.targets[target].name.clone());
             let before: Vec<&Row> = base.repeats(target, pattern).collect();

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Finding, PhaseRecord, Trust, VerdictRow};
+use super::{Finding, PhaseRecord, Trust, VerdictRow, test_name};
 use crate::evidence::Storage;
 use crate::record::{Host, Note, RunRecord};
 use crate::saved::{SavedRecordError, reread, upgrade};
@@ -241,6 +241,11 @@ impl Study {
             }
         }
         patterns
+    }
+
+    /// The patterns that are measured: all but the writing of the file that they use.
+    pub fn tests(&self) -> Vec<&str> {
+        self.patterns().into_iter().filter(|pattern| *pattern != test_name::FILL).collect()
     }
 }
 
