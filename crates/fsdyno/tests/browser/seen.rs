@@ -63,6 +63,24 @@ fn pictures_are_taken_and_the_console_is_silent() {
     }
 }
 
+/// Set to `write`: the README's pictures become those of docs/example-report.html as it is now.
+const EXAMPLE: &str = "FSDYNO_EXAMPLE";
+
+#[test]
+fn the_readme_shows_how_its_report_begins() {
+    let Some(browser) = browser::find() else { return };
+    let docs = testkit::workspace().join("docs");
+    for (name, dark) in [("sheet-light", false), ("sheet-dark", true)] {
+        let look = Look { name, size: (1280, 1500), dark, scripts: true };
+        let taken = browser::screenshot(&browser, &docs.join("example-report.html"), &look);
+        let shown = docs.join(format!("images/{name}.png"));
+        if std::env::var(EXAMPLE).is_ok_and(|word| word == "write") {
+            std::fs::copy(&taken, &shown).expect("the picture is writable");
+        }
+        assert_eq!(size(&shown), look.size, "{EXAMPLE}=write takes {name}.png anew");
+    }
+}
+
 /// axe-core's script: `FSDYNO_AXE`, or where `npm install` in the build directory puts it.
 fn axe() -> Option<String> {
     let named = std::env::var_os("FSDYNO_AXE").map(PathBuf::from);

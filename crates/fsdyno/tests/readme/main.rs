@@ -1,14 +1,24 @@
-//! Every example of the README runs. Places become directories of the test; long questions are asked briefly.
+//! Every example of the README and of what it leads to runs, and its links lead somewhere. Places become directories of
+//! the test; long questions are asked briefly.
+
+mod links;
+mod picture;
 
 use std::fs;
 
 use testkit::Place;
 
+/// The README and the pages that took over its examples, one after the other.
+fn pages() -> String {
+    let text = |name: &str| fs::read_to_string(testkit::workspace().join(name)).unwrap();
+    ["README.md", "docs/guide.md", "docs/fio.md"].map(text).concat()
+}
+
 /// The lines of the blocks marked `sh example`, without their remarks.
-fn examples(readme: &str) -> Vec<String> {
+fn examples(pages: &str) -> Vec<String> {
     let mut inside = false;
     let mut lines = Vec::new();
-    for line in readme.lines() {
+    for line in pages.lines() {
         match line {
             "```sh example" => inside = true,
             "```" => inside = false,
@@ -19,11 +29,11 @@ fn examples(readme: &str) -> Vec<String> {
     lines
 }
 
-/// The blocks of the README: what stands behind their fence, and their lines.
-fn blocks(readme: &str) -> Vec<(String, Vec<String>)> {
+/// The blocks of the pages: what stands behind their fence, and their lines.
+fn blocks(pages: &str) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     let mut inside = false;
-    for line in readme.lines() {
+    for line in pages.lines() {
         match (line.strip_prefix("```"), inside) {
             (Some(kind), false) => found.push((kind.to_string(), Vec::new())),
             (Some(_), true) => {}
@@ -67,9 +77,8 @@ fn briefly(question: &str) -> &'static [&'static str] {
 #[test]
 fn every_example_runs() {
     let place = Place::with(&["data", "nfs"]);
-    let readme = fs::read_to_string(testkit::workspace().join("README.md")).unwrap();
-    let lines = examples(&readme);
-    assert!(lines.len() >= 9, "the README has lost its examples: {lines:?}");
+    let lines = examples(&pages());
+    assert!(lines.len() >= 9, "examples are lost: {lines:?}");
     let here = |word: &str| word.replace("/data", &place.word("data")).replace("/mnt/nfs", &place.word("nfs"));
     let mut compared = Vec::new();
     for line in lines {
@@ -99,10 +108,9 @@ fn every_example_runs() {
 #[test]
 fn every_fio_line_runs() {
     let place = Place::new();
-    let readme = fs::read_to_string(testkit::workspace().join("README.md")).unwrap();
     let begins = |block: &[String], words: &str| block.first().is_some_and(|line| line.starts_with(words));
     let mut ran = 0;
-    for (kind, block) in blocks(&readme) {
+    for (kind, block) in blocks(&pages()) {
         match kind.as_str() {
             "sh example" => {}
             "" if begins(&block, "# A: ") => {
@@ -111,14 +119,11 @@ fn every_fio_line_runs() {
                     ran += 1;
                 }
             }
-            // What builds it, and what it prints.
+            // What builds it, and what it printed: the lab's test of the whole comparison writes the last of these.
             "" if begins(&block, "cargo run") || begins(&block, ".ci/run") => {}
-            "" if begins(&block, "/data: ") || begins(&block, "invalid: ") => {}
-            // What the example's page was asked with: the lab's test of the whole comparison asks it.
-            "" if begins(&block, "compare local=/mnt/local") => {}
-            // The command of the real comparison, whose mounts are the lab's.
-            "" if begins(&block, "compare local=/mnt/local ") => {}
-            _ => panic!("no test knows this block of the README: {block:?}"),
+            "" if begins(&block, "invalid: ")
+                || ["$ fsdyno compare ", "compare local="].iter().any(|words| begins(&block, words)) => {}
+            _ => panic!("no test knows this block: {block:?}"),
         }
     }
     assert_eq!(ran, 5);

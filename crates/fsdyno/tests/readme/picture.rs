@@ -1,0 +1,101 @@
+//! The README's first picture: what a real `measure` prints, as SVG.
+
+use std::fmt::Write;
+use std::fs;
+
+use testkit::{Place, is_root};
+
+const PICTURE: &str = "docs/images/measure.svg";
+
+/// Letters and lines in pixels, of a font in which all letters have one width.
+const LETTER: f64 = 8.4;
+const LINE: usize = 19;
+const MARGIN: usize = 16;
+
+/// The text of a terminal, with what it was asked above and what measured it below.
+fn svg(question: &str, shown: &str, made_by: &str) -> String {
+    let asked = format!("\x1b[1m$ {question}\x1b[0m");
+    let lines: Vec<&str> = [asked.as_str(), ""].into_iter().chain(shown.lines()).chain(["", made_by]).collect();
+    let (width, height) = ((80.0 * LETTER) as usize + 2 * MARGIN, lines.len() * LINE + 2 * MARGIN);
+    let mut picture = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n\
+         <style>text {{ font: 14px 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #d6dae0; white-space: pre }} \
+         .bold {{ font-weight: bold; fill: #fff }} .ok {{ fill: #7bd88f }} .caution {{ fill: #fccf6a }} \
+         .invalid {{ fill: #fc7b7b }}</style>\n<rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#1c2128\"/>\n"
+    );
+    let last = lines.len() - 1;
+    for (index, line) in lines.iter().enumerate() {
+        let base = MARGIN + index * LINE + LINE * 3 / 4;
+        let faint = if index == last { " opacity=\"0.6\"" } else { "" };
+        // The width is told, so that columns stand below each other in any font.
+        writeln!(picture, "<text x=\"{MARGIN}\" y=\"{base}\"{faint}>{}</text>", spans(line)).unwrap();
+    }
+    picture + "</svg>\n"
+}
+
+/// A line with its colours.
+fn spans(line: &str) -> String {
+    let mut parts = line.split("\x1b[");
+    let mut shown = escaped(parts.next().unwrap_or_default());
+    for part in parts {
+        let (code, text) = part.split_once('m').expect("a colour");
+        let class = match code {
+            "0" => "",
+            "1" => "bold",
+            "32" => "ok",
+            "33" => "caution",
+            "31" => "invalid",
+            _ => panic!("no colour of the picture: {code} in {line}"),
+        };
+        write!(shown, "<tspan class=\"{class}\">{}</tspan>", escaped(text)).unwrap();
+    }
+    shown
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// What a reader of the picture reads.
+fn read(picture: &str) -> String {
+    let lines = picture.lines().filter(|line| line.starts_with("<text "));
+    let plain = |line: &str| line.split('<').filter_map(|part| Some(part.split_once('>')?.1)).collect::<String>();
+    let text: Vec<String> = lines.map(plain).collect();
+    text.join("\n").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+}
+
+/// `FSDYNO_EXAMPLE=write` measures all that `measure` measures, and replaces the picture.
+#[test]
+fn a_real_measure_is_drawn() {
+    if !is_root("its directory is mounted under a short name") {
+        return;
+    }
+    let written = std::env::var("FSDYNO_EXAMPLE").is_ok_and(|word| word == "write");
+    let brief = if written { "" } else { " --only=read-latency --size=16m --runtime=1" };
+    let place = Place::with(&["data"]);
+    let line = format!(
+        "mount --bind {} /mnt && exec {} measure /mnt --color=always{brief}",
+        place.word("data"),
+        testkit::program()
+    );
+    let ran = place.program("unshare", &["--mount", "sh", "-c", &line]).output().unwrap();
+    assert!(ran.status.success(), "{}", testkit::text(&ran.stderr));
+    let printed = testkit::text(&ran.stdout);
+    let table = printed.find("\n\ntest ").expect("the table of the tests") + 2;
+    let end = printed[table..].find("\n\n").expect("the end of the table");
+    let shown = &printed[..table + end];
+    let study = place.studies("home/fsdyno").pop().expect("a saved run");
+    let took_s = (study.ended_ms - study.started_ms) / 1000;
+    let kernel = study.host.kernel.as_deref().unwrap_or("a kernel without a name");
+    let cpus = study.host.cpus.map_or("unknown".to_string(), |cpus| cpus.to_string());
+    let made_by = format!("{}; {kernel}, CPUs: {cpus}; {took_s} s", study.version);
+    let picture = svg("fsdyno measure /mnt", shown, &made_by);
+    let reads = read(&picture);
+    let colours = ["\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m"];
+    let expected = colours.iter().fold(shown.to_string(), |text, colour| text.replace(colour, ""));
+    assert_eq!(reads, format!("$ fsdyno measure /mnt\n\n{expected}\n\n{made_by}"));
+    assert!(reads.contains("read-latency"), "{reads}");
+    if written {
+        fs::write(testkit::workspace().join(PICTURE), picture).unwrap();
+    }
+}
