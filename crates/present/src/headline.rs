@@ -159,7 +159,7 @@ fn trust(tests: &[TestFigures], findings: &[Found]) -> TrustLine {
         let kinds = found::by_kind(against());
         why.extend(kinds.iter().map(|(found, targets)| format!("{} ({targets})", found.title)));
     } else {
-        why.extend(against().map(Found::in_short));
+        why.extend(found::in_short(against()));
     }
     TrustLine { trust, why }
 }

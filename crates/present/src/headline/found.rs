@@ -53,11 +53,6 @@ impl Found {
         self.severity > Severity::Info
     }
 
-    /// `4 of 9 tests: CPU contention: I/O threads waited for a CPU`.
-    pub(crate) fn in_short(&self) -> String {
-        format!("{}: {}", counted(self.tests.len(), self.of_tests), self.title)
-    }
-
     /// The sentences with their tests: `4 of 9 tests (seq-read, …): CPU contention …`.
     pub(crate) fn sentences(&self) -> Vec<String> {
         let sentence = |case: &Case| {
@@ -88,9 +83,28 @@ pub(crate) fn by_kind<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<(&'a
     kinds
 }
 
+/// `4 of 9 tests: CPU contention: I/O threads waited for a CPU`: each kind once, also where it is graver in some tests.
+pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<String> {
+    let mut kinds: Vec<(&Found, Vec<&str>)> = Vec::new();
+    for found in findings {
+        let index = kinds.iter().position(|(first, _)| first.id == found.id).unwrap_or_else(|| {
+            kinds.push((found, Vec::new()));
+            kinds.len() - 1
+        });
+        let tests = &mut kinds[index].1;
+        for test in &found.tests {
+            if !tests.contains(&test.as_str()) {
+                tests.push(test);
+            }
+        }
+    }
+    kinds.iter().map(|(found, tests)| format!("{}: {}", counted(tests.len(), found.of_tests), found.title)).collect()
+}
+
 fn counted(tests: usize, of: usize) -> String {
     match (tests, of) {
         (1, 1) => "the test".to_owned(),
+        (2, 2) => "both tests".to_owned(),
         (tests, of) if tests == of => format!("all {of} tests"),
         _ => format!("{tests} of {of} tests"),
     }
@@ -184,5 +198,28 @@ fn finished(grid: &Grid<'_>, group: Group<'_>) -> Found {
         of_tests: grid.tests().filter(|(_, target, _)| *target == group.target).count(),
         cases: cases.collect(),
         next: next.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_named_once_also_where_it_is_graver_in_some_tests() {
+        let found = |severity: Severity, tests: &[&str]| Found {
+            id: "fuse-cache".to_owned(),
+            severity,
+            target: "/s3".to_owned(),
+            target_index: 0,
+            title: "A cache answered".to_owned(),
+            tests: tests.iter().map(|test| (*test).to_owned()).collect(),
+            of_tests: 8,
+            cases: Vec::new(),
+            next: String::new(),
+        };
+        let both = [found(Severity::Invalid, &["read", "write"]), found(Severity::Caution, &["write", "randread"])];
+        assert_eq!(in_short(both.iter()), ["3 of 8 tests: A cache answered"]);
+        assert_eq!(counted(2, 2), "both tests");
     }
 }
