@@ -77,8 +77,8 @@ fn two_kept_runs_are_compared(place: &Place) {
     let changed = place.run(&["diff", &ids[0], &ids[1]]).good();
     assert!(changed.stdout.contains("first randread"), "{}", changed.stdout);
     assert_eq!(place.run(&["compare", &ids[0], &ids[1]]).stdout, changed.stdout, "two runs after compare mean diff");
-    let json = place.run(&["diff", &ids[0], &ids[1], "--json"]).stdout;
-    assert!(json.lines().count() == 1 && json.contains("\"change_percent\""), "{json}");
+    let json = place.run(&["diff", &ids[0], &ids[1], "--json"]).document();
+    assert!(json["changes"][0].get("change_percent").is_some(), "{json}");
 
     // A name for the first, and conditions for scripts.
     assert_eq!(place.run(&["baseline", "set", "good", &ids[0]]).status, Some(0));

@@ -51,7 +51,7 @@ fn bash_completes_both_faces() {
     assert_eq!(both(&["fsdyno", "measure", "--qu"]), set(&["--quick", "--quiet"]));
     assert_eq!(both(&["fsdyno", "report", "last", "--as", "=", "ht"]), set(&["html"]));
     assert_eq!(both(&["fsdyno", "completions", "z"]), set(&["zsh"]));
-    let random = set(&["randread", "randrw", "randwrite"]);
+    let random = set(&["randread", "randrw", "randtrim", "randtrimwrite", "randwrite"]);
     assert_eq!(both(&["fsdyno", "--rw", "=", "rand"]), random);
     assert_eq!(both(&["fsdyno", "fio", "--rw", "rand"]), random);
     assert_eq!(both(&["fsdyno", "--name", "=", "x", "-readwrite", "=", "rand"]), random);

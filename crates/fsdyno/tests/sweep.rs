@@ -161,7 +161,7 @@ fn an_interrupt_keeps_the_points_there_are_and_leaves_nothing() {
 #[test]
 fn what_cannot_be_asked_is_refused_with_its_reason() {
     let place = place();
-    let cases: [(&str, &[&str], &str); 13] = [
+    let cases: [(&str, &[&str], &str); 12] = [
         ("sweep", &["--iodepth=8..2"], "the range 8..2 is empty"),
         ("sweep", &["--iodepth=0"], "depth 0 has no request in flight"),
         ("sweep", &["--iodepth=5..7"], "no power of two lies in 5..7"),
@@ -173,11 +173,15 @@ fn what_cannot_be_asked_is_refused_with_its_reason() {
         ("curve", &["--rw=randrw"], "both reads and writes"),
         ("curve", &["--loads=0"], "0 is not in"),
         ("curve", &["--expect=nfs"], "should be nfs"),
-        ("sweep", &["--live=-", "--json"], "both need standard output"),
         ("sweep", &["--live", "."], "cannot write the live stream"),
     ];
     for (question, words, reason) in cases {
         ask(&place, question, words).refused(reason);
     }
+    // Who asks for a document gets one, which says what was refused.
+    let refused = ask(&place, "sweep", &["--live=-", "--json"]);
+    let document = refused.document();
+    assert_eq!((refused.status, document["summary"].is_null()), (Some(2), true), "{document}");
+    assert_eq!(document["error"]["what"], "--json and --live - both need standard output");
     assert!(place.names("data").is_empty(), "a refusal writes nothing");
 }

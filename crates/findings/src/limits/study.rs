@@ -19,20 +19,20 @@ pub struct Limited {
     pub evidence: Vec<Phrase>,
 }
 
-/// More names than this are counted, or named by what is not among them.
+/// Not more names than this stand for those that are not among the tests.
 const NAMED: usize = 4;
 
 impl Limited {
-    /// Which tests, in a few words: `all tests`, `all tests but rand-write`, `5 of 9 tests`; `None`: better by their names.
+    /// Which tests, in a few words: `all tests`, `all tests but rand-write`; `None`: better by their names. Either way it is
+    /// clear of each test whether it is one of them.
     pub fn in_short(&self, word: &str) -> Option<String> {
         let (tests, others) = (self.tests.len(), &self.others);
         match &others[..] {
             _ if tests < 2 => None,
             [] => Some(format!("all {word}")),
-            _ if tests <= NAMED.min(others.len() + 1) => None,
-            [_] | [_, _] => Some(format!("all {word} but {}", others.join(" and "))),
-            _ if tests > NAMED => Some(format!("{tests} of {} {word}", tests + others.len())),
-            _ => None,
+            _ if tests <= others.len() || others.len() > NAMED => None,
+            [only] => Some(format!("all {word} but {only}")),
+            [first @ .., last] => Some(format!("all {word} but {} and {last}", first.join(", "))),
         }
     }
 }

@@ -118,7 +118,7 @@ mod tests {
         let next = "  next: repeat the run with the same plan, or compare anyway with --force";
         assert_eq!(fitted(next, None, 8), next);
         assert_eq!(fitted(next, Some(80), 8), next);
-        let narrow = "  next: repeat the run with the same\n        plan, or compare anyway with\n        --force";
+        let narrow = "  next: repeat the run with the same\n        plan, or compare anyway with --force";
         assert_eq!(fitted(next, Some(44), 8), narrow);
         assert_eq!(fitted("a  b\nc", Some(40), 2), "a  b\nc");
     }

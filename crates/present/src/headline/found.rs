@@ -83,7 +83,7 @@ pub(crate) fn by_kind<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<(&'a
     kinds
 }
 
-/// `4 of 9 tests: CPU contention: I/O threads waited for a CPU`: each kind once, also where it is graver in some tests.
+/// `4 of 9 tests: CPU contention: I/O threads waited for a CPU`: each kind once, and in how many of its tests it is graver.
 pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<String> {
     let mut kinds: Vec<(&Found, Vec<&str>)> = Vec::new();
     for found in findings {
@@ -98,7 +98,15 @@ pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<Str
             }
         }
     }
-    kinds.iter().map(|(found, tests)| format!("{}: {}", counted(tests.len(), found.of_tests), found.title)).collect()
+    let sentence = |(first, tests): &(&Found, Vec<&str>)| {
+        let graver = if first.tests.len() < tests.len() {
+            format!(", {} of them {}", first.tests.len(), first.word())
+        } else {
+            String::new()
+        };
+        format!("{}{graver}: {}", counted(tests.len(), first.of_tests), first.title)
+    };
+    kinds.iter().map(sentence).collect()
 }
 
 fn counted(tests: usize, of: usize) -> String {
@@ -219,7 +227,7 @@ mod tests {
             next: String::new(),
         };
         let both = [found(Severity::Invalid, &["read", "write"]), found(Severity::Caution, &["write", "randread"])];
-        assert_eq!(in_short(both.iter()), ["3 of 8 tests: A cache answered"]);
+        assert_eq!(in_short(both.iter()), ["3 of 8 tests, 2 of them invalid: A cache answered"]);
         assert_eq!(counted(2, 2), "both tests");
     }
 }

@@ -124,7 +124,7 @@ fn what_is_invalid_is_no_figure_of_the_answer() {
     assert!(!sentence.contains(&number(headline.tests[0].mb_per_s.unwrap())), "{sentence}");
     let text = present::tables::text(&study, 120);
     assert!(text.lines().any(|line| line.starts_with("read ") && line.contains(" invalid ")), "{text}");
-    assert!(text.contains("invalid: 1 of 5 tests: CPU contention"), "{text}");
+    assert!(text.contains("invalid: 3 of 5 tests, 1 of them invalid: CPU contention"), "{text}");
 }
 
 /// The words of a face, whatever its lines and marks.
