@@ -83,6 +83,25 @@ pub trait Engine: Sized {
         Ok(0)
     }
 
+    /// Whether [`submit_and_reap`](Engine::submit_and_reap) is one system call.
+    #[inline(always)]
+    fn joins(&self) -> bool {
+        false
+    }
+
+    /// Both in one call: how many requests were taken, and how many came back. As long as not all were taken nothing is
+    /// waited for, and fewer than `min` may come.
+    #[inline(always)]
+    fn submit_and_reap(
+        &mut self,
+        min: usize,
+        max: usize,
+        timeout: Option<Duration>,
+        completions: &mut Vec<Completion<Self>>,
+    ) -> Result<(usize, usize), EngineError> {
+        Ok((self.submit()?, self.reap(min, max, timeout, completions)?))
+    }
+
     /// The files, in the order of `Op::file`: for cache advice and syncs between the requests. The worker that made
     /// the [`crate::EngineSetup`] still owns them and closes them when the engine is gone.
     fn files(&self) -> &[OpenFile];

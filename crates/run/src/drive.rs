@@ -188,6 +188,8 @@ pub(crate) struct Drive<'run, E: Engine, A> {
     flights: Box<[Flight]>,
     /// Slots queued but not yet submitted.
     staged: Vec<u32>,
+    /// The call that waits for completions hands over what is staged.
+    joined: bool,
     /// Reaped but not yet processed; their slots still count as in flight.
     completions: Vec<Completion<E>>,
     /// When they were reaped, or [`UNTIMED`].
@@ -216,6 +218,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             blocks_made: 0,
             flights: vec![flight; depth].into_boxed_slice(),
             staged: Vec::with_capacity(depth),
+            joined: parts.queueing.joins(&parts.engine),
             completions: Vec::with_capacity(depth),
             reaped_ns: UNTIMED,
             before_measuring: Published::default(),

@@ -394,6 +394,9 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     record.final_sync_ns = final_sync_ns;
     record.latency_series = series.map(LatencySeries::into_slices).unwrap_or_default();
     record.engine_ways = parts.engine.ways().into_iter().map(str::to_owned).collect();
+    if parts.queueing.joins(&parts.engine) {
+        record.engine_ways.push("submit-and-wait".to_owned());
+    }
     // Plain synchronous writes and governed jobs alone have two readings of the clock for each request.
     if parts.time_all && (!E::SYNCHRONOUS || parts.governor.is_none() && plan.job.pattern.access.reads) {
         record.engine_ways.push("shared-readings".to_owned());

@@ -52,6 +52,18 @@ pub fn has(tool: &str) -> bool {
     found
 }
 
+/// A program of the checks' own Python environment, or in PATH; if there is none, prints that the test is skipped.
+pub fn python(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let own = workspace().join("target/tools/venv/bin");
+    let mut files = std::iter::once(own).chain(std::env::split_paths(&path)).map(|folder| folder.join(program));
+    let found = files.find(|file| file.is_file());
+    if found.is_none() {
+        skip(&format!("there is no {program}; .ci/run installs it"));
+    }
+    found
+}
+
 /// Whether the test has root; if not, prints that it is skipped.
 pub fn is_root(what: &str) -> bool {
     let root = Command::new("id").arg("-u").output().is_ok_and(|ran| ran.stdout == b"0\n");

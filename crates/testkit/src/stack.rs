@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::process::{Command, Output};
+use std::sync::{PoisonError, RwLock};
 
 use crate::{skip, text, workspace};
 
@@ -13,38 +13,50 @@ const INSIDE: &str = "FSDYNO_LAB_INSIDE";
 /// The lab's status for a stack that cannot stand here.
 const CANNOT_STAND: i32 = 77;
 
+/// What a guest's kernel says when the host refused it a process' registers: that process is dead, whatever it did.
+const BROKEN_GUEST: &str = "userspace - ptrace set fp regs failed";
+
+/// So often a test is begun in a new guest, when the last one broke.
+const GUESTS_MAX: u32 = 3;
+
 /// Prefix of the lines that a test shows: the harness inside a stack prints others, which must not be counted twice.
 const REPORT_PREFIX: &str = "| ";
 
-/// One stack at a time: the figures of two would be each other's.
-static ONE: Mutex<()> = Mutex::new(());
+/// Stacks whose figures would be each other's stand alone.
+static STANDING: RwLock<()> = RwLock::new(());
 
-/// Runs `body` inside the stack (`nfs --delay-ms 2`), where no other such stack stands. `test` is the full name of the
-/// calling test.
+/// Runs `body` inside the stack (`nfs --delay-ms 2`), where no other stack of this program's stands. `test` is the full
+/// name of the calling test.
 #[track_caller]
 pub fn inside(test: &str, stack: &str, body: impl FnOnce()) {
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = STANDING.write().unwrap_or_else(PoisonError::into_inner);
     reports_inside(test, stack, body).iter().flatten().for_each(|line| show(line));
 }
 
-/// The same beside other stacks; the lines that the test showed, `None` inside and where the stack cannot stand.
+/// The same beside other stacks: what is judged hangs on the stack's own limits, or on what it counts.
+#[track_caller]
+pub fn inside_beside_others(test: &str, stack: &str, body: impl FnOnce()) {
+    let _one_of_some = STANDING.read().unwrap_or_else(PoisonError::into_inner);
+    reports_inside(test, stack, body).iter().flatten().for_each(|line| show(line));
+}
+
+/// The same beside any stack; the lines that the test showed, `None` inside and where the stack cannot stand.
 #[track_caller]
 pub fn reports_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Vec<String>> {
     if std::env::var_os(INSIDE).is_some() {
         body_in_guest(body);
         return None;
     }
-    let ran = Command::new(workspace().join("lab/lab"))
-        .arg("run")
-        .args(stack.split_whitespace())
-        .arg("--")
-        .arg(std::env::current_exe().expect("the test has a file"))
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
-        .env(INSIDE, "1")
-        .current_dir(workspace())
-        .output()
-        .expect("the lab is there");
-    let (stdout, stderr) = (text(&ran.stdout), text(&ran.stderr));
+    let mut guests = 1;
+    let (ran, stdout, stderr) = loop {
+        let ran = run_in_stack(test, stack);
+        let (stdout, stderr) = (text(&ran.stdout), text(&ran.stderr));
+        if ran.status.success() || guests == GUESTS_MAX || !stdout.contains(BROKEN_GUEST) {
+            break (ran, stdout, stderr);
+        }
+        show(&format!("{test}: the guest broke ({BROKEN_GUEST}); begun again in another one"));
+        guests += 1;
+    };
     if ran.status.code() == Some(CANNOT_STAND) {
         skip(stderr.trim());
         return None;
@@ -54,6 +66,19 @@ pub fn reports_inside(test: &str, stack: &str, body: impl FnOnce()) -> Option<Ve
     assert!(stdout.contains("1 passed"), "{test} is no test's name: nothing ran inside\n{stdout}");
     stderr.lines().filter_map(|line| line.strip_prefix("skipped: ")).for_each(skip);
     Some(stdout.lines().filter_map(|line| line.strip_prefix(REPORT_PREFIX)).map(str::to_owned).collect())
+}
+
+fn run_in_stack(test: &str, stack: &str) -> Output {
+    Command::new(workspace().join("lab/lab"))
+        .arg("run")
+        .args(stack.split_whitespace())
+        .arg("--")
+        .arg(std::env::current_exe().expect("the test has a file"))
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(INSIDE, "1")
+        .current_dir(workspace())
+        .output()
+        .expect("the lab is there")
 }
 
 /// If it fails, the last lines of the kernel's log are shown: they name a process that crashed, with its address.

@@ -1,6 +1,6 @@
 //! The generator: one of the plain cases or the general one, and the pace on top.
 
-use job::Seed;
+use job::{Distribution, Seed};
 
 use crate::durability::Syncs;
 use crate::extent::Extent;
@@ -14,6 +14,7 @@ use crate::place::permutation_seed;
 use crate::plain::{Directions, Order, Plain};
 use crate::random::{Seeds, Slot, Tausworthe};
 use crate::replay::Replay;
+use crate::spread::Ranks;
 use crate::trims::Marks;
 use crate::workload::{DirectionMix, Workload, WorkloadError};
 
@@ -119,6 +120,9 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
             let permutation = Permutation::new(blocks, permutation_seed(seed, 0));
             Order::Permuted { blocks: Lookahead::new(permutation), left: blocks }
         }
+        (true, _) if workload.pattern.distribution != Distribution::Uniform => {
+            Order::Skewed(Box::new(Ranks::new(&workload.pattern.distribution, blocks, &file.name, seeds)?))
+        }
         (true, _) if workload.wide_offsets(blocks) => return None,
         (true, _) => Order::Uniform { stream: Tausworthe::new(seed), seed },
         (false, true) => Order::SequentialMix { next: [0; 2], chosen: None },
@@ -143,7 +147,6 @@ fn plain_size(workload: &Workload) -> Option<u32> {
     let rare = pattern.modifier.is_some()
         || pattern.sizes_by_sequence
         || pattern.generator.is_some()
-        || pattern.distribution != job::Distribution::Uniform
         || pattern.access.random && pattern.block_align.is_some()
         || pattern.access.random && workload.directions().any(|direction| pattern.random_percent[direction] < 100)
         || Syncs::asked_for(&workload.durability)

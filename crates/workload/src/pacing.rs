@@ -6,36 +6,57 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::op::{BLOCK_OPS, Block};
 
-const NS_PER_S: u128 = 1_000_000_000;
+const NS_PER_S: u64 = 1_000_000_000;
 
-/// The pace of one direction.
+/// The pace of one direction, and how far it has come.
 #[derive(Clone, Copy, Debug)]
-enum Rate {
-    Bytes(u64),
-    Ios(u32),
+struct Rate {
+    /// Bytes or requests, 1 and up.
+    per_second: u64,
+    counts_bytes: bool,
+    /// What was issued: whole seconds of the rate, and the rest. Apart, for their time needs no more than 64 bits.
+    seconds: u64,
+    rest: u64,
 }
 
 impl Rate {
     fn of(pacing: &Pacing, direction: Direction) -> Option<Rate> {
-        let bytes = pacing.rate[direction].filter(|&rate| rate > 0).map(Rate::Bytes);
-        bytes.or(pacing.rate_iops[direction].filter(|&rate| rate > 0).map(Rate::Ios))
+        let rate = |per_second, counts_bytes| Rate { per_second, counts_bytes, seconds: 0, rest: 0 };
+        let bytes = pacing.rate[direction].filter(|&bytes| bytes > 0).map(|bytes| rate(bytes, true));
+        bytes.or(pacing.rate_iops[direction].filter(|&ios| ios > 0).map(|ios| rate(ios.into(), false)))
+    }
+
+    fn restart(&mut self) {
+        (self.seconds, self.rest) = (0, 0);
     }
 
     /// What one request takes of the unit that the rate counts.
-    fn cost(self, length: u32) -> u64 {
-        match self {
-            Rate::Bytes(_) => length.into(),
-            Rate::Ios(_) => 1,
+    fn cost(&self, length: u32) -> u64 {
+        if self.counts_bytes { length.into() } else { 1 }
+    }
+
+    #[inline]
+    fn issue(&mut self, length: u32) {
+        self.rest += self.cost(length);
+        if self.rest >= self.per_second {
+            self.seconds += self.rest / self.per_second;
+            self.rest %= self.per_second;
         }
     }
 
+    /// When the next request is due, ns.
+    #[inline]
+    fn due_ns(&self) -> u64 {
+        self.seconds.saturating_mul(NS_PER_S).saturating_add(self.time_ns(self.rest))
+    }
+
     /// How long `amount` takes, ns.
-    fn time_ns(self, amount: u64) -> u64 {
-        let per_second = match self {
-            Rate::Bytes(bytes) => u128::from(bytes),
-            Rate::Ios(ios) => u128::from(ios),
-        };
-        (u128::from(amount) * NS_PER_S / per_second) as u64
+    #[inline]
+    fn time_ns(&self, amount: u64) -> u64 {
+        match amount.checked_mul(NS_PER_S) {
+            Some(scaled) => scaled / self.per_second,
+            None => (u128::from(amount) * u128::from(NS_PER_S) / u128::from(self.per_second)) as u64,
+        }
     }
 }
 
@@ -43,8 +64,6 @@ impl Rate {
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     rates: PerDirection<Option<Rate>>,
-    /// Bytes or requests since the origin.
-    issued: PerDirection<u64>,
     /// Poisson: where the next request of each direction stands, ns.
     arrivals: PerDirection<f64>,
     gaps: Option<Xoshiro256PlusPlus>,
@@ -62,7 +81,6 @@ impl Pacer {
         };
         rates.iter().any(|(_, rate)| rate.is_some()).then(|| Pacer {
             rates,
-            issued: PerDirection::default(),
             arrivals: PerDirection::default(),
             gaps: pacing.poisson.then(|| Xoshiro256PlusPlus::seed_from_u64(seed)),
             latest_ns: 0,
@@ -71,7 +89,9 @@ impl Pacer {
 
     /// The next request starts at 0 again.
     pub(crate) fn restart(&mut self) {
-        self.issued = PerDirection::default();
+        for direction in Direction::ALL {
+            self.rates[direction].iter_mut().for_each(Rate::restart);
+        }
         self.arrivals = PerDirection::default();
         self.latest_ns = 0;
     }
@@ -86,43 +106,37 @@ impl Pacer {
     }
 
     fn intended_ns(&mut self, direction: Direction, length: u32) -> u64 {
-        let Some(rate) = self.rates[direction] else { return self.latest_ns };
-        let cost = rate.cost(length);
+        let Some(rate) = &mut self.rates[direction] else { return self.latest_ns };
         let Some(gaps) = &mut self.gaps else {
-            let intended_ns = rate.time_ns(self.issued[direction]);
-            self.issued[direction] += cost;
+            let intended_ns = rate.due_ns();
+            rate.issue(length);
             return intended_ns;
         };
         let intended_ns = self.arrivals[direction];
         // 53 bits from above 0 to 1, so that the logarithm is finite.
         let uniform = ((gaps.next_u64() >> 11) + 1) as f64 / 9_007_199_254_740_992.0;
-        self.arrivals[direction] += -uniform.ln() * rate.time_ns(cost) as f64;
+        self.arrivals[direction] += -uniform.ln() * rate.time_ns(rate.cost(length)) as f64;
         intended_ns as u64
     }
 }
 
 /// Which of two directions with a rate each is due first, so that both keep theirs whatever the mix would be.
 #[derive(Clone, Debug)]
-pub(crate) struct Deadlines {
-    rates: [Rate; 2],
-    issued: [u64; 2],
-}
+pub(crate) struct Deadlines([Rate; 2]);
 
 impl Deadlines {
     /// `None` unless reads and the second direction have both a rate.
     pub(crate) fn of_both(pacing: &Pacing, second: Direction) -> Option<Self> {
-        let rates = [Rate::of(pacing, Direction::Read)?, Rate::of(pacing, second)?];
-        Some(Deadlines { rates, issued: [0; 2] })
+        Some(Deadlines([Rate::of(pacing, Direction::Read)?, Rate::of(pacing, second)?]))
     }
 
     /// The direction that is due first; the drawn one when both are due at once.
     pub(crate) fn first_due(&self, drawn: usize) -> usize {
-        let due_ns = |number: usize| self.rates[number].time_ns(self.issued[number]);
         let other = 1 - drawn;
-        if due_ns(other) < due_ns(drawn) { other } else { drawn }
+        if self.0[other].due_ns() < self.0[drawn].due_ns() { other } else { drawn }
     }
 
     pub(crate) fn issue(&mut self, number: usize, length: u32) {
-        self.issued[number] += self.rates[number].cost(length);
+        self.0[number].issue(length);
     }
 }

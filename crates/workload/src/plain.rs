@@ -9,6 +9,7 @@ use crate::mix::Mix;
 use crate::op::{BLOCK_OPS, Block, Op, OpKind};
 use crate::permutation::Lookahead;
 use crate::random::{Tausworthe, never_rounds_up};
+use crate::spread::Ranks;
 
 /// One file with one block size.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub(crate) enum Order {
     Permuted { blocks: Lookahead, left: u64 },
     /// Any block at any time.
     Uniform { stream: Tausworthe, seed: u64 },
+    /// Any block at any time, some of them more often.
+    Skewed(Box<Ranks>),
 }
 
 /// Which way the data goes.
@@ -81,6 +84,10 @@ impl Plain {
                 }
                 ops.len()
             }
+            Order::Skewed(ranks) => {
+                fill(ops, length, directions, std::iter::repeat_with(|| start + ranks.draw() * size));
+                ops.len()
+            }
             Order::SequentialMix { next, chosen } => {
                 let range = start..start + self.length;
                 fill_sequential_mix(ops, length, directions, range, next, chosen)
@@ -123,7 +130,8 @@ impl Plain {
                 }
             }
             Order::Uniform { stream, seed } if self.repeats => *stream = Tausworthe::new(*seed),
-            Order::Uniform { .. } => {}
+            Order::Skewed(ranks) if self.repeats => ranks.restart(),
+            Order::Uniform { .. } | Order::Skewed(_) => {}
         }
         if let Directions::Mixed(mix) = &mut self.directions
             && self.repeats

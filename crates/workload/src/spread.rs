@@ -17,8 +17,9 @@ pub(crate) struct Ranks {
 
 #[derive(Clone, Copy, Debug)]
 enum Curve {
-    /// The published method for zipf ranks with two precomputed sums (Gray and others, 1994).
-    Zipf { theta: f64, sum: f64, eta: f64 },
+    /// The published method for zipf ranks with two precomputed sums (Gray and others, 1994); `first_two` is that of the
+    /// ranks 0 and 1, which need no power.
+    Zipf { sum: f64, first_two: f64, eta: f64, power: f64 },
     /// `u` to this power.
     Pareto { power: f64 },
     /// The mean of twelve uniform draws, moved by a further one of this width in blocks.
@@ -71,17 +72,18 @@ impl Ranks {
     }
 
     /// The next block.
+    #[inline]
     pub(crate) fn draw(&mut self) -> u64 {
         let rank = match self.curve {
-            Curve::Zipf { theta, sum, eta } => {
+            Curve::Zipf { sum, first_two, eta, power } => {
                 let uniform = self.uniform();
                 let area = uniform * sum;
                 if area < 1.0 {
                     0
-                } else if area < 1.0 + 0.5_f64.powf(theta) {
+                } else if area < first_two {
                     1
                 } else {
-                    (self.blocks as f64 * (eta * uniform - eta + 1.0).powf(1.0 / (1.0 - theta))) as u64
+                    (self.blocks as f64 * (eta * uniform - eta + 1.0).powf(power)) as u64
                 }
             }
             Curve::Pareto { power } => ((self.blocks - 1) as f64 * self.uniform().powf(power)) as u64,
@@ -90,6 +92,7 @@ impl Ranks {
         (rank.wrapping_mul(SCATTER).wrapping_add(self.rotation)) % self.blocks
     }
 
+    #[inline]
     fn uniform(&mut self) -> f64 {
         f64::from(self.stream.draw()) / f64::from(u32::MAX)
     }
@@ -115,7 +118,7 @@ fn zipf(theta: f64, blocks: u64) -> Curve {
     let sum = generalized_harmonic(blocks.min(10_000_000), theta);
     let first_two = 1.0 + 0.5_f64.powf(theta);
     let eta = (1.0 - (2.0 / blocks as f64).powf(1.0 - theta)) / (1.0 - first_two / sum);
-    Curve::Zipf { theta, sum, eta }
+    Curve::Zipf { sum, first_two, eta, power: 1.0 / (1.0 - theta) }
 }
 
 /// The sum of i^-theta for i from 1 to n: a part term by term, the rest by the Euler-Maclaurin formula.

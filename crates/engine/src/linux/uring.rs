@@ -2,7 +2,8 @@
 //!
 //! `queue` writes an entry, `submit` is one io_uring_enter (none with a submission thread), `reap` reads the
 //! completion ring and enters the kernel only when it has to wait, or when completions are known to be pending
-//! there. Submission and waiting are never one call, so that submission latency stays what it says.
+//! there. Submission and waiting are one call only where batches were asked for (`submit_and_reap`): elsewhere
+//! submission latency ends when the kernel has taken the request.
 
 mod ring;
 
@@ -250,22 +251,29 @@ impl<'a> Uring<'a> {
         self.polled || queue.taskrun() || queue.cq_overflow()
     }
 
-    /// io_uring_enter for at least `min` completions. True: it is worth looking again.
-    fn enter_to_wait(&self, min: usize, timeout: Option<Duration>) -> Result<bool, EngineError> {
+    /// io_uring_enter that hands over what is staged, if anything, and waits for at least `min` completions.
+    #[inline]
+    fn enter_and_wait(&self, staged: u32, min: usize, timeout: Option<Duration>) -> std::io::Result<usize> {
         let submitter = self.ring.submitter();
         let events = EnterFlags::GETEVENTS.bits();
-        let outcome = match timeout {
+        match timeout {
             Some(timeout) if self.ring.params().is_feature_ext_arg() => {
                 let time = types::Timespec::from(timeout);
                 let arguments = types::SubmitArgs::new().timespec(&time);
                 let flags = events | EnterFlags::EXT_ARG.bits();
-                // SAFETY: the arguments are of the type that EXT_ARG announces; they and the time outlive the call.
-                unsafe { submitter.enter(0, min as u32, flags, Some(&arguments)) }
+                // SAFETY: the arguments are of the type that EXT_ARG announces; they and the time outlive the call. For
+                // what is staged see `enter_to_submit`.
+                unsafe { submitter.enter(staged, min as u32, flags, Some(&arguments)) }
             }
-            // SAFETY: no argument is passed. Before Linux 5.11 there is no timeout: the wait ends with the requests.
-            _ => unsafe { submitter.enter::<libc::sigset_t>(0, min as u32, events, None) },
-        };
-        match outcome.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO)) {
+            // SAFETY: no argument is passed; for what is staged see `enter_to_submit`. Before Linux 5.11 there is no
+            // timeout: the wait ends with the requests.
+            _ => unsafe { submitter.enter::<libc::sigset_t>(staged, min as u32, events, None) },
+        }
+    }
+
+    /// io_uring_enter for at least `min` completions. True: it is worth looking again.
+    fn enter_to_wait(&self, min: usize, timeout: Option<Duration>) -> Result<bool, EngineError> {
+        match self.enter_and_wait(0, min, timeout).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO)) {
             Ok(_) => Ok(true),
             // The time is over, or the caller looks whether the signal was meant for it.
             Err(libc::ETIME | libc::EINTR) => Ok(false),
@@ -383,11 +391,41 @@ impl Engine for Uring<'_> {
         Ok(count)
     }
 
-    /// Asks for all requests (Linux 6.0). What the device works on runs to its end.
+    /// A submission thread takes requests without a call.
+    fn joins(&self) -> bool {
+        !self.submission_thread
+    }
+
+    #[inline]
+    fn submit_and_reap(
+        &mut self,
+        min: usize,
+        max: usize,
+        timeout: Option<Duration>,
+        completions: &mut Vec<Completion<Self>>,
+    ) -> Result<(usize, usize), EngineError> {
+        if !self.joins() {
+            return Ok((self.submit()?, self.reap(min, max, timeout, completions)?));
+        }
+        let staged = (self.queued - self.submitted) as u32;
+        let max = max.min(spare_capacity(completions));
+        let min = min.min(max).min((self.queued - self.reaped) as usize);
+        let taken = match self.enter_and_wait(staged, min, timeout) {
+            Ok(taken) if taken == staged as usize => {
+                self.submitted += u64::from(staged);
+                taken
+            }
+            // Not all: nothing was waited for.
+            outcome => self.submit_rest(outcome)?,
+        };
+        Ok((taken, self.reap_ring(max, completions)))
+    }
+
     fn ways(&self) -> Vec<&'static str> {
         self.ways.clone()
     }
 
+    /// Asks for all requests (Linux 6.0). What the device works on runs to its end.
     fn cancel(&mut self) -> Result<(), EngineError> {
         self.await_submission_thread();
         // Older kernels refuse, and that nothing could be cancelled is an error there too: both are no news.

@@ -105,7 +105,7 @@ pub(crate) struct Worker<E> {
     pub(crate) engine: E,
     pub(crate) slots: Slots<E>,
     pub(crate) completions: Vec<Completion<E>>,
-    staged: usize,
+    pub(crate) staged: usize,
     /// Which slots are with the engine.
     away: Vec<bool>,
 }

@@ -17,6 +17,7 @@ pub(crate) enum Check {
     RefusedRequest,
     Tokens,
     Capacity,
+    OneCall,
     NothingInFlight,
     Syncs,
     Discard,
@@ -27,7 +28,7 @@ pub(crate) enum Check {
 }
 
 impl Check {
-    pub(crate) const ALL: [Check; 14] = [
+    pub(crate) const ALL: [Check; 15] = [
         Check::WhatIsWrittenIsRead,
         Check::EndOfFile,
         Check::RestOfATransfer,
@@ -35,6 +36,7 @@ impl Check {
         Check::RefusedRequest,
         Check::Tokens,
         Check::Capacity,
+        Check::OneCall,
         Check::NothingInFlight,
         Check::Syncs,
         Check::Discard,
@@ -68,6 +70,7 @@ impl EngineVisitor for Run<'_> {
             Check::RefusedRequest => refused_request(worker, spec),
             Check::Tokens => tokens(worker, spec),
             Check::Capacity => capacity(worker, spec),
+            Check::OneCall => one_call(worker, spec),
             Check::NothingInFlight => nothing_in_flight(worker),
             Check::Syncs => syncs(worker),
             Check::Discard => discard(worker, spec),
@@ -254,6 +257,32 @@ fn capacity<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
         assert_eq!(count, 1, "max is stronger than min");
     }
     assert_eq!(worker.drain().len(), depth);
+}
+
+/// What one call hands over and brings back is what two calls would.
+fn one_call<E: Engine>(mut worker: Worker<E>, spec: &Spec) {
+    if E::SYNCHRONOUS {
+        return;
+    }
+    let depth = spec.depth as usize;
+    for round in 0..3 {
+        while let Some(slot) = worker.slots.take() {
+            let request = op(OpKind::Read, slot.index() as u64);
+            worker.queue(slot, &request, 0).unwrap();
+        }
+        // More than there are is no wait for ever; nothing staged is no error.
+        let (engine, completions) = (&mut worker.engine, &mut worker.completions);
+        let (taken, reaped) = engine.submit_and_reap(depth + round, usize::MAX, PATIENCE, completions).unwrap();
+        assert!(taken <= depth && reaped <= taken, "{taken} taken, {reaped} back");
+        assert_eq!(engine.submit_and_reap(0, 0, PATIENCE, completions).unwrap(), (depth - taken, 0));
+        worker.staged = 0;
+        let back = worker.drain();
+        assert_eq!(back.len(), depth);
+        for (slot, result) in back {
+            assert_eq!(result, i64::from(BLOCK));
+            worker.slots.put_back(slot);
+        }
+    }
 }
 
 /// Waiting for what is not there would be for ever, so it is not done.

@@ -76,6 +76,6 @@ mod tests {
         assert_eq!(text("read"), "512, 2000, 0, 0, 0\n1536, 2000, 0, 0, 0\n");
         assert_eq!(text("write"), "512, 0, 1, 0, 0\n1536, 4000, 1, 0, 0\n");
         assert_eq!(text("trim"), "512, 0, 2, 0, 0\n1536, 0, 2, 0, 0\n");
-        assert!(BandwidthLog::create("/nonexistent/agg").is_err());
+        assert!(BandwidthLog::create(&format!("{stem}/missing")).is_err());
     }
 }

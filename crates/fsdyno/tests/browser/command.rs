@@ -100,20 +100,6 @@ fn refusals() {
     refused(&place, "report study.json --as pdf", "invalid value");
 }
 
-/// A program of a Python environment: in `target/tools/venv`, or in PATH. `None`, told on stderr: there is none.
-fn python(program: &str, package: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let own = testkit::workspace().join("target/tools/venv/bin");
-    let folders = std::iter::once(own).chain(std::env::split_paths(&path));
-    let found = folders.map(|folder| folder.join(program)).find(|file| file.is_file());
-    if found.is_none() {
-        skip(&format!(
-            "there is no {program} (python3 -m venv target/tools/venv; target/tools/venv/bin/pip install {package})"
-        ));
-    }
-    found
-}
-
 #[test]
 fn fio_plot_draws_the_exported_rows() {
     let place = with(&fixture::comparison());
@@ -121,7 +107,7 @@ fn fio_plot_draws_the_exported_rows() {
     let rows: Vec<_> =
         place.path("rows").read_dir().expect("rows").map(|row| row.expect("a row").file_name()).collect();
     assert_eq!(rows.len(), 120);
-    let Some(fio_plot) = python("fio-plot", "fio-plot") else { return };
+    let Some(fio_plot) = testkit::python("fio-plot") else { return };
     std::fs::create_dir(place.path("one")).expect("a directory");
     let name = rows.iter().find(|row| row.to_string_lossy().ends_with("-local-read-r1.json")).expect("the row");
     std::fs::copy(place.path("rows").join(name), place.path("one").join(name)).expect("a copy");
@@ -140,7 +126,7 @@ fn fio_plot_draws_the_exported_rows() {
 
 #[test]
 fn prometheus_reads_the_metrics() {
-    let Some(python) = python("python3", "prometheus_client") else { return };
+    let Some(python) = testkit::python("python3") else { return };
     let reads = "import sys\n\
                  try:\n    from prometheus_client import parser\n    from prometheus_client.openmetrics import parser as strict\n\
                  except ImportError:\n    sys.exit(77)\n\

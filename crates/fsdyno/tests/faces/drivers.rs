@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::{Place, Ran, Running, skip, text};
+use testkit::{Place, Ran, Running, python, skip, text};
 
 /// A directory with a link called `fio` in `bin`, and room for data.
 fn place() -> Place {
@@ -25,18 +25,6 @@ fn with_fio(place: &Place, program: &str, words: &[&str]) -> Command {
 
 fn fio(place: &Place, words: &[&str]) -> Ran {
     Running::start(&mut with_fio(place, "fio", words)).finish()
-}
-
-/// A program of a Python environment: in `target/tools/venv`, or in PATH.
-fn python(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let own = testkit::workspace().join("target/tools/venv/bin");
-    let found = std::iter::once(own).chain(std::env::split_paths(&path)).map(|folder| folder.join(program));
-    let found = found.into_iter().find(|file| file.is_file());
-    if found.is_none() {
-        skip(&format!("there is no {program}; .ci/run installs it"));
-    }
-    found
 }
 
 /// A document that a driver reads: nothing else may stand in either stream.

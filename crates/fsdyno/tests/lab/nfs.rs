@@ -11,7 +11,7 @@ use crate::bench::{Bench, near};
 use crate::case_c::is_honest;
 use crate::stack::carried;
 use testkit::shell;
-use testkit::stack::{inside, place, show};
+use testkit::stack::{inside_beside_others, place, show};
 use testkit::{text, word};
 
 /// Half of the guests' clock tick: what their timers may be early.
@@ -19,7 +19,7 @@ const TICK_NS: u64 = 5_000_000;
 
 #[test]
 fn version_4_2() {
-    inside("nfs::version_4_2", "nfs --vers 4.2 --nconnect 2", || {
+    inside_beside_others("nfs::version_4_2", "nfs --vers 4.2 --nconnect 2", || {
         mount_is_read("4.2", 2, true);
         bytes_agree_with_the_interface();
         profiles_are_held_against_it();
@@ -28,7 +28,7 @@ fn version_4_2() {
 
 #[test]
 fn version_3() {
-    inside("nfs::version_3", "nfs --vers 3 --soft", || {
+    inside_beside_others("nfs::version_3", "nfs --vers 3 --soft", || {
         mount_is_read("3", 1, false);
         bytes_agree_with_the_interface();
     });
@@ -95,7 +95,7 @@ fn profiles_are_held_against_it() {
 /// The questions on the kernel's own server and its client, with the server's own filesystem to compare with.
 #[test]
 fn questions_on_the_kernels_server() {
-    inside("nfs::questions_on_the_kernels_server", "knfsd", || {
+    inside_beside_others("nfs::questions_on_the_kernels_server", "knfsd", || {
         questions_are_answered(&place("LAB_SERVER"), &place("LAB_NFS"));
     });
 }
@@ -103,7 +103,7 @@ fn questions_on_the_kernels_server() {
 /// The same on ganesha, over a link.
 #[test]
 fn questions_on_ganesha() {
-    inside("nfs::questions_on_ganesha", "nfs", || {
+    inside_beside_others("nfs::questions_on_ganesha", "nfs", || {
         questions_are_answered(&place("LAB_LOCAL"), &place("LAB_NFS"));
     });
 }
@@ -140,7 +140,7 @@ fn questions_are_answered(local: &Path, nfs: &Path) {
 /// What the caches of a client make of a number, and how each says so. The link: 25 MB/s.
 #[test]
 fn caches_of_the_client() {
-    inside("nfs::caches_of_the_client", "nfs --rate-mbit 200", || {
+    inside_beside_others("nfs::caches_of_the_client", "nfs --rate-mbit 200", || {
         writes_that_the_link_cannot_carry();
         reads_from_the_clients_memory();
         stat_calls_that_never_left();
@@ -206,7 +206,7 @@ fn stat_calls_that_never_left() {
 /// Two milliseconds of round trip: told, and blamed.
 #[test]
 fn a_server_that_is_far() {
-    inside("nfs::a_server_that_is_far", "nfs --delay-ms 2", || {
+    inside_beside_others("nfs::a_server_that_is_far", "nfs --delay-ms 2", || {
         let bench = Bench::new();
         let nfs = place("LAB_NFS");
         let connect_ns = bench.inspect(&nfs).pointer("/storage/server/connect_ns/value").and_then(Value::as_u64);
@@ -237,7 +237,7 @@ fn a_server_that_is_far() {
 /// mounted any more nothing is measured.
 #[test]
 fn a_server_that_stalls_and_dies() {
-    inside("nfs::a_server_that_stalls_and_dies", "nfs --soft", || {
+    inside_beside_others("nfs::a_server_that_stalls_and_dies", "nfs --soft", || {
         let bench = Bench::new();
         let nfs = place("LAB_NFS");
         let line = format!("--directory={} --rw=randwrite --bs=4k --size=16m --direct=1 --time_based", word(&nfs));

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::bench::{Bench, near};
 use crate::case_c::{is_honest, rate};
 use crate::stack::carried;
-use testkit::stack::{inside, place, show};
+use testkit::stack::{inside_beside_others, place, show};
 use testkit::word;
 
 /// Case C of the design, as its asker wrote it, but for the size and the time.
@@ -21,7 +21,7 @@ fn literal(access: &str) -> String {
 /// The link: 25 MB/s.
 #[test]
 fn what_the_wire_carried() {
-    inside("s3fs::what_the_wire_carried", "s3fs --rate-mbit 200", || {
+    inside_beside_others("s3fs::what_the_wire_carried", "s3fs --rate-mbit 200", || {
         the_published_lines_measure_the_cache();
         a_close_hides_the_upload();
         durable_writes_are_what_the_wire_carried();
@@ -97,22 +97,26 @@ fn a_comparison_is_honest() {
 /// A daemon with a cache, and a server with room for less than an object.
 #[test]
 fn caches_and_lost_objects() {
-    inside("s3fs::caches_and_lost_objects", "s3fs --server-mb 24 --use-cache --s3fs-options retries=1", || {
-        let bench = Bench::new();
-        let s3 = place("LAB_S3");
-        let cache = bench.inspect(&s3).pointer("/storage/fuse/cache").and_then(Value::as_str).map(str::to_owned);
-        assert!(cache.as_deref().is_some_and(|cache| cache.starts_with("use_cache=/")), "{cache:?}");
+    inside_beside_others(
+        "s3fs::caches_and_lost_objects",
+        "s3fs --server-mb 24 --use-cache --s3fs-options retries=1",
+        || {
+            let bench = Bench::new();
+            let s3 = place("LAB_S3");
+            let cache = bench.inspect(&s3).pointer("/storage/fuse/cache").and_then(Value::as_str).map(str::to_owned);
+            assert!(cache.as_deref().is_some_and(|cache| cache.starts_with("use_cache=/")), "{cache:?}");
 
-        let line = format!("--filename={} --bs=1m --size=8m", word(&s3.join("cached")));
-        assert_eq!(bench.fio(&format!("--name=stored {line} --rw=write --end_fsync=1")).status, 0);
-        let reread = bench.fio(&format!("--name=reread {line} --rw=read --direct=1"));
-        let cause = &reread.invalid("fuse-cache").cause;
-        assert!(cause.contains("came from the local cache of s3fs (use_cache=/"), "{cause}");
+            let line = format!("--filename={} --bs=1m --size=8m", word(&s3.join("cached")));
+            assert_eq!(bench.fio(&format!("--name=stored {line} --rw=write --end_fsync=1")).status, 0);
+            let reread = bench.fio(&format!("--name=reread {line} --rw=read --direct=1"));
+            let cause = &reread.invalid("fuse-cache").cause;
+            assert!(cause.contains("came from the local cache of s3fs (use_cache=/"), "{cause}");
 
-        let lost = bench.fio(&format!("--name=lost --directory={} --rw=write --bs=1m --size=48m", word(&s3)));
-        assert_eq!(lost.status, 1, "{}", lost.stderr);
-        assert!(lost.stderr.contains("cannot close") && lost.stderr.contains("lost.0.0"), "{}", lost.stderr);
-        let error = lost.record.jobs[0].error.as_ref().expect("the job's error");
-        assert_eq!((error.code, error.function.as_str()), (5, "close"));
-    });
+            let lost = bench.fio(&format!("--name=lost --directory={} --rw=write --bs=1m --size=48m", word(&s3)));
+            assert_eq!(lost.status, 1, "{}", lost.stderr);
+            assert!(lost.stderr.contains("cannot close") && lost.stderr.contains("lost.0.0"), "{}", lost.stderr);
+            let error = lost.record.jobs[0].error.as_ref().expect("the job's error");
+            assert_eq!((error.code, error.function.as_str()), (5, "close"));
+        },
+    );
 }

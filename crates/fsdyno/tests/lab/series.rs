@@ -6,7 +6,7 @@ use results::Severity;
 
 use crate::bench::{Bench, Run};
 use testkit::shell;
-use testkit::stack::{inside, place};
+use testkit::stack::{inside_beside_others, place};
 use testkit::word;
 
 /// Size of the files, MiB.
@@ -49,7 +49,7 @@ fn beside(line: &str) -> Child {
 /// A limit of the control group is the number; without it nothing is said. A limit that stays is no unsteady rate.
 #[test]
 fn a_limit_that_stays() {
-    inside("series::a_limit_that_stays", "throttle --size-mb 256", || {
+    inside_beside_others("series::a_limit_that_stays", "throttle --size-mb 256", || {
         let disk = Disk::new();
         disk.reads("randread", 2, "").silent(&["throttled"]);
         shell("lab-throttle read-bps=10000000");
@@ -63,7 +63,7 @@ fn a_limit_that_stays() {
 /// A limit that is set while the test runs is no credit that ended.
 #[test]
 fn a_limit_that_is_set_meanwhile() {
-    inside("series::a_limit_that_is_set_meanwhile", "throttle --size-mb 256 --read-bps 40000000", || {
+    inside_beside_others("series::a_limit_that_is_set_meanwhile", "throttle --size-mb 256 --read-bps 40000000", || {
         let run = Disk::new().reads("randread", 13, "sleep 6; lab-throttle read-bps=10000000");
         let cause = &run.caution("throttled").cause;
         assert!(cause.contains("a control group limit set during the run"), "{cause}");
@@ -74,7 +74,7 @@ fn a_limit_that_is_set_meanwhile() {
 /// Fast at first, as on credit: the disk itself gets slower.
 #[test]
 fn a_burst() {
-    inside("series::a_burst", "dm", || {
+    inside_beside_others("series::a_burst", "dm", || {
         shell("lab-disk delay 10");
         let run = Disk::new().reads("randread", 13, "sleep 6; lab-disk delay 40");
         let finding = run.caution("burst");
@@ -86,7 +86,7 @@ fn a_burst() {
 /// A rate on its way, here upwards, as of a cache that fills.
 #[test]
 fn a_drift() {
-    inside("series::a_drift", "throttle --size-mb 256 --read-bps 10000000", || {
+    inside_beside_others("series::a_drift", "throttle --size-mb 256 --read-bps 10000000", || {
         let steps = "for step in $(seq 12); do sleep 1; lab-throttle read-bps=$((10000000 + step * 3000000)); done";
         let run = Disk::new().reads("randread", 12, steps);
         let finding = run.caution("drift");
@@ -97,7 +97,7 @@ fn a_drift() {
 /// Neighbours that come and go.
 #[test]
 fn noise() {
-    inside("series::noise", "throttle --size-mb 256 --read-bps 30000000", || {
+    inside_beside_others("series::noise", "throttle --size-mb 256 --read-bps 30000000", || {
         let weather = "for second in $(seq 4); do sleep 1.1; lab-throttle read-bps=2000000; sleep 1.1; lab-throttle \
                        read-bps=30000000; done";
         let run = Disk::new().reads("randread", 8, weather);
@@ -110,7 +110,7 @@ fn noise() {
 /// its blocks from a snapshot. Likely, and never more than a caution.
 #[test]
 fn a_first_read_that_fetches() {
-    inside("series::a_first_read_that_fetches", "throttle --size-mb 256 --read-bps 11184810", || {
+    inside_beside_others("series::a_first_read_that_fetches", "throttle --size-mb 256 --read-bps 11184810", || {
         let run = Disk::new().reads("read", 12, "sleep 6.3; lab-throttle read-bps=44739240");
         let finding = run.caution("lazy-blocks");
         assert!(finding.cause.contains("likely"), "{}", finding.cause);
@@ -121,7 +121,7 @@ fn a_first_read_that_fetches() {
 /// A run that ends before anything settles, and one that does not.
 #[test]
 fn a_short_run() {
-    inside("series::a_short_run", "ext4 --size-mb 256", || {
+    inside_beside_others("series::a_short_run", "ext4 --size-mb 256", || {
         let disk = Disk::new();
         let short = disk.bench.fio(&format!("--name=job --filename={} --rw=read --bs=64k --size=1m", disk.file));
         assert_eq!(short.finding("too-short").map(|finding| finding.severity), Some(Severity::Caution));

@@ -5,7 +5,7 @@ use std::process::Command;
 use results::evidence::{Moment, SocketCounters};
 
 use crate::bench::{Bench, Run, near};
-use testkit::stack::{inside, place, show};
+use testkit::stack::{inside_beside_others, place, show};
 use testkit::word;
 
 /// A writer and a reader of one connection through the interface that the daemon uses too.
@@ -31,7 +31,7 @@ fn connections(run: &Run) -> SocketCounters {
 
 #[test]
 fn a_daemons_connections() {
-    inside("sockets::a_daemons_connections", "s3fs --use-cache", || {
+    inside_beside_others("sockets::a_daemons_connections", "s3fs --use-cache", || {
         let bench = Bench::new();
         let line = format!("--filename={} --bs=1m --size=24m", word(&place("LAB_S3").join("object")));
         let stored = bench.fio(&format!("--name=stored {line} --rw=write --end_fsync=1"));

@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, Run};
 use testkit::shell;
-use testkit::stack::{inside, place, show};
+use testkit::stack::{inside_beside_others, place, show};
 use testkit::word;
 
 /// In a PID namespace of its own nobody sees the daemon of a mount.
@@ -27,7 +27,7 @@ fn honest(run: &Run) {
 /// A daemon without a server: what the device below it moved counts, and no wire.
 #[test]
 fn a_local_daemon() {
-    inside("trust::a_local_daemon", "bindfs", || {
+    inside_beside_others("trust::a_local_daemon", "bindfs", || {
         let bench = Bench::new();
         let (above, below) = (place("LAB_FUSE").join("file"), place("LAB_LOCAL"));
         let words = format!("--filename={} --bs=1m --size=256m", word(&above));
@@ -54,15 +54,18 @@ fn a_local_daemon() {
 /// A daemon that waits 5 ms with each read has no layer that shows it, and every row has a line that says so.
 #[test]
 fn a_daemon_that_waits() {
-    inside("trust::a_daemon_that_waits", "fuse", || {
+    inside_beside_others("trust::a_daemon_that_waits", "fuse", || {
         shell("lab-fault delay-us 5000");
         let study = Bench::new().ask(&["measure", word(&place("LAB_FUSE")), "--quick", "--size=4m"]);
         show(&study.sentences.join("\n"));
         let with =
             |words: &[&str]| study.sentences.iter().any(|sentence| words.iter().all(|word| sentence.contains(word)));
         for row in study.rows.iter().filter(|row| row.pattern != results::test_name::FILL) {
-            // By its name, or as one of all but those that are named.
-            let is_meant = |sentence: &&String| sentence.contains(&row.pattern) != sentence.contains("ll tests");
+            // By its name, or as one of all but those that are named; an example stands in brackets.
+            let is_meant = |sentence: &&String| {
+                let meant = sentence.split(" (").next().unwrap_or_default();
+                meant.contains(&row.pattern) != meant.contains("ll tests")
+            };
             let says = |word: &str| study.sentences.iter().filter(is_meant).any(|sentence| sentence.contains(word));
             assert!(["limited by", "answered by", "is not visible"].into_iter().any(says), "none for {}", row.pattern);
         }
@@ -73,7 +76,7 @@ fn a_daemon_that_waits() {
 /// The shape of containers: the daemon's network is not the program's.
 #[test]
 fn a_daemon_in_another_namespace() {
-    inside("trust::a_daemon_in_another_namespace", "s3fs", || {
+    inside_beside_others("trust::a_daemon_in_another_namespace", "s3fs", || {
         let line = |name: &str| format!("--name={name} --directory={} --bs=1m --size=32m", word(&place("LAB_S3")));
         let elsewhere = Bench::started_by(&["unshare", "--net"]);
         honest(&elsewhere.fio(&format!("{} --rw=write --end_fsync=1", line("durable"))));
@@ -90,7 +93,7 @@ fn synced_write() -> Run {
 
 #[test]
 fn a_sync_that_does_nothing() {
-    inside("trust::a_sync_that_does_nothing", "overlay --volatile", || {
+    inside_beside_others("trust::a_sync_that_does_nothing", "overlay --volatile", || {
         let run = synced_write();
         let cause = &run.invalid("sync-ignored").cause;
         assert!(cause.contains("the overlay is mounted volatile"), "{cause}");
@@ -99,13 +102,13 @@ fn a_sync_that_does_nothing() {
 
 #[test]
 fn a_sync_that_does_its_work() {
-    inside("trust::a_sync_that_does_its_work", "overlay", || honest(&synced_write()));
+    inside_beside_others("trust::a_sync_that_does_its_work", "overlay", || honest(&synced_write()));
 }
 
 /// The page cache of the file below a loop device, for reads and for writes.
 #[test]
 fn an_image_in_the_page_cache() {
-    inside("trust::an_image_in_the_page_cache", "ext4", || {
+    inside_beside_others("trust::an_image_in_the_page_cache", "ext4", || {
         let (bench, device) = (Bench::new(), place("LAB_DEVICE"));
         let file = place("LAB_LOCAL").join("file");
         let words = format!("--filename={} --size=128m --direct=1", word(&file));
@@ -126,7 +129,7 @@ fn an_image_in_the_page_cache() {
 /// A raw loop device whose image nobody wrote; and the same image when it is written.
 #[test]
 fn an_image_with_holes() {
-    inside("trust::an_image_with_holes", "ext4", || {
+    inside_beside_others("trust::an_image_with_holes", "ext4", || {
         let image = place("LAB_LOCAL").join("image");
         shell(&format!("truncate -s 256M {}", word(&image)));
         let attach = || shell(&format!("losetup --find --show --direct-io=on {}", word(&image))).trim().to_owned();
@@ -150,7 +153,7 @@ fn an_image_with_holes() {
 /// A server that does not answer for two seconds of six.
 #[test]
 fn a_server_that_pauses() {
-    inside("trust::a_server_that_pauses", "nfs", || {
+    inside_beside_others("trust::a_server_that_pauses", "nfs", || {
         let bench = Bench::new();
         let line = format!(
             "--name=job --filename={} --rw=randread --bs=4k --size=16m --direct=1 --time_based --runtime=6",

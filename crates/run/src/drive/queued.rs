@@ -36,10 +36,16 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 let slot = self.parts.slots.take().expect("in flight is below the depth, so a slot is free");
                 self.issue_next::<TIMED, GOVERNED>(slot, intended_ns)?;
             }
-            self.submit::<TIMED, GOVERNED>()?;
+            if !self.joined {
+                self.submit::<TIMED, GOVERNED>()?;
+            }
             loop {
                 let Some(completion) = self.completions.pop() else {
-                    self.reap_more::<TIMED, GOVERNED>(queueing.reap_min, PATIENCE)?;
+                    if self.joined && !self.staged.is_empty() {
+                        self.submit_and_reap::<TIMED, GOVERNED>(queueing.reap_min)?;
+                    } else {
+                        self.reap_more::<TIMED, GOVERNED>(queueing.reap_min, PATIENCE)?;
+                    }
                     if self.is_due::<TIMED, GOVERNED>() {
                         self.tick_after_reaping::<TIMED, GOVERNED>()?;
                         break;
@@ -100,7 +106,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             return self.submit_single::<TIMED, GOVERNED>(index, timed);
         }
         self.staged.push(index);
-        if self.staged.len() >= batch { self.submit::<TIMED, GOVERNED>() } else { Ok(()) }
+        // The last batch before a wait is handed over by the call that waits.
+        let waits_next = self.joined && self.parts.slots.in_flight() == self.parts.queueing.depth;
+        if self.staged.len() >= batch && !waits_next { self.submit::<TIMED, GOVERNED>() } else { Ok(()) }
     }
 
     /// Queues the block's next request; its slot's number if it now waits for the submission.
@@ -235,12 +243,30 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         Ok(())
     }
 
+    /// Hands over what is staged and waits for completions, in one call. The requests are issued when it begins: what it
+    /// takes to hand them over cannot be told from the wait.
+    fn submit_and_reap<const TIMED: bool, const GOVERNED: bool>(&mut self, min: usize) -> Result<(), Ended> {
+        let max = self.parts.queueing.reap_max;
+        let begin_ns = self.now_ns();
+        let outcome = self.parts.engine.submit_and_reap(min.min(max), max, Some(PATIENCE), &mut self.completions);
+        let (taken, reaped) = outcome.map_err(|error| Failure::of_engine(&error))?;
+        self.issued_at(taken, begin_ns);
+        self.reaped_ns = self.now_ns();
+        self.parts.recorder.reaped(reaped);
+        // The kernel did not take all, and has not waited.
+        if self.staged.is_empty() { Ok(()) } else { self.submit::<TIMED, GOVERNED>() }
+    }
+
     /// Stamps the first `taken` of the staged requests and forgets them.
     fn note_submitted<const TIMED: bool>(&mut self, taken: usize) {
-        self.parts.recorder.submitted(taken);
         let issued = &self.staged[..taken];
         let stamp = TIMED || issued.iter().any(|index| self.flights[*index as usize].start_ns != UNTIMED);
         let issue_ns = if stamp { self.now_ns() } else { 0 };
+        self.issued_at(taken, issue_ns);
+    }
+
+    fn issued_at(&mut self, taken: usize, issue_ns: u64) {
+        self.parts.recorder.submitted(taken);
         for index in self.staged.drain(..taken) {
             let flight = &mut self.flights[index as usize];
             // The rest of a short transfer belongs to the request as it was first issued.
