@@ -1,0 +1,135 @@
+//! The steady states of a run: one for each worker that is judged alone, one for each reporting group.
+
+use std::collections::VecDeque;
+
+use results::{JobRecord, SteadyStateSample};
+
+use super::Conductor;
+use crate::plan::WorkerPlan;
+use crate::steady_state::{Interval, Window, sample_of};
+
+/// The judges of a run.
+#[derive(Debug, Default)]
+pub(super) struct SteadyStates {
+    judges: Vec<Judge>,
+}
+
+#[derive(Debug)]
+struct Judge {
+    /// Workers, with their intervals that the others have not reached yet.
+    members: Vec<(usize, VecDeque<Interval>)>,
+    /// Judged together with others of its group number.
+    group: Option<u32>,
+    window: Window,
+}
+
+impl SteadyStates {
+    pub(super) fn of(workers: &[WorkerPlan]) -> SteadyStates {
+        let mut judges: Vec<Judge> = Vec::new();
+        for (index, worker) in workers.iter().enumerate() {
+            let reporting = &worker.job.reporting;
+            let Some(rule) = &reporting.steady_state else { continue };
+            let group = reporting.group.then_some(worker.group);
+            let shared = judges.iter_mut().find(|judge| group.is_some() && judge.group == group);
+            match shared {
+                Some(judge) => judge.members.push((index, VecDeque::new())),
+                None => judges.push(Judge {
+                    members: vec![(index, VecDeque::new())],
+                    group,
+                    window: Window::new(rule.clone()),
+                }),
+            }
+        }
+        SteadyStates { judges }
+    }
+
+    /// Takes an interval of a worker. Those that may end now, when that makes the state steady. `has_ended`: whose
+    /// intervals nobody waits for any more.
+    fn add(&mut self, index: usize, interval: Interval, has_ended: impl Fn(usize) -> bool) -> Vec<usize> {
+        let is_member = |judge: &&mut Judge| judge.members.iter().any(|(member, _)| *member == index);
+        let Some(judge) = self.judges.iter_mut().find(is_member) else { return Vec::new() };
+        let own = judge.members.iter_mut().filter(|(member, _)| *member == index);
+        own.for_each(|(_, intervals)| intervals.push_back(interval));
+        while let Some(sample) = judge.next_sample(&has_ended) {
+            if judge.window.add(sample) {
+                return judge.members.iter().map(|(member, _)| *member).collect();
+            }
+        }
+        Vec::new()
+    }
+
+    /// The record with what was judged of its worker.
+    pub(super) fn complete(&self, job: JobRecord) -> JobRecord {
+        let index = (job.thread_number as usize).wrapping_sub(1);
+        let is_member = |judge: &&Judge| judge.members.iter().any(|(member, _)| *member == index);
+        let steady_state = self.judges.iter().find(is_member).map(|judge| judge.window.record());
+        JobRecord { steady_state, ..job }
+    }
+}
+
+impl Judge {
+    /// The next interval, once all that still run have measured theirs.
+    fn next_sample(&mut self, has_ended: impl Fn(usize) -> bool) -> Option<SteadyStateSample> {
+        let lags = |(member, intervals): &(usize, VecDeque<Interval>)| intervals.is_empty() && !has_ended(*member);
+        if self.members.iter().any(lags) {
+            return None;
+        }
+        let members: Vec<Interval> =
+            self.members.iter_mut().filter_map(|(_, intervals)| intervals.pop_front()).collect();
+        (!members.is_empty()).then(|| sample_of(&members))
+    }
+}
+
+impl Conductor<'_> {
+    /// A worker has measured an interval: all that are judged with it end when the state is steady.
+    pub(super) fn judge_interval(&mut self, index: usize, interval: Interval) {
+        let ended = &self.ended;
+        for member in self.steady_states.add(index, interval, |member| ended[member].is_some()) {
+            self.shared.cells[member].stop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use job::{SteadyState, SteadyStateMetric};
+
+    use super::*;
+
+    fn interval(ios: u64) -> Interval {
+        Interval { elapsed_ns: 1_000_000_000, ios, bytes: ios * 4096, clat: (ios, ios * 1000) }
+    }
+
+    fn of_two() -> SteadyStates {
+        let rule = SteadyState {
+            metric: SteadyStateMetric::Iops,
+            slope: false,
+            limit: 5.0,
+            percent: true,
+            duration_ns: 2_000_000_000,
+            ramp_ns: 0,
+            interval_ns: 1_000_000_000,
+        };
+        let members = vec![(0, VecDeque::new()), (1, VecDeque::new())];
+        SteadyStates { judges: vec![Judge { members, group: Some(0), window: Window::new(rule) }] }
+    }
+
+    #[test]
+    fn a_group_is_judged_by_the_intervals_that_all_of_it_has() {
+        let mut steady_states = of_two();
+        let nobody = |_| false;
+        assert!(steady_states.add(0, interval(100), nobody).is_empty());
+        assert!(steady_states.add(0, interval(200), nobody).is_empty(), "the other has none");
+        assert!(steady_states.add(1, interval(100), nobody).is_empty(), "one sample is no window");
+        // 100 + 100 and 200 + 0: each by itself is far from steady, together they are.
+        assert_eq!(steady_states.add(1, interval(0), nobody), [0, 1]);
+    }
+
+    #[test]
+    fn whoever_has_ended_is_not_waited_for() {
+        let mut steady_states = of_two();
+        let second = |member| member == 1;
+        assert!(steady_states.add(0, interval(100), second).is_empty());
+        assert_eq!(steady_states.add(0, interval(100), second), [0, 1]);
+    }
+}
