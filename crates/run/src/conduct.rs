@@ -274,6 +274,7 @@ impl<'run> Conductor<'run> {
             self.end(index, end);
         }
         self.start_released(&mut waiting, &mut stage_workers);
+        let mut watched_ns = 0;
         while stage_workers.is_awaited() {
             self.shared.control.follow();
             match self.events.recv_timeout(WATCH) {
@@ -286,12 +287,19 @@ impl<'run> Conductor<'run> {
                     stage_workers.is_ready(index);
                     self.started_ns[index] = Some(self.elapsed_ns());
                 }
-                Ok(Event::Interval(index, interval)) => self.judge_interval(index, interval),
+                Ok(Event::Interval(index, interval)) => {
+                    self.judge_interval(index, interval);
+                    // Many workers send many of them.
+                    if self.clock.now_ns() < watched_ns + WATCH.as_nanos() as u64 {
+                        continue;
+                    }
+                }
                 // One that was left behind has come back, too late.
                 Ok(Event::Ended(..) | Event::Ready(_)) => {}
                 Err(RecvTimeoutError::Timeout) => self.abandon_lost_workers(stage, &mut stage_workers),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            watched_ns = self.clock.now_ns();
             self.watch();
             self.end_ramps_of_groups();
             self.stop_by_rule();

@@ -12,6 +12,8 @@ use crate::steady_state::{Interval, Window, sample_of};
 #[derive(Debug, Default)]
 pub(super) struct SteadyStates {
     judges: Vec<Judge>,
+    /// By worker: its judge, and its place there.
+    places: Vec<Option<(usize, usize)>>,
 }
 
 #[derive(Debug)]
@@ -25,31 +27,34 @@ struct Judge {
 
 impl SteadyStates {
     pub(super) fn of(workers: &[WorkerPlan]) -> SteadyStates {
-        let mut judges: Vec<Judge> = Vec::new();
+        let mut states = SteadyStates { judges: Vec::new(), places: vec![None; workers.len()] };
         for (index, worker) in workers.iter().enumerate() {
             let reporting = &worker.job.reporting;
             let Some(rule) = &reporting.steady_state else { continue };
             let group = reporting.group.then_some(worker.group);
-            let shared = judges.iter_mut().find(|judge| group.is_some() && judge.group == group);
-            match shared {
-                Some(judge) => judge.members.push((index, VecDeque::new())),
-                None => judges.push(Judge {
-                    members: vec![(index, VecDeque::new())],
-                    group,
-                    window: Window::new(rule.clone()),
-                }),
+            // Groups are planned one after the other.
+            if group.is_none() || states.judges.last().is_none_or(|judge| judge.group != group) {
+                states.judges.push(Judge { members: Vec::new(), group, window: Window::new(rule.clone()) });
             }
+            states.appoint(index);
         }
-        SteadyStates { judges }
+        states
+    }
+
+    /// The worker is judged by the last judge.
+    fn appoint(&mut self, index: usize) {
+        let number = self.judges.len() - 1;
+        let members = &mut self.judges[number].members;
+        self.places[index] = Some((number, members.len()));
+        members.push((index, VecDeque::new()));
     }
 
     /// Takes an interval of a worker. Those that may end now, when that makes the state steady. `has_ended`: whose
     /// intervals nobody waits for any more.
     fn add(&mut self, index: usize, interval: Interval, has_ended: impl Fn(usize) -> bool) -> Vec<usize> {
-        let is_member = |judge: &&mut Judge| judge.members.iter().any(|(member, _)| *member == index);
-        let Some(judge) = self.judges.iter_mut().find(is_member) else { return Vec::new() };
-        let own = judge.members.iter_mut().filter(|(member, _)| *member == index);
-        own.for_each(|(_, intervals)| intervals.push_back(interval));
+        let Some((number, place)) = self.places[index] else { return Vec::new() };
+        let judge = &mut self.judges[number];
+        judge.members[place].1.push_back(interval);
         while let Some(sample) = judge.next_sample(&has_ended) {
             if judge.window.add(sample) {
                 return judge.members.iter().map(|(member, _)| *member).collect();
@@ -61,9 +66,8 @@ impl SteadyStates {
     /// The record with what was judged of its worker.
     pub(super) fn complete(&self, job: JobRecord) -> JobRecord {
         let index = (job.thread_number as usize).wrapping_sub(1);
-        let is_member = |judge: &&Judge| judge.members.iter().any(|(member, _)| *member == index);
-        let steady_state = self.judges.iter().find(is_member).map(|judge| judge.window.record());
-        JobRecord { steady_state, ..job }
+        let place = self.places.get(index).copied().flatten();
+        JobRecord { steady_state: place.map(|(number, _)| self.judges[number].window.record()), ..job }
     }
 }
 
@@ -110,8 +114,10 @@ mod tests {
             ramp_ns: 0,
             interval_ns: 1_000_000_000,
         };
-        let members = vec![(0, VecDeque::new()), (1, VecDeque::new())];
-        SteadyStates { judges: vec![Judge { members, group: Some(0), window: Window::new(rule) }] }
+        let judges = vec![Judge { members: Vec::new(), group: Some(0), window: Window::new(rule) }];
+        let mut states = SteadyStates { judges, places: vec![None; 2] };
+        (0..2).for_each(|index| states.appoint(index));
+        states
     }
 
     #[test]

@@ -207,7 +207,10 @@ impl DepthSearch {
         let depth = self.depth;
         let (severity, text) = match self.state {
             _ if self.missed_alone > 0 && self.good == 0 => {
-                let windows = self.missed_alone;
+                let windows = match self.missed_alone {
+                    1 => "the only window".to_owned(),
+                    count => format!("{count} windows"),
+                };
                 let text = format!(
                     "latency_target was missed with one I/O in flight, in {windows} windows: no depth keeps it"
                 );
