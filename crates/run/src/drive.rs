@@ -183,6 +183,8 @@ impl<E: Engine, A> Parts<'_, E, A> {
 /// One worker's loop.
 pub(crate) struct Drive<'run, E: Engine, A> {
     parts: Parts<'run, E, A>,
+    /// In flight at most, in the governed loop: a search changes it.
+    depth: usize,
     block: Block,
     cursor: usize,
     /// Requests of the block whose calls have been counted (synchronous engines).
@@ -214,7 +216,9 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         let idle = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read };
         let flight = Flight { op: idle, start_ns: UNTIMED, issue_ns: 0, intended_ns: 0, done: 0 };
         let snapshots_made = parts.control.snapshot_epoch();
+        let searches = parts.governor.as_ref().is_some_and(|governor| governor.searches());
         Drive {
+            depth: if searches { 1 } else { depth },
             block: Block::new(),
             cursor: 0,
             counted: 0,

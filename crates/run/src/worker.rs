@@ -306,9 +306,7 @@ fn holds(plan: &WorkerPlan, flow: Option<FlowShare>, began_ns: u64) -> Option<Bo
     let pacing = &plan.job.pacing;
     let depth_max = plan.queueing.depth as u32;
     let search = pacing.latency_target.map(|target| DepthSearch::new(target, depth_max, began_ns));
-    let any = flow.is_some() || search.is_some() || pacing.think_cycles > 0;
-    let flow_sleep_ns = pacing.flow.map_or(0, |flow| flow.sleep_ns);
-    any.then(|| Box::new(Holds { cycles: pacing.think_cycles, flow, flow_sleep_ns, search }))
+    Holds::for_job(pacing, flow, search, began_ns)
 }
 
 /// What a steady state is judged by.

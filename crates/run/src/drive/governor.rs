@@ -26,13 +26,11 @@ struct Window {
 /// The state of the governing features of one worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Governor {
-    pacing: Pacing,
+    pub(super) pacing: Pacing,
     /// Clock reading that intended starts count from.
     origin_ns: u64,
-    blocks_since_thought: u32,
-    /// When a pause is due, however many blocks there were; `u64::MAX`: blocks alone decide.
-    think_due_ns: u64,
-    /// What holds requests back besides rates and think time; `None`: nothing.
+    pub(super) blocks_since_thought: u32,
+    /// What holds requests back besides rates and counted blocks; `None`: nothing.
     pub(super) holds: Option<Box<Holds>>,
     /// The block of a trim may still be on its way to the device: it comes first.
     drains_before_trims: bool,
@@ -68,7 +66,6 @@ impl Governor {
         needed.then(|| {
             let mut governor =
                 Governor { pacing, holds, drains_before_trims, ..Governor::of_verification(verification, now_ns) };
-            governor.await_think_time(now_ns);
             governor.watch_minimum_rates(now_ns);
             governor
         })
@@ -80,13 +77,17 @@ impl Governor {
             pacing: Pacing::default(),
             origin_ns: now_ns,
             blocks_since_thought: 0,
-            think_due_ns: u64::MAX,
             holds: None,
             drains_before_trims: false,
             minimum_due_ns: PerDirection::all(u64::MAX),
             windows: PerDirection::default(),
             verification,
         }
+    }
+
+    /// A search begins with one request in flight.
+    pub(super) fn searches(&self) -> bool {
+        self.holds.as_ref().is_some_and(|holds| holds.search.is_some())
     }
 
     /// The ramp is over and the counters are at 0: a new window begins.
@@ -96,12 +97,6 @@ impl Governor {
         if let Some(search) = self.holds.as_mut().and_then(|holds| holds.search.as_mut()) {
             search.begin_window(now_ns);
         }
-    }
-
-    /// The next pause is due `thinktime_iotime` from now, if that is given.
-    fn await_think_time(&mut self, now_ns: u64) {
-        let interval_ns = self.pacing.think_interval_ns;
-        self.think_due_ns = if interval_ns > 0 { now_ns.saturating_add(interval_ns) } else { u64::MAX };
     }
 
     /// Minimum rates count from now on, once things have settled.
@@ -207,7 +202,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         self.parts.engine.clock().spin_until_ns(begin_ns + spin_ns);
         self.wait_until::<TIMED>(|_| begin_ns + think_ns)?;
         let end_ns = self.now_ns();
-        self.governor().await_think_time(end_ns);
+        if let Some(holds) = &mut self.governor().holds {
+            holds.await_think_time(end_ns);
+        }
         if self.governor().pacing.ignore_think_time && self.block.intended_ns.is_some() {
             // The schedule goes on from the end of the pause: what was to start during it is not caught up.
             let waited_ns = self.intended_start_ns(index).saturating_sub(begin_ns);
@@ -251,14 +248,6 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if !governor.pacing.think_on_issue {
             governor.blocks_since_thought += 1;
         }
-        if end_ns >= governor.think_due_ns {
-            governor.blocks_since_thought = governor.pacing.think_blocks;
-        }
-        if let Some(search) = governor.holds.as_mut().and_then(|holds| holds.search.as_mut())
-            && !phase.in_ramp()
-        {
-            search.note(lat_ns, end_ns).map_err(|verdict| verdict.ended(op, lat_ns))?;
-        }
         let limit_ns = governor.pacing.max_latency_ns[direction];
         if limit_ns > 0 && lat_ns > limit_ns {
             let detail = format!("latency of {lat_ns} nsec exceeds specified max ({limit_ns} nsec)");
@@ -269,6 +258,6 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 detail: Some(detail),
             }));
         }
-        Ok(())
+        if governor.holds.is_some() { self.held_completes(op, lat_ns, end_ns) } else { Ok(()) }
     }
 }

@@ -1,6 +1,8 @@
 //! What holds requests back besides rates and think time: empty cycles, the other jobs of a flow, the search for a depth.
 
 use engine::Engine;
+use job::Pacing;
+use workload::Op;
 
 use super::{Account, DepthSearch, Drive, Ended};
 use crate::flow::FlowShare;
@@ -15,12 +17,42 @@ const SLEEP_NS: u64 = 20_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Holds {
     /// Turns of an empty loop before each request.
-    pub(crate) cycles: u32,
-    pub(crate) flow: Option<FlowShare>,
+    cycles: u32,
+    flow: Option<FlowShare>,
     /// Sleep so long when the flow holds it back, ns; 0: look again soon.
-    pub(crate) flow_sleep_ns: u64,
+    flow_sleep_ns: u64,
     /// The depth that keeps a latency is being searched for.
     pub(crate) search: Option<DepthSearch>,
+    /// A pause so long after the one before, ns (`thinktime_iotime`); 0: blocks alone decide.
+    think_interval_ns: u64,
+    think_due_ns: u64,
+}
+
+impl Holds {
+    /// `None`: nothing of it holds the job back.
+    pub(crate) fn for_job(
+        pacing: &Pacing,
+        flow: Option<FlowShare>,
+        search: Option<DepthSearch>,
+        now_ns: u64,
+    ) -> Option<Box<Holds>> {
+        let think_interval_ns = if pacing.think_ns > 0 { pacing.think_interval_ns } else { 0 };
+        let any = flow.is_some() || search.is_some() || pacing.think_cycles > 0 || think_interval_ns > 0;
+        any.then(|| {
+            let flow_sleep_ns = pacing.flow.map_or(0, |flow| flow.sleep_ns);
+            let cycles = pacing.think_cycles;
+            let mut holds = Holds { cycles, flow, flow_sleep_ns, search, think_interval_ns, think_due_ns: u64::MAX };
+            holds.await_think_time(now_ns);
+            Box::new(holds)
+        })
+    }
+
+    /// A pause is over: the next one is due after `thinktime_iotime`.
+    pub(super) fn await_think_time(&mut self, now_ns: u64) {
+        if self.think_interval_ns > 0 {
+            self.think_due_ns = now_ns.saturating_add(self.think_interval_ns);
+        }
+    }
 }
 
 impl<E: Engine, A: Account> Drive<'_, E, A> {
@@ -70,12 +102,19 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         self.governor().holds.as_mut()?.search.as_mut()
     }
 
-    /// Requests in flight at most, as far as a search has come.
-    #[inline]
-    pub(super) fn depth_limit(&self) -> usize {
-        let depth = self.parts.queueing.depth;
-        let search = self.parts.governor.as_ref().and_then(|governor| governor.holds.as_ref()?.search.as_ref());
-        search.map_or(depth, |search| depth.min(search.depth() as usize))
+    /// After a transfer: a pause may be due by the clock, and a search has one latency more.
+    #[inline(never)]
+    pub(super) fn held_completes(&mut self, op: &Op, lat_ns: u64, end_ns: u64) -> Result<(), Ended> {
+        let in_ramp = self.parts.phase.in_ramp();
+        let governor = self.governor();
+        let Some(holds) = &mut governor.holds else { return Ok(()) };
+        if end_ns >= holds.think_due_ns {
+            governor.blocks_since_thought = governor.pacing.think_blocks;
+        }
+        match &mut holds.search {
+            Some(search) if !in_ramp => search.note(lat_ns, end_ns).map_err(|verdict| verdict.ended(op, lat_ns)),
+            _ => Ok(()),
+        }
     }
 
     /// The search goes on at another depth, or measures at the one that it has found: nothing may be in flight.
@@ -86,12 +125,16 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
         let now_ns = self.now_ns();
         let Some(search) = self.search() else { return Ok(()) };
-        if search.measures() {
+        let depth = search.depth() as usize;
+        let measures = search.measures();
+        if !measures {
+            search.begin_window(now_ns);
+        }
+        self.depth = depth;
+        if measures {
             let published = self.totals();
             self.parts.phase.begin_anew(now_ns, &mut self.parts.recorder);
             self.begin_measuring(now_ns, published);
-        } else {
-            search.begin_window(now_ns);
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let replace_each = queueing.batch == 1 && queueing.depth_low >= queueing.depth;
         self.next_block()?;
         loop {
-            while self.parts.slots.in_flight() < if GOVERNED { self.depth_limit() } else { queueing.depth } {
+            while self.parts.slots.in_flight() < if GOVERNED { self.depth } else { queueing.depth } {
                 if self.cursor == self.block.len {
                     self.next_block()?;
                     if !TIMED {
@@ -40,7 +40,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             loop {
                 let Some(completion) = self.completions.pop() else {
                     // A search may allow fewer in flight than are to be reaped at once.
-                    let reap_min = if GOVERNED { queueing.reap_min.min(self.depth_limit()) } else { queueing.reap_min };
+                    let reap_min = if GOVERNED { queueing.reap_min.min(self.depth) } else { queueing.reap_min };
                     self.reap_more::<TIMED, GOVERNED>(reap_min, PATIENCE)?;
                     if self.is_due::<TIMED, GOVERNED>() {
                         self.tick_after_reaping::<TIMED, GOVERNED>()?;
