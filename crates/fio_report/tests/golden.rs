@@ -6,7 +6,7 @@ use insta::{Settings, assert_snapshot};
 use jiff::tz::TimeZone;
 use results::{
     Access, DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, PerDirection, RunRecord,
-    SteadyStateMetric, SteadyStateRecord, SurvivedErrors, SyncRecord, UnifiedReporting,
+    SteadyStateMetric, SteadyStateRecord, SteadyStateSample, SurvivedErrors, SyncRecord, UnifiedReporting,
 };
 
 /// 1000 latencies from `least_ns` on, each a thousandth of it larger than the one before.
@@ -114,18 +114,18 @@ fn mixer() -> JobRecord {
         job.count_latency_class(1_000 + step);
     }
     job.steady_state = Some(SteadyStateRecord {
-        criterion_text: "bw_slope:0.3%".into(),
         metric: SteadyStateMetric::Bandwidth,
         by_slope: true,
         limit: 0.3,
         duration_s: 2,
         attained: false,
-        criterion: 0.46,
+        criterion: Some(0.46),
+        value: Some(0.25),
         percent: true,
-        max_deviation: 1.5,
-        slope: 0.25,
-        bandwidth: vec![2_048_000, 2_050_000],
-        iops: vec![500, 501],
+        intervals: 3,
+        samples: [(500, 2_048_000), (501, 2_050_000)]
+            .map(|(iops, bytes_per_s)| SteadyStateSample { iops, bytes_per_s, lat_ns: None })
+            .to_vec(),
     });
     job
 }

@@ -64,6 +64,10 @@ fn immediate(action: Action) -> u8 {
     let (text, status) = match action {
         Action::Version => (format!("{}\n", VERSION), 0),
         Action::Help => (format!("{}\n{}{OWN_COMMANDS}", VERSION, job::help::usage()), 0),
+        Action::CalibrateIdle => {
+            let unit = run::calibrate_unit_work(&probe::Look::new());
+            (format!("CPU idleness:\n{}", fio_report::normal::unit_work(unit.us_mean, unit.us_deviation)), 0)
+        }
         // Lists of fio's have tabs.
         Action::Print { text, status } => {
             (text.split('\t').map(escape::terminal).collect::<Vec<_>>().join("\t"), status)

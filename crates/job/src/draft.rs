@@ -44,6 +44,10 @@ pub struct Written {
     pub trim_ranges: u32,
     /// `trim_percentage` and its companions.
     pub trims: TrimBacklog,
+    /// `thinktime_blocks`; `None`: not written.
+    pub think_blocks: Option<u32>,
+    /// `flow` (weight 0: none) and its companions.
+    pub flow: Flow,
     /// `latency_target` (0: none) and its companions.
     pub latency_target: LatencyTarget,
     /// `steadystate` and its companions (duration 0: off).
@@ -74,9 +78,11 @@ impl Default for Written {
             verify: Verify { read_back: true, fresh: true, state_save: true, ..Verify::default() },
             trim_ranges: 1,
             trims: TrimBacklog { percent: 0, backlog: 0, batch: 0, read_as_zeroes: true },
+            think_blocks: None,
+            flow: Flow::default(),
             latency_target: LatencyTarget { percentile: 100.0, ..LatencyTarget::default() },
             steady_state: SteadyState {
-                iops: true,
+                metric: SteadyStateMetric::Iops,
                 slope: true,
                 limit: 0.01,
                 percent: true,

@@ -45,7 +45,7 @@ pub use access::Access;
 pub use diagnostic::{Diagnostic, Origin, Stream, Warning, WarningCode};
 pub use direction::{Direction, PerDirection, ReadWrite, Transfer};
 pub use resolve::{Resolved, resolve};
-pub use settings::{Action, Eta, Findings, Settings};
+pub use settings::{Action, Eta, Findings, IdleProfile, Settings};
 pub use sources::{Machine, Sources};
 pub use table::FORMATS;
 pub use typed::*;

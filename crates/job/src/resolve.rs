@@ -145,11 +145,15 @@ impl Draft {
         check_rates(&job, &mut rules);
         finish_content(&mut job, &written);
         finish_windows(&mut job.reporting, &written);
+        finish_think_time(&mut job.pacing, &written);
         let trims = trims_among_writes(&job, &written, &mut rules);
         job.verify = written.verify_kind.map(|kind| Verify { kind, trims, ..written.verify });
         check_verify(&job, &mut rules);
+        job.pacing.flow = Some(written.flow).filter(|flow| flow.weight > 0);
         job.pacing.latency_target = Some(written.latency_target).filter(|target| target.target_ns > 0);
         job.reporting.steady_state = Some(written.steady_state).filter(|steady| steady.duration_ns > 0);
+        check_steady_state(&job.reporting, &mut rules);
+        check_wait(&job, &mut rules);
         job.process.priority = match written.priority {
             (None, None) => None,
             // A level alone is of the best-effort class, as the kernel has it.
@@ -270,6 +274,13 @@ fn finish_extent(job: &mut Job, rules: &mut Rules<'_>) {
             "fio: time_based requires a runtime/timeout setting",
         );
     }
+    if job.extent.ramp_ns > 0 && job.extent.ramp_bytes > 0 {
+        rules.refuse(
+            "ramp_size",
+            "fio: job rejected: cannot specify both ramp_time and ramp_size",
+            "keep the one that the warm-up is measured by",
+        );
+    }
     if job.extent.io_size == Some(Amount::Bytes(0)) {
         job.extent.io_size = None;
     }
@@ -302,6 +313,12 @@ fn check_rates(job: &Job, rules: &mut Rules<'_>) {
     }
 }
 
+/// `thinktime_iotime` alone leaves the blocks uncounted.
+fn finish_think_time(pacing: &mut Pacing, written: &Written) {
+    let uncounted = if pacing.think_interval_ns > 0 { u32::MAX } else { pacing.think_blocks };
+    pacing.think_blocks = written.think_blocks.unwrap_or(uncounted);
+}
+
 /// The samples of a report have the windows of the log of the same rate, as with fio, unless they have their own.
 fn finish_windows(reporting: &mut Reporting, written: &Written) {
     let Logs { bandwidth, iops, window_ms, .. } = &reporting.logs;
@@ -318,6 +335,34 @@ fn finish_content(job: &mut Job, written: &Written) {
     // What is refilled or repeated for every write has nothing left to scramble.
     if content.zero || content.refill || content.pattern.is_some() {
         content.scramble = false;
+    }
+}
+
+fn check_steady_state(reporting: &Reporting, rules: &mut Rules<'_>) {
+    let Some(steady) = &reporting.steady_state else { return };
+    let (duration_us, interval_us) = (steady.duration_ns / 1000, steady.interval_ns / 1000);
+    if interval_us < 1_000_000 {
+        let text = "fio: ss_check_interval must be at least 1s";
+        rules.refuse("steadystate_check_interval", text, "leave it out, or write 1s or more");
+    } else if duration_us <= interval_us || duration_us % interval_us != 0 {
+        let text = format!(
+            "fio: ss_duration {duration_us}us must be multiple of ss_check_interval {interval_us}us, and longer than it"
+        );
+        let whole_s = (duration_us / interval_us).max(2) * interval_us / 1_000_000;
+        rules.refuse("steadystate_duration", text, &format!("write steadystate_duration={whole_s}"));
+    }
+    if steady.metric == SteadyStateMetric::Latency && !reporting.completion_latency {
+        let text = "fio: steadystate judges completion latencies, which this job does not keep";
+        rules.refuse("steadystate", text, "leave out gtod_reduce and disable_clat, or judge iops or bw");
+    }
+}
+
+/// A job can only wait for one that is known before it.
+fn check_wait(job: &Job, rules: &mut Rules<'_>) {
+    let Some(name) = &job.wait_for else { return };
+    if !rules.resolved.jobs.iter().any(|earlier| earlier.name == *name) {
+        let text = format!("{}: waitee job {name} unknown.", job.name);
+        rules.refuse("wait_for", text, "name a job that is written before this one");
     }
 }
 

@@ -220,9 +220,7 @@ fn read_only_protects_wherever_it_stands() {
 
 #[test]
 fn options_that_are_not_built_fail_by_name_unless_harmless() {
-    for text in
-        ["--write_hist_log=x", "--verify_backlog=8", "--steadystate=iops:2%", "--latency_target=5ms", "--wait_for=y"]
-    {
+    for text in ["--write_hist_log=x", "--verify_backlog=8", "--uid=1"] {
         assert!(refused(text).contains("is not supported yet"), "{text}");
     }
     assert!(refused("--ioscheduler=none").contains("is not supported: it changes the whole system"));
@@ -234,6 +232,70 @@ fn options_that_are_not_built_fail_by_name_unless_harmless() {
     assert_eq!(job(harmless).verify, None);
     assert_eq!(codes("--clocksource=cpu --create_serialize=1"), [WarningCode::WithoutEffect]);
     assert_eq!(codes("--mem=shm"), [WarningCode::WithoutEffect]);
+}
+
+#[test]
+fn steady_states_are_judged_in_the_unit_of_their_metric() {
+    let steady = |words: &str| job(words).reporting.steady_state.expect("a duration was given");
+    let judged = |words: &str| {
+        let steady = steady(&format!("--ss_dur=10 --ss={words}"));
+        (steady.metric, steady.slope, steady.limit, steady.percent)
+    };
+    use SteadyStateMetric::{Bandwidth, Iops, Latency};
+    assert_eq!(judged("iops:2%"), (Iops, false, 2.0, true));
+    assert_eq!(judged("iops_slope:0.3%"), (Iops, true, 0.3, true));
+    assert_eq!(judged("iops:10.5"), (Iops, false, 10.5, false));
+    assert_eq!(judged("bw:1m"), (Bandwidth, false, 1_048_576.0, false));
+    assert_eq!(judged("bw_slope:0.1"), (Bandwidth, true, 0.1, false), "fio takes it for 0");
+    assert_eq!(judged("lat:2ms"), (Latency, false, 2_000_000.0, false), "fio takes it for 2,000 ns");
+    assert_eq!(judged("lat_slope:30"), (Latency, true, 30_000.0, false));
+    assert_eq!(judged("lat:1ns"), (Latency, false, 1.0, false));
+    assert_eq!(steady("--ss_dur=30").limit, 0.01);
+    assert_eq!(steady("--ss_dur=30 --ss_interval=5 --ss_ramp=2").samples(), 6);
+    assert_eq!(job("--ss=iops:2%").reporting.steady_state, None, "without a duration");
+    for (words, message) in [
+        ("--ss=iops", "fio: steadystate threshold must be specified in addition to criterion"),
+        ("--ss=iops:x%", "fio: could not parse steadystate threshold percentage"),
+        ("--ss=bw:1.5m", "1536k"),
+        ("--ss_dur=10 --ss_interval=500ms", "fio: ss_check_interval must be at least 1s"),
+        ("--ss_dur=5 --ss_interval=2", "fio: ss_duration 5000000us must be multiple of ss_check_interval 2000000us"),
+        ("--ss_dur=1", "write steadystate_duration=2"),
+        ("--ss_dur=3 --ss=lat:2% --disable_clat=1", "leave out gtod_reduce"),
+    ] {
+        assert!(refused(words).contains(message), "{words}: {}", refused(words));
+    }
+}
+
+#[test]
+fn think_time_may_go_by_the_clock() {
+    let blocks = |words: &str| job(words).pacing.think_blocks;
+    assert_eq!(blocks("--thinktime=1"), 1);
+    assert_eq!(blocks("--thinktime=1 --thinktime_iotime=2"), u32::MAX, "blocks are not counted");
+    assert_eq!(blocks("--thinktime_blocks=3 --thinktime=1 --thinktime_iotime=2"), 3);
+    assert_eq!(job("--thinktime_iotime=2").pacing.think_interval_ns, 2_000_000_000, "seconds, without a unit");
+}
+
+#[test]
+fn a_warm_up_goes_by_time_or_by_bytes() {
+    assert_eq!(job("--ramp_size=20k").extent.ramp_bytes, 20 << 10);
+    assert!(refused("--ramp_size=20k --ramp_time=1").contains("cannot specify both ramp_time and ramp_size"));
+    assert!(refused("--ramp_size=0").contains("min value out of range"));
+}
+
+#[test]
+fn jobs_wait_for_earlier_ones_alone() {
+    let request = request("--name=a --size=4k --name=b --size=4k --wait_for=a");
+    assert_eq!(request.jobs.last().and_then(|job| job.wait_for.as_deref()), Some("a"));
+    for words in ["--wait_for=y", "--wait_for=x", "--wait_for=y --name=y"] {
+        assert!(refused(words).contains("waitee job "), "{words}: {}", refused(words));
+    }
+}
+
+#[test]
+fn weights_make_a_flow() {
+    assert_eq!(job("--flow_id=3 --flow_sleep=5").pacing.flow, None);
+    let flow = job("--flow=8 --flow_id=3 --flow_sleep=5").pacing.flow;
+    assert_eq!(flow, Some(Flow { id: 3, weight: 8, sleep_ns: 5000 }));
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct Settings {
     pub warnings_fatal: bool,
     /// Subjects of `--debug`.
     pub debug: Vec<String>,
+    /// Measure how idle the processors are; `None`: not asked for.
+    pub idle_profile: Option<IdleProfile>,
     /// Where the run's record is saved (ours).
     pub record: Option<PathBuf>,
     /// Between two savings of the record while the run goes on, ms; 0: only at the end (ours).
@@ -67,6 +69,7 @@ impl Default for Settings {
             read_only: false,
             warnings_fatal: false,
             debug: Vec::new(),
+            idle_profile: None,
             record: None,
             record_interval_ms: 10_000,
             fsdyno_json: false,
@@ -138,13 +141,24 @@ impl Findings {
     }
 }
 
-/// Something to print instead of running jobs.
+/// `--idle-prof` of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleProfile {
+    /// All processors together.
+    System,
+    /// Each of them, too.
+    EachProcessor,
+}
+
+/// Something to do instead of running jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// `--version`: print the program's version line, exit status 0.
     Version,
     /// `--help`: print the version line and [`usage`](crate::help::usage), exit status 0.
     Help,
+    /// `--idle-prof=calibrate`: time the unit work and print that, exit status 0.
+    CalibrateIdle,
     /// Print this text, then exit with this status (`--cmdhelp`, `--enghelp`, `--showcmd`).
     Print {
         /// The text, lines ended.

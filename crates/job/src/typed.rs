@@ -32,10 +32,14 @@ pub struct Job {
     pub stonewall: bool,
     /// Start a new report group without waiting.
     pub new_group: bool,
-    /// End the others of this scope when this job ends.
+    /// Start when all clones of the job of this name have ended.
+    pub wait_for: Option<String>,
+    /// End the others of `exit_what` when this job ends.
     pub exit_all: bool,
-    /// End all jobs when this one fails.
+    /// End them when this job fails.
     pub exit_all_on_error: bool,
+    /// Whom this job ends.
+    pub exit_what: ExitWhat,
     /// The section stands first in a job file other than the first source: stonewall and group are implied.
     pub starts_file: bool,
     /// Which files, how large, how made.
@@ -80,8 +84,10 @@ impl Default for Job {
             clones: 1,
             stonewall: false,
             new_group: false,
+            wait_for: None,
             exit_all: false,
             exit_all_on_error: false,
+            exit_what: ExitWhat::Group,
             starts_file: false,
             files: Files::default(),
             pattern: Pattern::default(),
@@ -97,6 +103,17 @@ impl Default for Job {
             options: Vec::new(),
         }
     }
+}
+
+/// `exit_what`: the jobs that end with another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitWhat {
+    /// Those of the same report group.
+    Group,
+    /// Those up to the next `stonewall`.
+    Stonewall,
+    /// All, and those that have not started never do.
+    All,
 }
 
 /// Processors, priority and identity of the workers.

@@ -241,3 +241,14 @@ mod tests {
         assert_eq!(signed.reason().as_deref(), Some("holds an xfs filesystem"));
     }
 }
+
+/// What a processor has done since the machine was started, in ticks of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessorTime {
+    /// Its number.
+    pub number: u32,
+    /// Nothing to do, waiting for I/O included.
+    pub idle: u64,
+    /// All of them.
+    pub all: u64,
+}

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use engine::machine;
 use results::evidence::{Mount, Storage, WireCounters};
 
-use crate::{Fact, Kernel, Limits, NotVisible, PathFacts, Waiting};
+use crate::{Fact, Kernel, Limits, NotVisible, PathFacts, ProcessorTime, Waiting};
 
 pub use layers::{DiskWatch, Meters, wait_of_this_thread_ns};
 
@@ -43,6 +43,11 @@ impl Look {
     /// The volume that a path is on, which need not exist.
     pub fn mount_of(&self, path: &Path) -> Fact<Mount> {
         volumes::mount_of(path)
+    }
+
+    /// The times of the processors are not read here.
+    pub fn processor_times(&self) -> Fact<Vec<ProcessorTime>> {
+        Err(NotVisible::new("the times of the processors", "not read on this system"))
     }
 
     pub(crate) fn mount_by_name(&self, path: &Path) -> Fact<Mount> {

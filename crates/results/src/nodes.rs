@@ -23,6 +23,22 @@ pub struct Node {
     pub disks: Vec<DiskRecord>,
     /// The byte ledger of the run; `None`: it was not taken.
     pub ledger: Option<Ledger>,
+    /// How idle its processors were (`--idle-prof`); `None`: nobody asked, or it is not visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idleness: Option<CpuIdleness>,
+}
+
+/// How idle the processors of a machine were during a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuIdleness {
+    /// Of all processors together, percent of the run.
+    pub system_percent: f64,
+    /// Of each, by number; empty unless asked for.
+    pub processors: Vec<(u32, f64)>,
+    /// Time of a small piece of work, the mean of the processors, us.
+    pub unit_us_mean: f64,
+    /// Standard deviation of that time between processors, us.
+    pub unit_us_deviation: f64,
 }
 
 /// Why two records cannot be merged.

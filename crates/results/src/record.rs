@@ -2,7 +2,7 @@
 //!
 //! Unknown is `None`, never 0. The schema number grows whenever a field is added, removed or changes meaning.
 
-use job::{Access, PerDirection, ReadWrite};
+use job::{Access, PerDirection, ReadWrite, SteadyStateMetric};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -427,8 +427,6 @@ pub struct SurvivedErrors {
 /// `steadystate` as it ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyStateRecord {
-    /// The option's text, e.g. `iops_slope:0.3%`.
-    pub criterion_text: String,
     /// What is watched.
     pub metric: SteadyStateMetric,
     /// The slope is watched; false: the largest deviation from the mean.
@@ -439,30 +437,36 @@ pub struct SteadyStateRecord {
     pub duration_s: u64,
     /// Reached.
     pub attained: bool,
-    /// The measured deviation or slope, in the limit's unit.
-    pub criterion: f64,
-    /// The criterion is a percentage.
+    /// The measured deviation or slope, in the limit's unit; `None`: too few intervals.
+    pub criterion: Option<f64>,
+    /// The same in the metric's unit.
+    pub value: Option<f64>,
+    /// Limit and criterion are percentages of the mean.
     pub percent: bool,
-    /// Largest deviation seen.
-    pub max_deviation: f64,
-    /// Slope seen.
-    pub slope: f64,
-    /// Bandwidth of each interval, B/s.
-    pub bandwidth: Vec<u64>,
-    /// IOPS of each interval.
-    pub iops: Vec<u64>,
+    /// Intervals of the window.
+    pub intervals: u64,
+    /// The last intervals of the run, oldest first; fewer than `intervals` when the run was shorter.
+    pub samples: Vec<SteadyStateSample>,
 }
 
-/// What `steadystate` watches.
+impl SteadyStateRecord {
+    /// Mean of a figure over the intervals that have it, rounded down; 0 of none.
+    pub fn mean(&self, of: impl Fn(&SteadyStateSample) -> Option<u64>) -> u64 {
+        let values: Vec<u64> = self.samples.iter().filter_map(of).collect();
+        let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
+        sum.checked_div(values.len() as u128).map_or(0, |mean| mean as u64)
+    }
+}
+
+/// One interval that `steadystate` judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum SteadyStateMetric {
+pub struct SteadyStateSample {
     /// I/Os per second.
-    Iops,
+    pub iops: u64,
     /// Bytes per second.
-    Bandwidth,
-    /// Mean latency, ns.
-    Latency,
+    pub bytes_per_s: u64,
+    /// Mean completion latency of the interval, ns; `None`: nothing completed, or latencies are not kept.
+    pub lat_ns: Option<u64>,
 }
 
 /// Counters of one block device over the run.

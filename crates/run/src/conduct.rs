@@ -2,8 +2,10 @@
 
 mod clock_watch;
 mod observer;
+mod order;
 mod patience;
 mod shared;
+mod steady;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
@@ -11,12 +13,15 @@ use std::time::Duration;
 
 use engine::clock::{Clock, ClockWatch, RealClock};
 use engine::errno::{EAGAIN, EFAULT};
+use job::IdleProfile;
 use probe::{DiskWatch, Look};
 use results::evidence::MachineEvidence;
 use results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_VERSION, Severity};
 
 use crate::account::blank_record;
 use crate::control::{Control, WorkerCell, WorkerState};
+use crate::flow::Flows;
+use crate::idleness::IdleMeter;
 use crate::ledger::Sampler;
 use crate::ledger::foreign::ForeignLook;
 use crate::logs::LogWriter;
@@ -27,6 +32,7 @@ use crate::stop_rule::{Stability, StopRule};
 use crate::worker::{self, Refused, WorkerEnd};
 pub use observer::{Observer, View};
 pub(crate) use shared::{Event, Shared};
+use steady::SteadyStates;
 
 /// A worker's stack: the loop keeps its state on the heap.
 const STACK_BYTES: usize = 256 * 1024;
@@ -56,6 +62,8 @@ pub(crate) struct Heading {
     pub(crate) notes: Vec<Note>,
     /// When the run ends.
     pub(crate) stop_rule: StopRule,
+    /// How idle the processors are is measured.
+    pub(crate) idle_profile: Option<IdleProfile>,
     /// The look at the machine that the plan was made with.
     pub(crate) look: Look,
 }
@@ -74,8 +82,8 @@ pub(crate) fn conduct(
         None
     });
     let logs = writer.as_ref().map(LogWriter::sender);
-    let shared =
-        Arc::new(Shared { plan, cells, control, gate: StartGate::default(), logs, events: Mutex::new(sender) });
+    let (gate, flows) = (StartGate::default(), Flows::of(&plan.workers));
+    let shared = Arc::new(Shared { plan, cells, control, gate, flows, logs, events: Mutex::new(sender) });
     let mut conductor = Conductor::new(shared, heading, events, observer);
     conductor.logs = writer;
     conductor.run()
@@ -97,12 +105,16 @@ struct Conductor<'run> {
     sampler: Option<Sampler>,
     /// Writes the log files.
     logs: Option<LogWriter>,
+    /// From the first stage on, when asked for.
+    idleness: Option<IdleMeter>,
     /// What is known of the machine before the sampler looks.
     machine: MachineEvidence,
     /// One per worker.
     detectors: Vec<WorkerWatch>,
     /// Whether the run may end early.
     stability: Stability,
+    /// Whether its workers may (`steadystate`).
+    steady_states: SteadyStates,
     /// When the workers were last looked at.
     looked_ns: u64,
     /// A failed allocation was reported.
@@ -122,6 +134,7 @@ impl<'run> Conductor<'run> {
         let clock = RealClock::shared();
         Conductor {
             stability: Stability::new(heading.stop_rule),
+            steady_states: SteadyStates::of(&shared.plan.workers),
             shared,
             heading,
             events,
@@ -135,6 +148,7 @@ impl<'run> Conductor<'run> {
             disks: None,
             sampler: None,
             logs: None,
+            idleness: None,
             machine: MachineEvidence::default(),
             detectors: vec![WorkerWatch::default(); workers],
             looked_ns: clock.now_ns(),
@@ -160,6 +174,7 @@ impl<'run> Conductor<'run> {
         if let Some(look) = foreign_look {
             self.machine.foreign_bytes_per_s = look.end();
         }
+        self.begin_idle_profile();
         self.began_ns = self.clock.now_ns();
         self.started_ms = crate::wall::now_ms();
         if !self.shared.control.stopped() {
@@ -207,6 +222,17 @@ impl<'run> Conductor<'run> {
         }
     }
 
+    fn begin_idle_profile(&mut self) {
+        let Some(profile) = self.heading.idle_profile else { return };
+        match IdleMeter::begin(profile, &self.heading.look) {
+            Ok(meter) => self.idleness = Some(meter),
+            Err(reason) => {
+                let text = format!("--idle-prof has measured nothing: {reason}");
+                self.heading.notes.push(Note::new("no-idle-profile", Severity::Caution, text));
+            }
+        }
+    }
+
     fn watch_disks(&self) -> Option<DiskWatch> {
         let wanted = |worker: &&WorkerPlan| worker.job.reporting.disk_util && worker.refused.is_none();
         let mut paths: Vec<_> = self
@@ -225,39 +251,57 @@ impl<'run> Conductor<'run> {
 
     /// Starts the stage's workers together and waits until all have ended.
     fn run_stage(&mut self, stage: u32) {
+        let mut waiting = self.waiting(stage);
+        if waiting.is_empty() {
+            return;
+        }
         self.begin_ledger();
         let mut stage_workers = StageWorkers::new(self.ended.len());
-        for index in 0..self.shared.plan.workers.len() {
-            if self.shared.plan.workers[index].stage == stage && self.ended[index].is_none() && self.start(index) {
-                stage_workers.begins(index);
-            }
-        }
+        self.start_released(&mut waiting, &mut stage_workers);
         let early = self.await_readiness(stage, &mut stage_workers);
         if let Some(sampler) = &mut self.sampler {
             sampler.begin_stage(stage);
             sampler.stage_runs(self.clock.now_ns());
         }
         let now_ns = self.elapsed_ns();
-        for (index, worker) in self.shared.plan.workers.iter().enumerate() {
-            if worker.stage == stage && self.ended[index].is_none() {
-                self.started_ns[index] = Some(now_ns);
-            }
+        let begun = (0..self.ended.len()).filter(|index| stage_workers.awaits(*index));
+        for index in begun.chain(early.iter().map(|(index, _)| *index)) {
+            self.started_ns[index] = Some(now_ns);
         }
         self.begin_clock_watch();
         self.shared.gate.open(stage);
         for (index, end) in early {
             self.end(index, end);
         }
+        self.start_released(&mut waiting, &mut stage_workers);
+        let mut watched_ns = 0;
         while stage_workers.is_awaited() {
             self.shared.control.follow();
             match self.events.recv_timeout(WATCH) {
-                Ok(Event::Ended(index, end)) if stage_workers.ends(index) => self.end(index, *end),
+                Ok(Event::Ended(index, end)) if stage_workers.ends(index) => {
+                    self.end(index, *end);
+                    self.start_released(&mut waiting, &mut stage_workers);
+                }
+                Ok(Event::Ready(index)) if stage_workers.awaits(index) => {
+                    // The gate of the stage is open: it works.
+                    stage_workers.is_ready(index);
+                    self.started_ns[index] = Some(self.elapsed_ns());
+                }
+                Ok(Event::Interval(index, interval)) => {
+                    self.judge_interval(index, interval);
+                    // Many workers send many of them.
+                    if self.clock.now_ns() < watched_ns + WATCH.as_nanos() as u64 {
+                        continue;
+                    }
+                }
                 // One that was left behind has come back, too late.
                 Ok(Event::Ended(..) | Event::Ready(_)) => {}
                 Err(RecvTimeoutError::Timeout) => self.abandon_lost_workers(stage, &mut stage_workers),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            watched_ns = self.clock.now_ns();
             self.watch();
+            self.end_ramps_of_groups();
             self.stop_by_rule();
             self.watch_clock();
             if let Some(sampler) = &mut self.sampler {
@@ -282,8 +326,8 @@ impl<'run> Conductor<'run> {
                     self.shared.cells[index].set_state(WorkerState::Exited);
                     early.push((index, *end));
                 }
-                // One that was left behind has come back, too late.
-                Ok(Event::Ended(..)) => {}
+                // One that was left behind has come back, too late; nobody measures yet.
+                Ok(Event::Ended(..) | Event::Interval(..)) => {}
                 Err(RecvTimeoutError::Timeout) => {
                     self.observer.idle();
                     self.abandon_lost_workers(stage, stage_workers);
@@ -344,6 +388,7 @@ impl<'run> Conductor<'run> {
     }
 
     fn end(&mut self, index: usize, end: WorkerEnd) {
+        self.shared.flows.leave(index);
         if end.lost {
             self.shared.control.abandon();
         }
@@ -361,15 +406,8 @@ impl<'run> Conductor<'run> {
         self.shared.cells[index].set_state(if failed { WorkerState::Failed } else { WorkerState::Reaped });
         self.ended[index] = Some(end.record);
         let job = Arc::clone(&self.shared.plan.workers[index].job);
-        if failed && job.exit_all_on_error {
-            self.shared.control.stop();
-        } else if job.exit_all {
-            let group = self.shared.plan.workers[index].group;
-            for (worker, cell) in self.shared.plan.workers.iter().zip(&self.shared.cells) {
-                if worker.group == group {
-                    cell.stop();
-                }
-            }
+        if job.exit_all || failed && job.exit_all_on_error {
+            self.end_others(index, job.exit_what);
         }
     }
 
@@ -451,7 +489,7 @@ impl<'run> Conductor<'run> {
             command: self.heading.command.clone(),
             global_options: self.heading.global_options.clone(),
             nodes: vec![self.node(elapsed_ns)],
-            jobs,
+            jobs: jobs.into_iter().map(|job| self.steady_states.complete(job)).collect(),
             notes: self.heading.notes.iter().chain(&self.shared.plan.notes).cloned().collect(),
             signal: self.shared.control.signal(),
             findings: Vec::new(),
@@ -468,6 +506,7 @@ impl<'run> Conductor<'run> {
             storages,
             disks: disks.unwrap_or_default(),
             ledger: self.sampler.as_ref().map(Sampler::so_far),
+            idleness: self.idleness.as_ref().and_then(|meter| meter.so_far(&self.heading.look)),
         }
     }
 

@@ -173,6 +173,8 @@ pub struct WorkerCell {
     latency_ns_p99: AtomicU64,
     /// The conductor has abandoned it: its end is recorded, and it must not begin anything.
     abandoned: AtomicBool,
+    /// Its group has transferred what `ramp_size` asks for.
+    ramp_over: AtomicBool,
     snapshot: Mutex<Option<(u32, Box<JobRecord>)>>,
     /// Its end, as far as it is known, while the worker is in a call that may not return.
     end: Mutex<Option<Box<WorkerEnd>>>,
@@ -191,6 +193,7 @@ impl WorkerCell {
             file: AtomicU32::new(0),
             latency_ns_p99: AtomicU64::new(0),
             abandoned: AtomicBool::new(false),
+            ramp_over: AtomicBool::new(false),
             snapshot: Mutex::new(None),
             end: Mutex::new(None),
         }
@@ -256,7 +259,16 @@ impl WorkerCell {
         self.end.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take().map(|end| *end)
     }
 
-    /// Asks this worker alone to drain and report (`exitall` of a group).
+    /// Ends the warm-up of a worker whose group decides when it is over.
+    pub(crate) fn end_ramp(&self) {
+        self.ramp_over.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn ramp_is_over(&self) -> bool {
+        self.ramp_over.load(Ordering::Relaxed)
+    }
+
+    /// Asks this worker alone to drain and report (`exitall`, a steady state).
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }

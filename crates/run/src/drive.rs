@@ -5,7 +5,9 @@
 //! the features of [`Governor`] (`GOVERNED`), and chosen once per worker.
 
 mod governor;
+mod hold;
 mod queued;
+mod search;
 mod synchronous;
 mod verify;
 
@@ -18,6 +20,8 @@ use results::{JobRecord, LostRequests, sort};
 use workload::{BLOCK_OPS, Block, Content, Generator, Op, OpKind, Refill};
 
 pub(crate) use governor::Governor;
+pub(crate) use hold::Holds;
+pub(crate) use search::DepthSearch;
 
 use crate::control::{Control, Published, WorkerCell, WorkerState};
 use crate::ledger::latency::LatencySeries;
@@ -25,6 +29,7 @@ use crate::logs::LogBuffer;
 use crate::phase::{Phase, TickResult};
 use crate::plan::{PlannedFile, Queueing};
 use crate::recorder::Recorder;
+use crate::steady_state::IntervalMeter;
 
 /// Time stamp of an I/O that is not timed.
 const UNTIMED: u64 = u64::MAX;
@@ -154,6 +159,8 @@ pub(crate) struct Parts<'run, E, A> {
     pub(crate) governor: Option<Governor>,
     /// Rows of the log files; present only beside a governor.
     pub(crate) log: Option<Box<LogBuffer>>,
+    /// Intervals for the judgement of a steady state.
+    pub(crate) intervals: Option<Box<IntervalMeter>>,
     /// Time every I/O (false: one in 64; a governed job needs the clock each time anyway).
     pub(crate) time_all: bool,
     /// Drop the cache when a pass begins again.
@@ -176,6 +183,8 @@ impl<E: Engine, A> Parts<'_, E, A> {
 /// One worker's loop.
 pub(crate) struct Drive<'run, E: Engine, A> {
     parts: Parts<'run, E, A>,
+    /// In flight at most, in the governed loop: a search changes it.
+    depth: usize,
     block: Block,
     cursor: usize,
     /// Requests of the block whose calls have been counted (synchronous engines).
@@ -209,7 +218,9 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         let idle = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read };
         let flight = Flight { op: idle, start_ns: UNTIMED, issue_ns: 0, intended_ns: 0, done: 0 };
         let snapshots_made = parts.control.snapshot_epoch();
+        let searches = parts.governor.as_ref().is_some_and(|governor| governor.searches());
         Drive {
+            depth: if searches { 1 } else { depth },
             block: Block::new(),
             cursor: 0,
             counted: 0,
@@ -259,6 +270,11 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
     /// Requests that never completed.
     pub(crate) fn take_lost(&mut self) -> Option<Lost> {
         self.lost.take()
+    }
+
+    /// The search for a depth, as it ended.
+    pub(crate) fn take_search(&mut self) -> Option<DepthSearch> {
+        self.parts.governor.as_mut()?.holds.as_mut()?.search.take()
     }
 
     /// The parts between two phases.
@@ -313,21 +329,22 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
             self.count_calls();
         }
         let published = self.totals();
+        if self.parts.cell.ramp_is_over() {
+            self.parts.phase.end_ramp();
+        }
         let tick = self.parts.phase.tick(now_ns, &mut self.parts.recorder);
         if tick == TickResult::Measured {
-            self.before_measuring = published;
-            self.parts.account.begin_measuring();
-            if let Some(governor) = &mut self.parts.governor {
-                governor.begin_measuring(now_ns);
-                // The schedule begins anew: a backlog of the ramp is not caught up in the measured part.
-                self.parts.generator.restart_pacing(&mut self.block, self.cursor);
-            }
+            self.begin_measuring(now_ns, published);
             if let Some(log) = &mut self.parts.log {
                 log.begin(now_ns);
             }
             self.parts.cell.set_state(WorkerState::Running);
         }
         self.keep_series(tick, now_ns);
+        if let Parts { intervals: Some(intervals), recorder, phase, .. } = &mut self.parts {
+            intervals.look(now_ns, recorder);
+            phase.next_ns = phase.next_ns.min(intervals.due_ns());
+        }
         if let Parts { log: Some(log), recorder, phase, .. } = &mut self.parts {
             log.look(now_ns, recorder);
             phase.next_ns = phase.next_ns.min(log.due_ns());
@@ -340,11 +357,26 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         if tick == TickResult::TimeUp { Err(Ended::TimeUp) } else { Ok(()) }
     }
 
+    /// The counters are at 0 and count from now on. `published`: the totals before.
+    fn begin_measuring(&mut self, now_ns: u64, published: Published) {
+        self.before_measuring = published;
+        self.parts.account.begin_measuring();
+        if let Some(governor) = &mut self.parts.governor {
+            governor.begin_measuring(now_ns);
+            // The schedule begins anew: a backlog of the ramp is not caught up in the measured part.
+            self.parts.generator.restart_pacing(&mut self.block, self.cursor);
+        }
+        if let Some(series) = &mut self.parts.series {
+            series.cleared();
+        }
+        if let Some(intervals) = &mut self.parts.intervals {
+            intervals.begin(now_ns);
+        }
+    }
+
     fn keep_series(&mut self, tick: TickResult, now_ns: u64) {
         let Parts { series: Some(series), recorder, phase, .. } = &mut self.parts else { return };
-        if tick == TickResult::Measured {
-            series.cleared();
-        } else if !phase.in_ramp() {
+        if tick != TickResult::Measured && !phase.in_ramp() {
             series.look(now_ns, recorder);
         }
     }
@@ -368,8 +400,11 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         let epoch = self.parts.control.snapshot_epoch();
         if epoch != self.snapshots_made {
             self.snapshots_made = epoch;
-            let Parts { account, recorder, phase, series, survival, cell, .. } = &self.parts;
+            let Parts { account, recorder, phase, series, survival, cell, governor, .. } = &self.parts;
             let mut record = account.job_record(recorder, phase.elapsed_ms(now_ns), survival.counted);
+            if let Some(search) = governor.as_ref().and_then(|governor| governor.holds.as_ref()?.search.as_ref()) {
+                record.latency_depth = search.depth();
+            }
             record.latency_series = series.as_ref().map(|series| series.slices().to_vec()).unwrap_or_default();
             cell.offer_snapshot(epoch, record);
         }

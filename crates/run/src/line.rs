@@ -143,6 +143,7 @@ impl Ready<'_> {
             node: self.node,
             notes: line.request.warnings.iter().map(note_of).collect(),
             stop_rule: conditions.stop_rule,
+            idle_profile: line.request.settings.idle_profile,
             look,
         };
         let mut record = conduct(plan, heading, conditions.control, observer);

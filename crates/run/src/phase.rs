@@ -6,6 +6,9 @@ use crate::recorder::Recorder;
 /// Orders are read and totals published so often, ns.
 const TICK_NS: u64 = 50_000_000;
 
+/// The same in a warm-up by bytes, which ends at one of these looks, ns.
+const RAMP_TICK_NS: u64 = 1_000_000;
+
 /// The last window of a runtime may be this part of it shorter.
 const SHORT: u64 = 10;
 
@@ -37,13 +40,24 @@ pub(crate) enum TickResult {
     TimeUp,
 }
 
+/// What ends the warm-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RampEnd {
+    /// A time on the worker's clock, ns.
+    At(u64),
+    /// So many bytes of the worker.
+    Bytes(u64),
+    /// An order of the conductor, when the bytes of the worker's group are enough.
+    Order,
+}
+
 /// The clockwork of one worker. All times are ns on the worker's clock.
 #[derive(Clone, Debug)]
 pub(crate) struct Phase {
     /// The loop calls [`Phase::turn`] once its clock reaches this.
     pub(crate) next_ns: u64,
     begin_ns: u64,
-    ramp_end_ns: Option<u64>,
+    ramp_end: Option<RampEnd>,
     runtime_ns: u64,
     end_ns: Option<u64>,
     bandwidth: Timer,
@@ -62,7 +76,7 @@ impl Phase {
         let mut phase = Phase {
             next_ns: 0,
             begin_ns: now_ns,
-            ramp_end_ns: (ramp_ns > 0).then_some(now_ns + ramp_ns),
+            ramp_end: (ramp_ns > 0).then_some(RampEnd::At(now_ns + ramp_ns)),
             runtime_ns,
             end_ns: None,
             bandwidth: Timer::new(bandwidth_window_ms),
@@ -72,16 +86,41 @@ impl Phase {
         phase
     }
 
+    /// The same with another end of the warm-up.
+    pub(crate) fn with_ramp(mut self, ramp_end: Option<RampEnd>) -> Phase {
+        if ramp_end.is_some() {
+            self.ramp_end = ramp_end;
+            self.start_measuring(self.begin_ns);
+        }
+        self
+    }
+
     /// Still warming up: what is counted now will not be reported.
     pub(crate) fn in_ramp(&self) -> bool {
-        self.ramp_end_ns.is_some()
+        self.ramp_end.is_some()
+    }
+
+    /// The conductor says that the warm-up is over.
+    pub(crate) fn end_ramp(&mut self) {
+        if self.ramp_end == Some(RampEnd::Order) {
+            self.ramp_end = Some(RampEnd::At(0));
+        }
+    }
+
+    /// Measures anew from now on; the end of the runtime stays where it is.
+    pub(crate) fn begin_anew(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        let end_ns = self.end_ns;
+        recorder.clear();
+        self.start_measuring(now_ns);
+        self.end_ns = end_ns;
+        self.plan_next(now_ns);
     }
 
     fn start_measuring(&mut self, now_ns: u64) {
         self.begin_ns = now_ns;
         self.bandwidth.opened_ns = now_ns;
         self.iops.opened_ns = now_ns;
-        let limited = self.runtime_ns > 0 && self.ramp_end_ns.is_none();
+        let limited = self.runtime_ns > 0 && !self.in_ramp();
         self.end_ns = limited.then(|| now_ns.saturating_add(self.runtime_ns));
         self.plan_next(now_ns);
     }
@@ -89,15 +128,19 @@ impl Phase {
     fn plan_next(&mut self, now_ns: u64) {
         // No window closes in the ramp: its samples are not reported.
         let window_ns = if self.in_ramp() { u64::MAX } else { self.bandwidth.due_ns().min(self.iops.due_ns()) };
-        let limit_ns = self.ramp_end_ns.or(self.end_ns).unwrap_or(u64::MAX);
+        let (limit_ns, tick_ns) = match self.ramp_end {
+            Some(RampEnd::At(end_ns)) => (end_ns, TICK_NS),
+            Some(RampEnd::Bytes(_) | RampEnd::Order) => (u64::MAX, RAMP_TICK_NS),
+            None => (self.end_ns.unwrap_or(u64::MAX), TICK_NS),
+        };
         let soonest = window_ns.min(limit_ns);
-        self.next_ns = soonest.min(now_ns.saturating_add(TICK_NS));
+        self.next_ns = soonest.min(now_ns.saturating_add(tick_ns));
     }
 
     /// Does what is due at `now_ns`.
     pub(crate) fn tick(&mut self, now_ns: u64, recorder: &mut Recorder) -> TickResult {
-        if self.ramp_end_ns.is_some_and(|end| now_ns >= end) {
-            self.ramp_end_ns = None;
+        if self.ramp_is_over(now_ns, recorder) {
+            self.ramp_end = None;
             recorder.clear();
             self.start_measuring(now_ns);
             return TickResult::Measured;
@@ -108,6 +151,14 @@ impl Phase {
         }
         self.plan_next(now_ns);
         if over { TickResult::TimeUp } else { TickResult::Continue }
+    }
+
+    fn ramp_is_over(&self, now_ns: u64, recorder: &Recorder) -> bool {
+        match self.ramp_end {
+            Some(RampEnd::At(end_ns)) => now_ns >= end_ns,
+            Some(RampEnd::Bytes(bytes)) => recorder.bytes_moved() >= bytes,
+            Some(RampEnd::Order) | None => false,
+        }
     }
 
     /// `over`: no tick comes any more. Each window closes a little late, so that the last one of a runtime is a little short:

@@ -1,6 +1,7 @@
 //! From jobs and facts to workers: a pure function. What cannot work is refused here, before the first byte.
 
 mod files;
+mod groups;
 mod memory;
 mod queueing;
 mod record;
@@ -48,6 +49,8 @@ pub struct WorkerPlan {
     pub group: u32,
     /// Workers of a stage start together, after the stage before has ended.
     pub stage: u32,
+    /// Workers that must have ended before it starts (`wait_for`): indices into the plan's.
+    pub waits_for: Vec<usize>,
     /// Its files.
     pub files: Vec<PlannedFile>,
     /// The layout makes them, for this worker or for one before it.
@@ -96,6 +99,7 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
     if jobs.iter().any(|job| job.verify.is_some()) {
         planning.plan.notes.extend(verify::note_of_shared_files(&planning.plan.workers));
     }
+    planning.plan.rejections.extend(groups::rejections(&planning.plan.workers));
     planning.plan.rejections.extend(memory::refusal(&planning.plan.workers, facts));
     if cfg!(windows) {
         planning.plan.notes.push(windows::note_of_usage());
@@ -237,7 +241,9 @@ impl Planning<'_> {
         if refused.is_none() {
             refused = self.refuse_device(job, &planned.files).or_else(|| verify::refuse_trims(job, &workload));
         }
+        let waits_for = groups::waits_for(job, &self.plan.workers);
         self.plan.workers.push(WorkerPlan {
+            waits_for,
             job: Arc::clone(job),
             thread_number,
             clone,

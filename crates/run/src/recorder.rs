@@ -314,6 +314,22 @@ impl Recorder {
         self.lanes[direction as usize].completed
     }
 
+    /// Bytes done in all directions.
+    pub(crate) fn bytes_moved(&self) -> u64 {
+        self.lanes.iter().map(|lane| lane.bytes).sum()
+    }
+
+    /// Transfers done in all directions.
+    pub(crate) fn all_completed(&self) -> u64 {
+        self.lanes.iter().map(|lane| lane.completed).sum()
+    }
+
+    /// Count and sum of all completion latencies, ns.
+    pub(crate) fn clat_sum(&self) -> (u64, u64) {
+        let kept = self.lanes.iter().filter_map(|lane| lane.clat.as_ref()).filter(|clat| clat.count > 0);
+        kept.fold((0, 0), |(count, sum), clat| (count + clat.count, sum + clat.sums.sum))
+    }
+
     /// Completion latencies so far, by quarter octave.
     pub(crate) fn latency_classes(&self) -> Box<[u64; CLASSES]> {
         let mut classes = Box::new([0; CLASSES]);

@@ -16,12 +16,14 @@ use workload::{Content, Generator};
 use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
 use crate::control::{Control, WorkerCell, WorkerState};
-use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Lost, Parts, Survival};
+use crate::drive::{Account, DRAIN, DepthSearch, Drive, Ended, Failure, Governor, Holds, Lost, Parts, Survival};
+use crate::flow::FlowShare;
 use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::logs::LogBuffer;
-use crate::phase::Phase;
+use crate::phase::{Phase, RampEnd};
 use crate::plan::{PlannedFile, WorkerPlan};
 use crate::recorder::{Recorder, RecorderOptions};
+use crate::steady_state::IntervalMeter;
 use crate::verification::{self, Verification};
 pub(crate) use end::{Refused, WorkerEnd};
 
@@ -223,6 +225,9 @@ impl EngineVisitor for Task<'_> {
             content
         });
         let cell = &shared.cells[index];
+        // All of a stage take part in their flow before the first of them begins.
+        let at_once = job.extent.start_delay_ns.1 == 0;
+        let flow = if at_once { shared.flows.join(index, plan) } else { None };
         cell.set_state(WorkerState::Initialised);
         shared.send(Event::Ready(index));
         if !shared.gate.wait(plan.stage, cell) {
@@ -230,11 +235,20 @@ impl EngineVisitor for Task<'_> {
         }
         let series =
             slices_max(shared.plan.workers.len()).map(|max| LatencySeries::begin(engine.clock().now_ns(), max));
-        start_delay(plan, shared, engine.clock());
+        start_delay(plan, shared, cell, engine.clock());
         let extent = &job.extent;
         let reporting = &job.reporting;
         let began_ns = engine.clock().now_ns();
-        cell.set_state(if extent.ramp_ns > 0 { WorkerState::Ramp } else { WorkerState::Running });
+        let phase = Phase::begin(
+            began_ns,
+            extent.ramp_ns,
+            extent.runtime_ns,
+            reporting.bandwidth_window_ms,
+            reporting.iops_window_ms,
+        )
+        .with_ramp(ramp_by_bytes(plan));
+        cell.set_state(if phase.in_ramp() { WorkerState::Ramp } else { WorkerState::Running });
+        let holds = holds(plan, flow.or_else(|| shared.flows.join(index, plan)), began_ns);
         let parts = Parts {
             files,
             used: &plan.files,
@@ -242,21 +256,16 @@ impl EngineVisitor for Task<'_> {
             content,
             queueing: plan.queueing,
             recorder: recorder(plan, E::SYNCHRONOUS),
-            phase: Phase::begin(
-                began_ns,
-                extent.ramp_ns,
-                extent.runtime_ns,
-                reporting.bandwidth_window_ms,
-                reporting.iops_window_ms,
-            ),
+            intervals: intervals(index, shared, began_ns, phase.in_ramp()),
+            log: log(index, shared, began_ns, phase.in_ramp()),
+            phase,
             series,
             survival: Survival {
                 policy: job.errors.clone(),
                 fill_device: job.files.fill_device,
                 counted: Default::default(),
             },
-            governor: Governor::for_job(job, Verification::of_reads(plan), began_ns),
-            log: log(index, shared, began_ns),
+            governor: Governor::for_job(job, Verification::of_reads(plan), holds, began_ns),
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,
             account: ThreadAccount::begin(plan, RealClock::shared()),
@@ -283,12 +292,39 @@ fn content(plan: &WorkerPlan) -> Content {
     if read_into { content.restored(plan.block_bytes_max) } else { content }
 }
 
+/// What ends a warm-up by bytes: this worker's own, or those of its group.
+fn ramp_by_bytes(plan: &WorkerPlan) -> Option<RampEnd> {
+    match plan.job.extent.ramp_bytes {
+        0 => None,
+        _ if plan.shares_ramp() => Some(RampEnd::Order),
+        bytes => Some(RampEnd::Bytes(bytes)),
+    }
+}
+
+/// What holds the worker's requests back, besides rates and think time.
+fn holds(plan: &WorkerPlan, flow: Option<FlowShare>, began_ns: u64) -> Option<Box<Holds>> {
+    let pacing = &plan.job.pacing;
+    let depth_max = plan.queueing.depth as u32;
+    let search = pacing.latency_target.map(|target| DepthSearch::new(target, depth_max, began_ns));
+    Holds::for_job(pacing, flow, search, began_ns)
+}
+
+/// What a steady state is judged by.
+fn intervals(index: usize, shared: &Shared, began_ns: u64, in_ramp: bool) -> Option<Box<IntervalMeter>> {
+    let steady = shared.plan.workers[index].job.reporting.steady_state.as_ref()?;
+    let mut meter = Box::new(IntervalMeter::new(index, steady, shared.sender()));
+    if !in_ramp {
+        meter.begin(began_ns);
+    }
+    Some(meter)
+}
+
 /// What the worker keeps for its log files.
-fn log(index: usize, shared: &Shared, began_ns: u64) -> Option<Box<LogBuffer>> {
+fn log(index: usize, shared: &Shared, began_ns: u64, in_ramp: bool) -> Option<Box<LogBuffer>> {
     let plan = &shared.plan.workers[index];
     let sender = shared.logs.clone().filter(|_| plan.job.reporting.logs.any())?;
     let mut buffer = Box::new(LogBuffer::new(index, plan, sender, Arc::clone(&shared.control)));
-    if plan.job.extent.ramp_ns == 0 {
+    if !in_ramp {
         buffer.begin(began_ns);
     }
     Some(buffer)
@@ -335,12 +371,12 @@ fn spread(plan: &WorkerPlan) -> u64 {
 }
 
 /// Waits `startdelay`, in slices that notice an order to stop.
-fn start_delay(plan: &WorkerPlan, shared: &Shared, clock: &impl Clock) {
+fn start_delay(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell, clock: &impl Clock) {
     let (shortest_ns, longest_ns) = plan.job.extent.start_delay_ns;
     let spread_ns = longest_ns.saturating_sub(shortest_ns);
     let drawn_ns = if spread_ns == 0 { 0 } else { spread(plan) % (spread_ns + 1) };
     let until_ns = clock.now_ns() + shortest_ns + drawn_ns;
-    while clock.now_ns() < until_ns && !shared.control.stopped() {
+    while clock.now_ns() < until_ns && !shared.control.stopped() && !cell.stopped() {
         clock.sleep_until_ns(until_ns.min(clock.now_ns() + 50_000_000));
     }
 }
@@ -351,7 +387,10 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     let came_to_end = matches!(ended, Ended::Finished | Ended::DeviceFull);
     let mut failure = failure_of(ended);
     let mut lost = drive.take_lost();
+    let search = drive.take_search();
     let parts = drive.parts();
+    // What follows is no part of any interval.
+    parts.intervals = None;
     parts.cell.set_state(WorkerState::Syncing);
     let sync_began_ns = parts.engine.clock().now_ns();
     // A sync would wait for what was lost too, and after an error there is none, as with fio.
@@ -391,6 +430,10 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
         None => {}
     }
     let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
+    if let Some(search) = search {
+        record.latency_depth = search.depth();
+        notes.push(search.report(&plan.job.name));
+    }
     record.final_sync_ns = final_sync_ns;
     record.latency_series = series.map(LatencySeries::into_slices).unwrap_or_default();
     record.engine_ways = parts.engine.ways().into_iter().map(str::to_owned).collect();

@@ -33,10 +33,13 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         (started && (runtime_ms < RUNTIME_MS || ios < IOS)).then(|| {
             let cause =
                 format!("{} in {}: too little for a conclusion", counted(ios, "I/O"), time(runtime_ms as f64 * 1e6));
+            // What is reported of a search is its last window.
+            let searched = row.workers.iter().any(|worker| worker.setup.latency_target_ns > 0);
+            let next = if searched { "add --latency_window=10s" } else { "add --time_based --runtime=60" };
             Report::new(ID, Severity::Caution, row.name)
                 .number("time of the I/O", runtime_ms as f64, "ms")
                 .number("I/Os", ios as f64, "I/Os")
-                .says(cause, "add --time_based --runtime=60")
+                .says(cause, next)
         })
     };
     evidence.rows().filter_map(short).collect()

@@ -55,6 +55,13 @@ fn bytes_are_compared_however_short_the_run() {
     look(&mut warm, 0, [512 * MIB, 0], [0, 0]);
     assert_eq!(found_in_a_moment(&warm), invalid("page-cache"));
     assert_eq!(one(&warm, "too-short").severity, Severity::Caution);
+    warm.jobs[0].setup.latency_target_ns = 1;
+    assert_eq!(
+        one(&warm, "too-short").next,
+        "add --latency_window=10s",
+        "what is reported of a search is its last window"
+    );
+    warm.jobs[0].setup.latency_target_ns = 0;
     let mut cached = on_disk(vec![short(direct(reader("job")))]);
     look(&mut cached, 0, [512 * MIB, 0], [0, 0]);
     assert_eq!(found_in_a_moment(&cached), invalid("direct-not-honoured"));

@@ -1,12 +1,14 @@
 //! One row of `jobs`.
 
-use results::{JobRecord, RunRecord, SteadyStateMetric, SteadyStateRecord, SurvivedErrors, SyncRecord};
+use results::{
+    JobRecord, RunRecord, SteadyStateMetric, SteadyStateRecord, SteadyStateSample, SurvivedErrors, SyncRecord,
+};
 use serde_json::{Map, Value, json};
 
 use super::direction::{self, latency};
 use super::entries::entries;
 use super::options;
-use crate::figures::{CALL_LABELS, LATENCY_LABELS, Shares, error_code, mean};
+use crate::figures::{CALL_LABELS, LATENCY_LABELS, Shares, error_code};
 use crate::groups::Group;
 use crate::lanes::{Lane, lanes};
 
@@ -96,38 +98,42 @@ fn insert_shares(object: &mut Map<String, Value>, shares: &Shares) {
 
 fn steady_object(steady: &SteadyStateRecord) -> Value {
     let SteadyStateRecord {
-        criterion_text: _,
         metric,
         by_slope,
         limit,
         duration_s,
         attained,
         criterion,
+        value,
         percent,
-        max_deviation,
-        slope,
-        bandwidth,
-        iops,
+        intervals,
+        samples,
     } = steady;
-    let metric = match metric {
-        SteadyStateMetric::Iops => "iops",
-        SteadyStateMetric::Bandwidth => "bw",
-        SteadyStateMetric::Latency => "lat",
-    };
     let slope_word = if *by_slope { "_slope" } else { "" };
     let unit = if *percent { "%" } else { "" };
+    let (criterion, value) = (criterion.unwrap_or(0.0), value.unwrap_or(0.0));
+    // fio lists as many intervals as the window has, and 0 for those that the run did not reach.
+    let unmeasured = usize::try_from(*intervals).unwrap_or(0).saturating_sub(samples.len());
+    let listed = |of: fn(&SteadyStateSample) -> u64| -> Vec<u64> {
+        samples.iter().map(of).chain(std::iter::repeat_n(0, unmeasured)).collect()
+    };
+    let mut data = entries(json!({
+        "bw_mean": steady.mean(|sample| Some(sample.bytes_per_s)),
+        "iops_mean": steady.mean(|sample| Some(sample.iops)),
+    }));
+    if *metric == SteadyStateMetric::Latency {
+        data.insert("lat_mean".into(), json!(steady.mean(|sample| sample.lat_ns)));
+        data.insert("lat_ns".into(), json!(listed(|sample| sample.lat_ns.unwrap_or(0))));
+    }
+    data.insert("iops".into(), json!(listed(|sample| sample.iops)));
+    data.insert("bw".into(), json!(listed(|sample| sample.bytes_per_s)));
     json!({
-        "ss": format!("{metric}{slope_word}:{limit:.6}{unit}"),
+        "ss": format!("{}{slope_word}:{limit:.6}{unit}", metric.word()),
         "duration": duration_s,
         "attained": u8::from(*attained),
         "criterion": format!("{criterion:.6}{unit}"),
-        "max_deviation": max_deviation,
-        "slope": slope,
-        "data": {
-            "bw_mean": mean(bandwidth),
-            "iops_mean": mean(iops),
-            "iops": iops,
-            "bw": bandwidth,
-        },
+        "max_deviation": if *by_slope { 0.0 } else { value },
+        "slope": if *by_slope { value } else { 0.0 },
+        "data": data,
     })
 }

@@ -9,7 +9,7 @@ mod text;
 pub use documents::{NamedDocument, documents};
 
 use jiff::tz::TimeZone;
-use results::{DiskRecord, RunRecord, Trust};
+use results::{CpuIdleness, DiskRecord, RunRecord, Trust};
 use serde_json::{Map, Value, json};
 
 use entries::entries;
@@ -59,6 +59,9 @@ pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String
     if !disks.is_empty() {
         document.insert("disk_util".into(), disks.into_iter().map(disk).collect());
     }
+    if let Some(idleness) = run.only_node().and_then(|node| node.idleness.as_ref()) {
+        document.insert("cpu_idleness".into(), idle_object(idleness));
+    }
     if extras.evidence {
         let own = json!({
             "schema": schema,
@@ -77,6 +80,14 @@ pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String
 /// Options by name. One that was given twice keeps its last text: two equal keys are no proper JSON.
 fn options(options: &[(String, String)]) -> Value {
     Value::Object(options.iter().map(|(name, text)| (name.clone(), json!(text))).collect())
+}
+
+fn idle_object(idleness: &CpuIdleness) -> Value {
+    let CpuIdleness { system_percent, processors, unit_us_mean, unit_us_deviation } = idleness;
+    let mut object = entries(json!({ "system": system_percent }));
+    object.extend(processors.iter().map(|(number, percent)| (format!("cpu-{number}"), json!(percent))));
+    object.extend(entries(json!({ "unit_mean": unit_us_mean, "unit_stddev": unit_us_deviation })));
+    Value::Object(object)
 }
 
 fn disk(disk: &DiskRecord) -> Value {

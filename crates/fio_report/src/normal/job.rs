@@ -178,24 +178,29 @@ fn duration(ns: u64) -> String {
 
 /// `  steadystate  : attained=yes, bw=3998KiB/s (4094kB/s), iops=999, iops slope=0.000%`.
 fn write_steady(out: &mut String, steady: &SteadyStateRecord, style: Style) {
-    let bandwidth = crate::figures::mean(&steady.bandwidth);
+    let bandwidth = steady.mean(|sample| Some(sample.bytes_per_s));
+    let latency = match steady.metric {
+        SteadyStateMetric::Latency => format!(", lat={}", latency(steady.mean(|sample| sample.lat_ns))),
+        SteadyStateMetric::Iops | SteadyStateMetric::Bandwidth => String::new(),
+    };
     out.push_str(&format!(
-        "  steadystate  : attained={}, bw={} ({}), iops={}, {} {}={:.3}{}\n",
+        "  steadystate  : attained={}, bw={} ({}), iops={}{latency}, {} {}={:.3}{}\n",
         if steady.attained { "yes" } else { "no" },
         style.rate(bandwidth),
         style.rate_other(bandwidth),
-        style.count(crate::figures::mean(&steady.iops)),
-        steady_metric(steady.metric),
+        style.count(steady.mean(|sample| Some(sample.iops))),
+        steady.metric.word(),
         if steady.by_slope { "slope" } else { "mean dev" },
-        steady.criterion,
+        steady.criterion.unwrap_or(0.0),
         if steady.percent { "%" } else { "" },
     ));
 }
 
-fn steady_metric(metric: SteadyStateMetric) -> &'static str {
-    match metric {
-        SteadyStateMetric::Iops => "iops",
-        SteadyStateMetric::Bandwidth => "bw",
-        SteadyStateMetric::Latency => "lat",
+/// `779nsec`, in the largest unit that keeps four digits.
+fn latency(ns: u64) -> String {
+    match ns {
+        0..10_000 => format!("{ns}nsec"),
+        10_000..10_000_000 => format!("{}usec", ns / 1_000),
+        _ => format!("{}msec", ns / 1_000_000),
     }
 }

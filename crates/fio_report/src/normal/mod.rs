@@ -4,6 +4,8 @@ mod job;
 mod latency;
 mod summary;
 
+pub use summary::unit_work;
+
 use jiff::tz::TimeZone;
 use results::{JobRecord, JobSetup, PerDirection, RunRecord, escape};
 
@@ -46,6 +48,9 @@ pub fn results(run: &RunRecord, zone: &TimeZone) -> String {
     }
     table.groups.iter().for_each(|group| summary::write_group(&mut out, group));
     summary::write_disks(&mut out, &disks_of(run));
+    if let Some(idleness) = run.only_node().and_then(|node| node.idleness.as_ref()) {
+        summary::write_idleness(&mut out, idleness);
+    }
     escape::terminal(&out).into_owned()
 }
 

@@ -1,6 +1,6 @@
 //! Status of the groups, and disks.
 
-use results::{DiskRecord, ReadWrite};
+use results::{CpuIdleness, DiskRecord, ReadWrite};
 
 use crate::disks::Below;
 use crate::groups::Group;
@@ -68,4 +68,19 @@ fn line(disk: &DiskRecord) -> String {
 /// `5582/13744`: reads and writes.
 fn pair(ReadWrite { read, write }: ReadWrite<u64>) -> String {
     format!("{read}/{write}")
+}
+
+/// `  unit work: mean=7.28us, stddev=0.47`.
+pub fn unit_work(us_mean: f64, us_deviation: f64) -> String {
+    format!("  unit work: mean={us_mean:.2}us, stddev={us_deviation:.2}\n")
+}
+
+pub(super) fn write_idleness(out: &mut String, idleness: &CpuIdleness) {
+    let CpuIdleness { system_percent, processors, unit_us_mean, unit_us_deviation } = idleness;
+    out.push_str(&format!("\nCPU idleness:\n  system: {system_percent:.2}%\n"));
+    if !processors.is_empty() {
+        let each: Vec<String> = processors.iter().map(|(_, percent)| format!("{percent:.2}%")).collect();
+        out.push_str(&format!("  percpu: {}\n", each.join(", ")));
+    }
+    out.push_str(&unit_work(*unit_us_mean, *unit_us_deviation));
 }

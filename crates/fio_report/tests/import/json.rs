@@ -2,7 +2,7 @@
 
 use results::{
     DirectionRecord, DiskRecord, Histogram, JobRecord, JobSetup, Latency, RunRecord, SteadyStateMetric,
-    SteadyStateRecord, SyncRecord, UnifiedReporting, bucket_of,
+    SteadyStateRecord, SteadyStateSample, SyncRecord, UnifiedReporting, bucket_of,
 };
 use serde_json::{Map, Value};
 
@@ -113,20 +113,20 @@ fn steady(value: &Value) -> SteadyStateRecord {
     let (metric, limit) =
         text(&value["ss"]).split_once(':').map(|(left, right)| (left.to_owned(), right.to_owned())).unwrap();
     let number = |text: &str| text.trim_end_matches('%').parse().unwrap();
-    let list = |key: &str| items(&value["data"][key]).iter().map(whole).collect();
+    let list = |key: &str| -> Vec<u64> { items(&value["data"][key]).iter().map(whole).collect() };
+    let by_slope = metric.ends_with("_slope");
+    let samples = list("iops").into_iter().zip(list("bw"));
     SteadyStateRecord {
-        criterion_text: text(&value["ss"]),
         metric: if metric.starts_with("iops") { SteadyStateMetric::Iops } else { SteadyStateMetric::Bandwidth },
-        by_slope: metric.ends_with("_slope"),
+        by_slope,
         limit: number(&limit),
         duration_s: whole(&value["duration"]),
         attained: whole(&value["attained"]) == 1,
-        criterion: number(&text(&value["criterion"])),
+        criterion: Some(number(&text(&value["criterion"]))),
+        value: Some(real(&value[if by_slope { "slope" } else { "max_deviation" }])),
         percent: limit.ends_with('%'),
-        max_deviation: real(&value["max_deviation"]),
-        slope: real(&value["slope"]),
-        bandwidth: list("bw"),
-        iops: list("iops"),
+        intervals: samples.len() as u64,
+        samples: samples.map(|(iops, bytes_per_s)| SteadyStateSample { iops, bytes_per_s, lat_ns: None }).collect(),
     }
 }
 

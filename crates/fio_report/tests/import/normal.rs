@@ -4,7 +4,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use results::{
     DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, ReadWrite, RunRecord, Samples,
-    SteadyStateMetric, SteadyStateRecord, SurvivedErrors, UnifiedReporting,
+    SteadyStateMetric, SteadyStateRecord, SteadyStateSample, SurvivedErrors, UnifiedReporting,
 };
 
 use super::{calls, counts, histogram, moments, samples, value_shown_as};
@@ -224,18 +224,20 @@ fn duration(text: &str) -> u64 {
 
 fn steady(line: &str) -> SteadyStateRecord {
     SteadyStateRecord {
-        criterion_text: String::new(),
         metric: SteadyStateMetric::Iops,
         by_slope: line.contains("slope="),
         limit: 0.5,
         duration_s: 3,
         attained: line.contains("attained=yes"),
-        criterion: number(line, "slope="),
+        criterion: Some(number(line, "slope=")),
+        value: Some(0.0),
         percent: line.ends_with('%'),
-        max_deviation: 0.0,
-        slope: 0.0,
-        bandwidth: vec![between(line, "bw=", "KiB").parse::<u64>().unwrap() * 1024],
-        iops: vec![number(line, "iops=")],
+        intervals: 1,
+        samples: vec![SteadyStateSample {
+            iops: number(line, "iops="),
+            bytes_per_s: between(line, "bw=", "KiB").parse::<u64>().unwrap() * 1024,
+            lat_ns: None,
+        }],
     }
 }
 

@@ -207,6 +207,75 @@ fn kbench_finds_its_jobs() {
     assert!(document["jobs"][0]["read"]["lat_ns"]["mean"].as_f64() > Some(0.0));
 }
 
+/// kbench's run and parse with CPU_IDLE_PROF=enabled: whole percents, and mean rates of its four patterns.
+#[test]
+fn kbench_reads_how_idle_the_cpus_are() {
+    let place = place();
+    let section = |name: &str, rw: &str| format!("[{name}]\nstonewall\nrw={rw}\n");
+    let patterns =
+        [("rand-read", "randread"), ("rand-write", "randwrite"), ("seq-read", "read"), ("seq-write", "write")];
+    let sections: String = patterns.iter().map(|(name, rw)| section(name, rw)).collect();
+    place.write(
+        "iops-quick.fio",
+        format!(
+            "[global]\nioengine=libaio\ndirect=1\nrandrepeat=0\nverify=0\nverify_fatal=0\ntime_based=1\nramp_time=100ms\n\
+             runtime=1s\nbs=4k\niodepth=16\n{sections}"
+        ),
+    );
+    let line = "fio iops-quick.fio --idle-prof=percpu --filename=data/file --size=4m --output-format=json --output=out-iops.json";
+    let words: Vec<&str> = line.split_whitespace().skip(1).collect();
+    let ran = fio(&place, &words);
+    assert_eq!((ran.status, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
+    let document: Value = serde_json::from_str(&place.read("out-iops.json")).expect("one document");
+    let idle = document["cpu_idleness"].as_object().expect("it was asked for");
+    let system = idle["system"].as_f64().expect("a percentage");
+    assert!((0.0..=100.0).contains(&system), "{idle:?}");
+    let cpus: Vec<f64> =
+        idle.iter().filter(|(key, _)| key.starts_with("cpu-")).filter_map(|(_, value)| value.as_f64()).collect();
+    let mean = cpus.iter().sum::<f64>() / cpus.len() as f64;
+    assert!((mean - system).abs() < 2.0, "each counts as much: {idle:?}");
+    assert!(idle["unit_mean"].as_f64() > Some(0.0) && idle["unit_stddev"].is_f64(), "{idle:?}");
+    for (job, direction) in [(0, "read"), (1, "write"), (2, "read"), (3, "write")] {
+        assert!(document["jobs"][job][direction]["iops_mean"].as_f64() > Some(0.0), "{job}");
+    }
+    if testkit::has("jq") {
+        let line = "jq .cpu_idleness.system out-iops.json | cut -f1 -d.";
+        let ran = Running::start(&mut place.program("sh", &["-c", line])).finish();
+        assert!(ran.stdout.trim().parse::<u32>().is_ok_and(|percent| percent <= 100), "{}", ran.stdout);
+    }
+}
+
+/// PerfKitBenchmarker's job for the IOPS that keep a latency: it is not based on time, one block each for several jobs of
+/// each section, and the depth that was found is read.
+#[test]
+fn perfkitbenchmarker_finds_the_depth_that_keeps_a_latency() {
+    let place = place();
+    let job = |run: &str| {
+        format!(
+            "[global]\nioengine=libaio\ninvalidate=1\nramp_time=100ms\ndirect=1\nfilename=data/file\ndo_verify=0\nverify_fatal=0\n\
+             group_reporting=1\npercentile_list=1:5:10:20:25:30:40:50:60:70:75:80:90:95:99:99.5:99.9:99.95:99.99\nrandrepeat=0\n\
+             latency_target=5s\nlatency_percentile=99\nlatency_window=50ms\n{run}\n\
+             [rand_4k_read_100%-io-depth-8-num-jobs-2]\nstonewall\nrw=randread\nblocksize=4k\niodepth=8\nsize=64m\nnumjobs=2\n"
+        )
+    };
+    place.write("found.job", job("loops=100"));
+    place.write("goes-on.job", job("latency_run=1\nruntime=1\ntime_based"));
+    for name in ["found.job", "goes-on.job"] {
+        let document = document(&fio(&place, &["--output-format=json", name]));
+        let jobs = document["jobs"].as_array().expect("jobs");
+        assert_eq!(jobs.len(), 1, "{name}");
+        let job = &jobs[0];
+        assert_eq!((&job["error"], &job["latency_depth"]), (&Value::from(0), &Value::from(8)), "{name}: {job}");
+        assert_eq!(
+            (&job["latency_target"], &job["latency_window"]),
+            (&Value::from(5_000_000_000_u64), &Value::from(50_000))
+        );
+        assert_eq!(job["latency_percentile"].as_f64(), Some(99.0));
+        let read = &job["read"];
+        assert!(read["iops"].as_f64() > Some(0.0) && read["clat_ns"]["percentile"]["99.000000"].is_i64(), "{read}");
+    }
+}
+
 /// Both streams into one pipe, with a caution to be told: one document.
 #[test]
 fn both_streams_are_one_document() {

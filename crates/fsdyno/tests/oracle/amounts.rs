@@ -59,5 +59,8 @@ cases! {
     rate_iops: job("--rw=randread --rate_iops=100 --number_ios=16").counts().report();
     rate_of_each_direction: job("--rw=randrw --rate_iops=200,100 --size=128k").report();
     thinktime: job("--rw=read --thinktime=1000 --thinktime_blocks=4").counts();
+    thinktime_by_the_clock: job("--rw=read --thinktime=10ms --thinktime_iotime=5ms").counts();
+    thinktime_by_clock_and_blocks: job("--rw=read --thinktime=1ms --thinktime_iotime=5 --thinktime_blocks=4").counts();
+    thinktime_under_a_rate: job("--rw=read --rate_iops=200 --thinktime=30ms --thinktime_blocks=4 --rate_ignore_thinktime=1").counts();
     startdelay: job("--rw=read --startdelay=300ms").counts();
 }

@@ -28,27 +28,27 @@ pub(crate) fn is_added_key(path: &str) -> bool {
 }
 
 /// Words of 3.33 and what 3.42 prints for them. Applied to both reports.
-const REWORDED: &[(&str, &str)] = &[
-    ("; 0 zone resets", ""),
-    ("fsync/fdatasync/sync_file_range:", "fsync/fdatasync/sync_file_range/syncfs:"),
-    ("target=0, window=0, ", "target=0.00ns, window=0.00ns, "),
-];
+const REWORDED: &[(&str, &str)] =
+    &[("; 0 zone resets", ""), ("fsync/fdatasync/sync_file_range:", "fsync/fdatasync/sync_file_range/syncfs:")];
 
 /// Flags written without a value have the value "" in the document of 3.42, and are left out of that of 3.33.
 pub(crate) fn is_valueless_flag(path: &str, value: &Node) -> bool {
     path.ends_with("options") && *value == Node::Text(String::new())
 }
 
-/// A line of 3.33's normal report in the words of 3.42, without the sectors that 3.42 adds to the disk line.
+/// A line of 3.33's normal report in the words of 3.42, without the sectors that 3.42 adds to the disk line, and without
+/// the units that it gives to a latency target.
 pub(crate) fn reword(line: &str) -> String {
     let mut line = line.to_owned();
     for (old, new) in REWORDED {
         line = line.replace(old, new);
     }
-    if let (Some(start), Some(end)) = (line.find(", sectors="), line.find(", merge="))
-        && start < end
-    {
-        line.replace_range(start..end, "");
+    for (from, to) in [(", sectors=", ", merge="), (": target=", ", percentile=")] {
+        if let (Some(start), Some(end)) = (line.find(from), line.find(to))
+            && start < end
+        {
+            line.replace_range(start..end, "");
+        }
     }
     line
 }
@@ -86,5 +86,7 @@ mod tests {
         let disk = "  vda: ios=0/0, sectors=0/0, merge=0/0, ticks=0/0, in_queue=0, util=0.00%";
         assert_eq!(reword(disk), "  vda: ios=0/0, merge=0/0, ticks=0/0, in_queue=0, util=0.00%");
         assert_eq!(reword("  write: IOPS=1; 0 zone resets"), "  write: IOPS=1");
+        let of_target = |target: &str| reword(&format!("     latency   : target={target}, percentile=99.00%, depth=4"));
+        assert_eq!(of_target("10000000, window=0"), of_target("10.00ms, window=0.00ns"));
     }
 }

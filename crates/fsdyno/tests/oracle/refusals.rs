@@ -27,6 +27,9 @@ cases! {
     two_clones_fail: line("--name=a --filename=nosuch --rw=read --numjobs=2");
     write_of_a_file_for_reading: line("--name=a --filename=/proc/version --size=4k --rw=write --number_ios=1");
     lockfile_unknown: job("--rw=read --lockfile=foo").says("lockfile");
-    wait_for_of_an_unknown_job: job("--rw=read --wait_for=nosuch").verbatim();
+    wait_for_of_an_unknown_job: job("--rw=read --wait_for=nosuch").verbatim().says("a: waitee job nosuch unknown.");
+    wait_for_of_a_later_job: line("--name=c --size=64k --wait_for=d --name=d --size=64k").verbatim().says("c: waitee job d unknown.");
+    steadystate_without_a_limit: job("--rw=read --ss=iops").says("steadystate threshold must be specified in addition to criterion");
+    idle_prof_of_another_word: job("--rw=read --idle-prof=foo").says("incorrect idle-prof option: foo");
     trim_of_a_file: job("--rw=trim").verbatim();
 }

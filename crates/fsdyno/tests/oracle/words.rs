@@ -3,6 +3,14 @@
 use crate::case::{cases, line};
 use crate::left_behind::Depth;
 
+/// The first job ends what `what` says; the second is in another group, the third behind a wall.
+fn ended_with(what: &str) -> String {
+    format!(
+        "--filename=data --size=64k --rw=read --name=a --exitall --exit_what={what} --startdelay=300ms \
+         --name=b --new_group --rate_iops=20 --name=c --stonewall"
+    )
+}
+
 cases! {
     single_dashes: line("-name=a -filename=data -rw=read -size=64k").counts();
     value_in_the_next_word: line("--name a --filename data --rw read --size 64k").counts();
@@ -46,6 +54,14 @@ cases! {
     zipf: line("--name=a --filename=data --size=256k --rw=randread --random_distribution=zipf:1.2").counts();
     invalidate_off: line("--name=a --filename=data --size=64k --rw=read --invalidate=0 --fadvise_hint=0").counts();
     exitall: line("--name=a --filename=data --size=64k --rw=read --exitall").counts();
+    exit_what_of_a_group: line(&ended_with("group")).counts().report();
+    exit_what_runs: line(&ended_with("stonewall")).report();
+    exit_what_all: line(&ended_with("all")).report();
+    exitall_on_error_ends_the_group: line("--size=64k --name=a --filename=no/such --rw=read --exitall_on_error --name=b --new_group --filename=data --rw=write --rate_iops=100");
+    wait_for: line("--size=64k --name=a --filename=x --rw=write --numjobs=2 --name=b --filename=y --rw=write --name=c --wait_for=a --filename=z --rw=write --name=d --wait_for=c --filename=z --rw=read").counts().left(Depth::Sizes).report();
+    wait_for_of_a_group_that_ends: line("--size=64k --name=a --filename=data --rw=read --exitall --name=b --wait_for=a --filename=data --rw=read").counts();
+    flow: line("--size=64k --filename=data --rw=read --name=a --flow=8 --name=b --flow=1 --name=c").counts().report();
+    flow_that_sleeps: line("--size=64k --filename=data --rw=randread --flow_sleep=100 --name=a --flow=2 --name=b --flow=1 --flow_id=0").counts();
     cpus_beyond_the_machine: line("--name=a --filename=data --size=64k --rw=read --cpus_allowed=0-1000").says("too large");
     options_of_profiles: line("--name=a --filename=data --size=64k --rw=read --threads=8 --dir=/mnt --device-names=/dev/x").counts();
     cpus_allowed: line("--name=a --filename=data --size=64k --rw=read --cpus_allowed=0").counts();

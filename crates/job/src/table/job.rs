@@ -3,12 +3,12 @@
 use super::JobRow;
 use super::build::*;
 use crate::option::{Choice, Status::*};
+use crate::typed::ExitWhat;
 
 const EXIT_WHAT: &[Choice] = &[
     Choice::new("group", "The jobs of the same group"),
-    Choice::new("stonewall", "What runs now; jobs after the next stonewall still start")
-        .status(NotYet("only exit_what=group is built")),
-    Choice::new("all", "Everything, later jobs too").status(NotYet("only exit_what=group is built")),
+    Choice::new("stonewall", "What runs now; jobs after the next stonewall still start"),
+    Choice::new("all", "Everything, later jobs too"),
 ];
 
 const CLOCKS: &[Choice] = &[
@@ -36,8 +36,8 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(1).help("Begin the size again until the runtime is over"),
     option("ramp_time", seconds(|d, ns| d.job.extent.ramp_ns = ns))
         .tier(1).default("0").help("Warm-up before the measured time, not reported"),
-    option("ramp_size", size(0, ignore))
-        .tier(3).default("0").help("Warm-up by bytes instead of time").status(NotYet("use ramp_time")),
+    option("ramp_size", size(1, |d, bytes| d.job.extent.ramp_bytes = bytes))
+        .tier(3).help("Warm-up by bytes instead of time; with group_reporting by the bytes of the group"),
     option("startdelay", crate::option::Kind::TimeRange {
         unit: crate::value::TimeUnit::Seconds,
         set: |d, low, high| d.job.extent.start_delay_ns = (low, high),
@@ -48,14 +48,20 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(1).aliases(&["wait_for_previous"]).help("Wait for all earlier jobs and begin a report group"),
     option("new_group", flag(|d, on| d.job.new_group = on))
         .help("Begin a report group without waiting"),
-    option("wait_for", text(ignore_text))
-        .tier(3).help("Start after the job of this name").status(NotYet("use stonewall")),
+    option("wait_for", text(|d, name| { d.job.wait_for = Some(name.to_owned()); Ok(()) }))
+        .tier(3).help("Start when all clones of the earlier job of this name have ended"),
     option("exitall", flag(|d, on| d.job.exit_all = on))
-        .help("When this job ends, end the others of its group"),
-    option("exit_what", word(EXIT_WHAT, ignore_word))
-        .tier(3).default("group").help("Whom exitall ends").status(Partial("group only")),
+        .help("When this job ends, end the others of its group (or of exit_what)"),
+    option("exit_what", word(EXIT_WHAT, |d, word| {
+        d.job.exit_what = match word.choice.word {
+            "all" => ExitWhat::All,
+            "stonewall" => ExitWhat::Stonewall,
+            _ => ExitWhat::Group,
+        };
+        Ok(())
+    })).tier(3).default("group").help("Whom exitall and exitall_on_error end"),
     option("exitall_on_error", flag(|d, on| d.job.exit_all_on_error = on))
-        .help("When this job fails, end all others"),
+        .help("When this job fails, end the others of its group (or of exit_what)"),
     option("clocksource", word(CLOCKS, ignore_word))
         .tier(3).help("Where times come from").status(WithoutEffect(OWN_CLOCK)),
     option("gtod_cpu", integer(0, COUNT_MAX, ignore))

@@ -5,9 +5,6 @@ use super::build::*;
 use crate::option::{Choice, Kind, Status::*};
 use crate::value::TimeUnit;
 
-const TARGETS: &str = "the search for the depth that keeps a latency is not built";
-const FLOW: &str = "jobs do not exchange tokens; limit each with rate or rate_iops";
-
 const PROCESSES: &[Choice] =
     &[Choice::new("linear", "Even gaps"), Choice::new("poisson", "Exponential gaps, as independent clients make them")];
 
@@ -39,41 +36,40 @@ pub(super) const ROWS: &[JobRow] = &[
     option("rate_process", word(PROCESSES, |d, word| { d.job.pacing.poisson = word.choice.word == "poisson"; Ok(()) }))
         .default("linear").help("How the gaps between I/Os under a rate are spread"),
     option("rate_ignore_thinktime", boolean(|d, on| d.job.pacing.ignore_think_time = on))
-        .tier(3).default("0").help("Do not catch up what think time cost")
-        .status(NotYet("think time counts as time under a rate")),
+        .tier(3).default("0").help("Do not catch up what think time cost"),
     option("thinktime", microseconds(|d, ns| d.job.pacing.think_ns = ns))
         .default("0").help("Pause after each group of blocks"),
     option("thinktime_spin", microseconds(|d, ns| d.job.pacing.think_spin_ns = ns))
         .default("0").help("Part of the pause that burns CPU time"),
-    option("thinktime_blocks", integer(0, COUNT_MAX, |d, n| d.job.pacing.think_blocks = count(n).max(1)))
+    option("thinktime_blocks", integer(0, COUNT_MAX, |d, n| d.written.think_blocks = Some(count(n).max(1))))
         .default("1").help("Blocks between two pauses"),
     option("thinktime_blocks_type", word(THINK_SIDES, |d, word| {
         d.job.pacing.think_on_issue = word.choice.word == "issue";
         Ok(())
     })).tier(3).default("complete").help("What counts as a block for thinktime_blocks"),
-    option("thinktime_iotime", microseconds(ignore))
-        .tier(3).default("0").help("Time of I/O between two pauses").status(NotYet("use thinktime_blocks")),
-    option("thinkcycles", integer(0, COUNT_MAX, ignore))
-        .tier(3).default("0").help("Processor cycles burnt between blocks").status(NotYet("use thinktime_spin")),
+    option("thinktime_iotime", seconds(|d, ns| d.job.pacing.think_interval_ns = ns))
+        .tier(3).default("0").help("Time of I/O between two pauses, beside thinktime_blocks if that is given"),
+    option("thinkcycles", integer(0, COUNT_MAX, |d, n| d.job.pacing.think_cycles = count(n)))
+        .tier(3).default("0").help("Turns of an empty loop before each I/O, about a CPU cycle each"),
     option("max_latency", Kind::Times {
         unit: TimeUnit::Microseconds,
         set: |d, list| merge(&mut d.job.pacing.max_latency_ns, list, |ns| ns),
     }).help("Fail the job on an I/O slower than this: reads,writes,trims"),
     option("latency_target", microseconds(|d, ns| d.written.latency_target.target_ns = ns))
-        .default("0").help("Find the depth that keeps this latency").status(NotYet(TARGETS)),
+        .default("0").help("Find the depth that keeps this latency"),
     option("latency_window", microseconds(|d, ns| d.written.latency_target.window_ns = ns))
-        .default("0").help("How long a depth is tried for latency_target").status(NotYet(TARGETS)),
+        .default("0").help("How long a depth is tried for latency_target"),
     option("latency_percentile", floats(0.0, 100.0, 1, |d, list| {
         d.written.latency_target.percentile = list.first().copied().unwrap_or(100.0);
-    })).default("100").help("Percent of I/Os that must keep latency_target").status(NotYet(TARGETS)),
+    })).default("100").help("Percent of I/Os that must keep latency_target"),
     option("latency_run", boolean(|d, on| d.written.latency_target.run = on))
-        .default("0").help("Go on adjusting the depth while the job runs").status(NotYet(TARGETS)),
-    option("flow", integer(0, 1000, ignore))
-        .tier(3).default("0").help("Weight of this job among those of one flow_id").status(NotYet(FLOW)),
-    option("flow_id", integer(0, COUNT_MAX, ignore))
-        .tier(3).default("0").help("Which jobs share a flow").status(NotYet(FLOW)),
-    option("flow_sleep", integer(0, COUNT_MAX, ignore))
-        .tier(3).default("0").help("Microseconds to wait when the flow holds a job back").status(NotYet(FLOW)),
+        .default("0").help("Go on adjusting the depth while the job runs"),
+    option("flow", integer(0, 1000, |d, n| d.written.flow.weight = count(n)))
+        .tier(3).default("0").help("Weight of this job among those of one flow_id; 0 is no flow"),
+    option("flow_id", integer(0, COUNT_MAX, |d, n| d.written.flow.id = count(n)))
+        .tier(3).default("0").help("Which jobs share a flow"),
+    option("flow_sleep", integer(0, COUNT_MAX, |d, n| d.written.flow.sleep_ns = n.unsigned_abs() * 1000))
+        .tier(3).default("0").help("Microseconds to sleep when the flow holds a job back"),
     option("flow_watermark", integer(0, COUNT_MAX, ignore))
         .tier(4).help("Once the slack of a flow").status(WithoutEffect("deprecated in fio")),
 ];

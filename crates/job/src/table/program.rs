@@ -4,7 +4,7 @@ use super::ProgramRow;
 use super::build::*;
 use crate::help;
 use crate::option::{Kind, Offer::*, Row, Status, Status::*};
-use crate::settings::{Action, Eta, Findings, Settings};
+use crate::settings::{Action, Eta, Findings, IdleProfile, Settings};
 use crate::value::{self, Refusal, TimeUnit};
 
 const NETWORK: Status = Rejected("there is no server and no client; many nodes are planned over MPI");
@@ -114,8 +114,9 @@ pub const ROWS: &[ProgramRow] = &[
         .tier(4).help("Size of fio's memory pool").status(WithoutEffect("there is no such pool")),
     program("aux-path", text(ignore_text))
         .tier(4).help("Directory for saved states").status(NotYet("no states are saved")),
-    program("idle-prof", text(ignore_text))
-        .tier(4).help("Measure how idle the CPUs are").status(NotYet("use mpstat beside the run")),
+    program("idle-prof", text(set_idle_profile))
+        .tier(4).help("Measure how idle the CPUs are: system, percpu, or calibrate (and stop)")
+        .offer(Words(&["system", "percpu", "calibrate"])),
     program("inflate-log", text(ignore_text))
         .tier(4).help("Print a compressed log").status(NotYet("logs are not compressed")),
     program("latency-log", text(ignore_text))
@@ -193,6 +194,19 @@ fn add_format(formats: &mut Vec<&'static str>, word: &'static str) {
         formats.retain(|other| !(word == "json+" && *other == "json"));
         formats.push(word);
     }
+}
+
+fn set_idle_profile(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
+    match text {
+        "system" => settings.idle_profile = Some(IdleProfile::System),
+        "percpu" => settings.idle_profile = Some(IdleProfile::EachProcessor),
+        "calibrate" => settings.action = Some(Action::CalibrateIdle),
+        other => {
+            return Err(Refusal::new(format!("fio: incorrect idle-prof option: {other}"))
+                .advise("words are system, percpu and calibrate"));
+        }
+    }
+    Ok(())
 }
 
 fn set_terse_version(settings: &mut Settings, text: &str) -> Result<(), Refusal> {

@@ -4,11 +4,10 @@ use super::JobRow;
 use super::build::*;
 use crate::draft::Draft;
 use crate::option::{Choice, Kind, Status, Status::*};
-use crate::typed::{Unified, WindowValue};
-use crate::value::{self, Refusal, Word};
+use crate::typed::{SteadyStateMetric, Unified, WindowValue};
+use crate::value::{self, Reading, Refusal, TimeUnit, Word};
 
 const HISTOGRAMS: Status = NotYet("histogram logs are not built");
-const STEADY: Status = NotYet("stopping at steady state is not built");
 
 const UNIFIED: &[Choice] = &[
     Choice::new("none", "Each direction separately"),
@@ -51,6 +50,8 @@ const STEADY_STATES: &[Choice] = &[
     Choice::new("iops_slope", "Slope of IOPS").tail("limit, or limit%"),
     Choice::new("bw", "Largest deviation of bandwidth from its mean").tail("limit, or limit%"),
     Choice::new("bw_slope", "Slope of bandwidth").tail("limit, or limit%"),
+    Choice::new("lat", "Largest deviation of the mean completion latency from its mean").tail("limit, or limit%"),
+    Choice::new("lat_slope", "Slope of the mean completion latency").tail("limit, or limit%"),
 ];
 
 #[rustfmt::skip]
@@ -149,14 +150,13 @@ pub(super) const ROWS: &[JobRow] = &[
     option("log_store_compressed", boolean(ignore))
         .tier(4).default("0").help("Keep logs compressed").status(NotYet("compress them afterwards")),
     option("steadystate", word(STEADY_STATES, set_steady_state))
-        .aliases(&["ss"]).default("iops_slope:0.01%").help("What must stay within which limit to call it steady")
-        .status(STEADY),
+        .aliases(&["ss"]).default("iops_slope:0.01%").help("What must stay within which limit to call it steady"),
     option("steadystate_duration", seconds(|d, ns| d.written.steady_state.duration_ns = ns))
-        .aliases(&["ss_dur"]).default("0").help("Stop when steady for so long; 0 never").status(STEADY),
+        .aliases(&["ss_dur"]).default("0").help("Stop when steady for so long; 0 never"),
     option("steadystate_ramp_time", seconds(|d, ns| d.written.steady_state.ramp_ns = ns))
-        .aliases(&["ss_ramp"]).default("0").help("Wait so long before the first sample").status(STEADY),
+        .aliases(&["ss_ramp"]).default("0").help("Wait so long before the first sample"),
     option("steadystate_check_interval", seconds(|d, ns| d.written.steady_state.interval_ns = ns))
-        .aliases(&["ss_interval"]).default("1").help("Time between samples").status(STEADY),
+        .aliases(&["ss_interval"]).default("1").help("Length of an interval, at least 1 s"),
 ];
 
 /// Sets what fio sets; options after it in the command may set them back.
@@ -202,16 +202,47 @@ fn set_continue(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
 }
 
 fn set_steady_state(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
+    let kb_base = draft.job.reporting.kb_base;
     let steady = &mut draft.written.steady_state;
-    steady.iops = word.choice.word.starts_with("iops");
-    steady.slope = word.choice.word.ends_with("_slope");
-    let Some(limit) = &word.tail else {
-        return Err(Refusal::new("the limit is missing").advise(format!("write {}:2%", word.choice.word)));
+    let name = word.choice.word;
+    steady.slope = name.ends_with("_slope");
+    steady.metric = match name.trim_end_matches("_slope") {
+        "iops" => SteadyStateMetric::Iops,
+        "bw" => SteadyStateMetric::Bandwidth,
+        _ => SteadyStateMetric::Latency,
     };
-    steady.percent = limit.ends_with('%');
-    steady.limit = match limit.trim_end_matches('%').parse::<f64>() {
-        Ok(number) if number >= 0.0 => number,
-        _ => return Err(Refusal::new(format!("{limit} is not a valid limit")).advise("a number, or a number with %")),
+    let Some(limit) = &word.tail else {
+        return Err(Refusal::new("fio: steadystate threshold must be specified in addition to criterion")
+            .advise(format!("write {name}:2%")));
+    };
+    let percent = limit.strip_suffix('%');
+    steady.percent = percent.is_some();
+    steady.limit = match (percent, steady.metric) {
+        (Some(percent), _) => limit_number(percent)
+            .ok_or_else(|| Refusal::new("fio: could not parse steadystate threshold percentage").advise("write 2%"))?,
+        (None, metric) => limit_in_unit(limit, metric, kb_base)?,
     };
     Ok(())
+}
+
+fn limit_number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)
+}
+
+/// A limit that is no percentage: I/Os per second, bytes per second, or a time, ns.
+fn limit_in_unit(text: &str, metric: SteadyStateMetric, kb_base: u32) -> Result<f64, Refusal> {
+    let number = limit_number(text);
+    match metric {
+        SteadyStateMetric::Iops => number.ok_or_else(|| {
+            Refusal::new(format!("{text} is not a valid limit")).advise("write I/Os per second, or a number with %")
+        }),
+        SteadyStateMetric::Bandwidth => match number {
+            Some(bytes) => Ok(bytes),
+            None => value::size(text, &mut Reading::new(kb_base)).map(|bytes| bytes as f64),
+        },
+        SteadyStateMetric::Latency => match text.trim_end_matches("ec").strip_suffix("ns").and_then(limit_number) {
+            Some(ns) => Ok(ns),
+            None => value::time(text, TimeUnit::Microseconds).map(|ns| ns as f64),
+        },
+    }
 }

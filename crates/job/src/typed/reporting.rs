@@ -1,5 +1,8 @@
 //! What is measured and how it is shown.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// The percentiles that are reported unless `percentile_list` says otherwise.
 const DEFAULT_PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
@@ -79,11 +82,11 @@ impl Default for Reporting {
 /// `steadystate` and its companions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteadyState {
-    /// IOPS (true) or bandwidth (false).
-    pub iops: bool,
-    /// Slope (true) or deviation (false).
+    /// What is watched.
+    pub metric: SteadyStateMetric,
+    /// Slope (true) or largest deviation from the mean (false).
     pub slope: bool,
-    /// The limit.
+    /// The limit, in percent, I/Os per second, bytes per second or ns.
     pub limit: f64,
     /// The limit is a percentage.
     pub percent: bool,
@@ -93,6 +96,36 @@ pub struct SteadyState {
     pub ramp_ns: u64,
     /// Between samples, ns.
     pub interval_ns: u64,
+}
+
+impl SteadyState {
+    /// Samples that must agree.
+    pub fn samples(&self) -> usize {
+        usize::try_from(self.duration_ns / self.interval_ns.max(1)).unwrap_or(usize::MAX)
+    }
+}
+
+/// What `steadystate` watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SteadyStateMetric {
+    /// I/Os per second.
+    Iops,
+    /// Bytes per second.
+    Bandwidth,
+    /// Mean completion latency, ns.
+    Latency,
+}
+
+impl SteadyStateMetric {
+    /// fio's word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            SteadyStateMetric::Iops => "iops",
+            SteadyStateMetric::Bandwidth => "bw",
+            SteadyStateMetric::Latency => "lat",
+        }
+    }
 }
 
 impl Reporting {

@@ -12,6 +12,8 @@ pub struct Extent {
     pub time_based: bool,
     /// Warm-up that is not reported, ns.
     pub ramp_ns: u64,
+    /// The same by bytes transferred; 0: not by bytes. Only one of the two is given.
+    pub ramp_bytes: u64,
     /// Delay before the start: shortest and longest, ns.
     pub start_delay_ns: (u64, u64),
     /// Repetitions of the whole job (1 and up).
@@ -64,6 +66,12 @@ pub struct Pacing {
     pub think_blocks: u32,
     /// Count issued blocks instead of completed ones.
     pub think_on_issue: bool,
+    /// Pause as well when so much time has passed since the last pause, ns; 0: by blocks alone.
+    pub think_interval_ns: u64,
+    /// Turns of an empty loop before each request.
+    pub think_cycles: u32,
+    /// This job keeps its share of the I/Os of a flow; `None`: it is free.
+    pub flow: Option<Flow>,
     /// Fail the job on an I/O slower than this, ns; per direction.
     pub max_latency_ns: PerDirection<u64>,
     /// `latency_target`: find the depth that keeps it. `None` when not asked for.
@@ -78,10 +86,21 @@ impl Pacing {
             .any(|direction| self.rate[direction].is_some() || self.rate_iops[direction].is_some())
     }
 
-    /// Requests are held back on purpose: by a rate, or by think time.
+    /// Requests are held back on purpose: by a rate, think time, or the other jobs of a flow.
     pub fn is_paced(&self) -> bool {
-        self.think_ns > 0 || self.has_rate()
+        self.think_ns > 0 || self.think_cycles > 0 || self.flow.is_some() || self.has_rate()
     }
+}
+
+/// `flow` and its companions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flow {
+    /// Jobs of the same number share a flow.
+    pub id: u32,
+    /// Weight of each clone (1 to 1000).
+    pub weight: u32,
+    /// Sleep so long when the others have to come first, ns; 0: look again at once.
+    pub sleep_ns: u64,
 }
 
 /// `latency_target` and its companions.

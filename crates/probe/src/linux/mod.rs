@@ -4,6 +4,7 @@ mod block;
 mod cgroups;
 mod counters;
 mod identity;
+mod idle;
 mod ledger;
 mod limits;
 mod look;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use results::evidence::{Storage, WireCounters};
 
-use crate::{Fact, Kernel, Limits, PathFacts, Waiting};
+use crate::{Fact, Kernel, Limits, PathFacts, ProcessorTime, Waiting};
 use results::evidence::Mount;
 
 impl Look {
@@ -60,6 +61,11 @@ impl Look {
 
     pub(crate) fn limits(&self) -> Limits {
         limits::limits(self)
+    }
+
+    /// How long each processor had nothing to do, since the machine was started.
+    pub fn processor_times(&self) -> Fact<Vec<ProcessorTime>> {
+        idle::processor_times(self)
     }
 
     /// The storage behind a path: see [`storage_of`](crate::storage_of).

@@ -117,7 +117,7 @@ impl Conductor<'_> {
         let now_ns = self.looked_ns.saturating_sub(self.began_ns);
         let shared = Arc::clone(&self.shared);
         for (index, (plan, cell)) in shared.plan.workers.iter().zip(&shared.cells).enumerate() {
-            if plan.stage != stage || self.ended[index].is_some() {
+            if plan.stage != stage || !stage_workers.awaits(index) {
                 continue;
             }
             let ran_ns = self.started_ns[index].map_or(0, |started_ns| now_ns.saturating_sub(started_ns));

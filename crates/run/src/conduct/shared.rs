@@ -4,9 +4,11 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
 use crate::control::{Control, WorkerCell};
+use crate::flow::Flows;
 use crate::logs::LogSender;
 use crate::plan::Plan;
 use crate::stage_workers::StartGate;
+use crate::steady_state::Interval;
 use crate::worker::WorkerEnd;
 
 /// Events from the workers.
@@ -15,6 +17,8 @@ pub(crate) enum Event {
     Ready(usize),
     /// This one is over.
     Ended(usize, Box<WorkerEnd>),
+    /// This one has measured an interval.
+    Interval(usize, Interval),
 }
 
 /// What all workers of a run share.
@@ -23,12 +27,19 @@ pub(crate) struct Shared {
     pub(crate) cells: Vec<WorkerCell>,
     pub(crate) control: Arc<Control>,
     pub(crate) gate: StartGate,
+    /// The flows that its jobs share.
+    pub(crate) flows: Flows,
     /// Where rows of log files go; `None`: there are no logs.
     pub(crate) logs: Option<LogSender>,
     pub(super) events: Mutex<Sender<Event>>,
 }
 
 impl Shared {
+    /// The way to the conductor, for a worker that reports more than once.
+    pub(crate) fn sender(&self) -> Sender<Event> {
+        self.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+    }
+
     pub(crate) fn send(&self, event: Event) {
         // The conductor outlives the workers; were it gone, nobody would be there to tell.
         let _ = self.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).send(event);

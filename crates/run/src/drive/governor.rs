@@ -7,6 +7,7 @@ use engine::{Engine, Slot};
 use job::{Direction, Job, Pacing, PerDirection};
 use workload::{Op, OpKind};
 
+use super::hold::Holds;
 use super::{Account, Drive, Ended, Failure, Parts, UNTIMED};
 use crate::recorder::Recorder;
 use crate::verification::Verification;
@@ -25,10 +26,12 @@ struct Window {
 /// The state of the governing features of one worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Governor {
-    pacing: Pacing,
+    pub(super) pacing: Pacing,
     /// Clock reading that intended starts count from.
     origin_ns: u64,
-    blocks_since_thought: u32,
+    pub(super) blocks_since_thought: u32,
+    /// What holds requests back besides rates and counted blocks; `None`: nothing.
+    pub(super) holds: Option<Box<Holds>>,
     /// The block of a trim may still be on its way to the device: it comes first.
     drains_before_trims: bool,
     /// When a minimum rate is checked next; `u64::MAX`: there is none.
@@ -41,7 +44,12 @@ pub(crate) struct Governor {
 
 impl Governor {
     /// `None` when the job has nothing to govern.
-    pub(crate) fn for_job(job: &Job, verification: Option<Verification>, now_ns: u64) -> Option<Governor> {
+    pub(crate) fn for_job(
+        job: &Job,
+        verification: Option<Verification>,
+        holds: Option<Box<Holds>>,
+        now_ns: u64,
+    ) -> Option<Governor> {
         let mut pacing = job.pacing.clone();
         // One value stands for all directions; those without I/O have no rate to keep.
         for direction in Direction::ALL.into_iter().filter(|direction| !job.pattern.access.has(*direction)) {
@@ -53,10 +61,11 @@ impl Governor {
         };
         let watched = pacing.is_paced() || Direction::ALL.into_iter().any(watched);
         let drains_before_trims = job.verify.as_ref().is_some_and(|verify| verify.trims.is_some());
-        let needed = watched || verification.is_some() || drains_before_trims || job.reporting.logs.any();
+        let needed =
+            watched || holds.is_some() || verification.is_some() || drains_before_trims || job.reporting.logs.any();
         needed.then(|| {
             let mut governor =
-                Governor { pacing, drains_before_trims, ..Governor::of_verification(verification, now_ns) };
+                Governor { pacing, holds, drains_before_trims, ..Governor::of_verification(verification, now_ns) };
             governor.watch_minimum_rates(now_ns);
             governor
         })
@@ -68,6 +77,7 @@ impl Governor {
             pacing: Pacing::default(),
             origin_ns: now_ns,
             blocks_since_thought: 0,
+            holds: None,
             drains_before_trims: false,
             minimum_due_ns: PerDirection::all(u64::MAX),
             windows: PerDirection::default(),
@@ -75,10 +85,18 @@ impl Governor {
         }
     }
 
+    /// A search begins with one request in flight.
+    pub(super) fn searches(&self) -> bool {
+        self.holds.as_ref().is_some_and(|holds| holds.search.is_some())
+    }
+
     /// The ramp is over and the counters are at 0: a new window begins.
     pub(super) fn begin_measuring(&mut self, now_ns: u64) {
         self.origin_ns = now_ns;
         self.watch_minimum_rates(now_ns);
+        if let Some(search) = self.holds.as_mut().and_then(|holds| holds.search.as_mut()) {
+            search.begin_window(now_ns);
+        }
     }
 
     /// Minimum rates count from now on, once things have settled.
@@ -116,7 +134,7 @@ impl Governor {
 
 impl<E: Engine, A: Account> Drive<'_, E, A> {
     #[inline]
-    fn governor(&mut self) -> &mut Governor {
+    pub(super) fn governor(&mut self) -> &mut Governor {
         self.parts.governor.as_mut().expect("the governed loop has a governor")
     }
 
@@ -127,7 +145,10 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let (think_ns, think_blocks) = (self.governor().pacing.think_ns, self.governor().pacing.think_blocks);
         if think_ns > 0 && self.governor().blocks_since_thought >= think_blocks {
             self.governor().blocks_since_thought = 0;
-            self.think::<TIMED>(think_ns)?;
+            self.think::<TIMED>(think_ns, index)?;
+        }
+        if self.governor().holds.is_some() {
+            self.hold::<TIMED>(index)?;
         }
         if !E::SYNCHRONOUS && self.governor().drains_before_trims && self.block.ops[index].kind == OpKind::Trim {
             self.drain::<TIMED, true>()?;
@@ -155,7 +176,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     }
 
     /// Waits until the moment that `due` names; meanwhile it reaps completions and runs the tick in time.
-    fn wait_until<const TIMED: bool>(&mut self, due: impl Fn(&Self) -> u64) -> Result<u64, Ended> {
+    pub(super) fn wait_until<const TIMED: bool>(&mut self, due: impl Fn(&Self) -> u64) -> Result<u64, Ended> {
         loop {
             let now_ns = self.now_ns();
             if now_ns >= self.parts.phase.next_ns {
@@ -176,15 +197,26 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
     }
 
-    /// Drains, burns the spinning part, sleeps the rest.
-    fn think<const TIMED: bool>(&mut self, think_ns: u64) -> Result<(), Ended> {
+    /// Drains, burns the spinning part, sleeps the rest. `index`: of the request that follows the pause.
+    fn think<const TIMED: bool>(&mut self, think_ns: u64, index: usize) -> Result<(), Ended> {
         if !E::SYNCHRONOUS {
             self.drain::<TIMED, true>()?;
         }
         let begin_ns = self.now_ns();
         let spin_ns = self.governor().pacing.think_spin_ns.min(think_ns);
         self.parts.engine.clock().spin_until_ns(begin_ns + spin_ns);
-        self.wait_until::<TIMED>(|_| begin_ns + think_ns).map(|_| ())
+        self.wait_until::<TIMED>(|_| begin_ns + think_ns)?;
+        let end_ns = self.now_ns();
+        if let Some(holds) = &mut self.governor().holds {
+            holds.await_think_time(end_ns);
+        }
+        if self.governor().pacing.ignore_think_time && self.block.intended_ns.is_some() {
+            // The schedule goes on from the end of the pause: what was to start during it is not caught up.
+            let waited_ns = self.intended_start_ns(index).saturating_sub(begin_ns);
+            let shift_ns = end_ns.saturating_sub(begin_ns).saturating_sub(waited_ns);
+            self.governor().origin_ns = self.governor().origin_ns.saturating_add(shift_ns);
+        }
+        Ok(())
     }
 
     /// Writes a completed transfer into the log files.
@@ -231,6 +263,6 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 detail: Some(detail),
             }));
         }
-        Ok(())
+        if governor.holds.is_some() { self.held_completes(op, lat_ns, end_ns) } else { Ok(()) }
     }
 }

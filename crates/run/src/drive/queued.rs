@@ -21,7 +21,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         let replace_each = queueing.batch == 1 && queueing.depth_low >= queueing.depth;
         self.next_block()?;
         loop {
-            while self.parts.slots.in_flight() < queueing.depth {
+            while self.parts.slots.in_flight() < if GOVERNED { self.depth } else { queueing.depth } {
                 if self.cursor == self.block.len {
                     self.next_block()?;
                     if !TIMED {
@@ -41,10 +41,12 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             }
             loop {
                 let Some(completion) = self.completions.pop() else {
+                    // A search may allow fewer in flight than are to be reaped at once.
+                    let reap_min = if GOVERNED { queueing.reap_min.min(self.depth) } else { queueing.reap_min };
                     if self.joined && !self.staged.is_empty() {
-                        self.submit_and_reap::<TIMED, GOVERNED>(queueing.reap_min)?;
+                        self.submit_and_reap::<TIMED, GOVERNED>(reap_min)?;
                     } else {
-                        self.reap_more::<TIMED, GOVERNED>(queueing.reap_min, PATIENCE)?;
+                        self.reap_more::<TIMED, GOVERNED>(reap_min, PATIENCE)?;
                     }
                     if self.is_due::<TIMED, GOVERNED>() {
                         self.tick_after_reaping::<TIMED, GOVERNED>()?;
@@ -107,7 +109,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
         self.staged.push(index);
         // The last batch before a wait is handed over by the call that waits.
-        let waits_next = self.joined && self.parts.slots.in_flight() == self.parts.queueing.depth;
+        let waits_next = self.joined && self.parts.slots.in_flight() >= self.depth;
         if self.staged.len() >= batch && !waits_next { self.submit::<TIMED, GOVERNED>() } else { Ok(()) }
     }
 

@@ -9,6 +9,11 @@ use super::WorkerPlan;
 pub(crate) const FILES_KEPT: usize = 16;
 
 impl WorkerPlan {
+    /// Its warm-up ends when its group has moved enough bytes.
+    pub(crate) fn shares_ramp(&self) -> bool {
+        self.job.extent.ramp_bytes > 0 && self.job.reporting.group
+    }
+
     /// What the plan says that the worker will do.
     pub fn for_record(&self) -> JobPlan {
         let (job, extent) = (&self.job, &self.job.extent);

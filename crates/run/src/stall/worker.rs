@@ -84,7 +84,10 @@ impl WorkerWatch {
 
 fn time_is_up(plan: &WorkerPlan, ran_ns: u64) -> bool {
     let extent = &plan.job.extent;
-    extent.runtime_ns > 0 && ran_ns > extent.start_delay_ns.1 + extent.ramp_ns + extent.runtime_ns
+    // How long a warm-up by bytes takes is not known.
+    extent.runtime_ns > 0
+        && extent.ramp_bytes == 0
+        && ran_ns > extent.start_delay_ns.1 + extent.ramp_ns + extent.runtime_ns
 }
 
 fn in_flight_bytes(plan: &WorkerPlan) -> u64 {

@@ -42,6 +42,27 @@ fn each_job_file_after_the_first_begins_behind_a_wall() {
 }
 
 #[test]
+fn a_job_waits_for_all_earlier_workers_of_a_name() {
+    let plan = plan("--size=8k --name=a --numjobs=2 --name=b --name=c --wait_for=a --numjobs=2 --name=c --wait_for=c");
+    let awaited: Vec<&[usize]> = plan.workers.iter().map(|worker| &worker.waits_for[..]).collect();
+    assert_eq!(awaited, [&[][..], &[], &[], &[0, 1], &[0, 1], &[3, 4]]);
+    assert_eq!(order(&plan)[5], ("c", 0, 0), "waiting makes neither a group nor a stage");
+}
+
+#[test]
+fn jobs_that_are_reported_together_agree_about_their_end() {
+    let rejected = |words: &str| plan(&format!("--size=8k {words}")).rejections.join("\n");
+    let differ = "--name=a --ss=iops:1% --ss_dur=3 --name=b --ss=iops:2% --ss_dur=3";
+    let reason = "steadystate options must be consistent within reporting groups";
+    assert!(rejected(&format!("--group_reporting {differ}")).contains(reason));
+    assert_eq!(rejected(differ), "", "each is judged alone");
+    assert_eq!(rejected("--group_reporting --name=a --ss=iops:1% --ss_dur=3 --name=b"), "", "b runs on");
+    assert_eq!(rejected(&format!("--group_reporting {differ} --new_group")), "");
+    let ramps = "--group_reporting --name=a --ramp_size=1m --name=b --ramp_size=2m";
+    assert!(rejected(ramps).contains("ramp_size must be the same within reporting groups"));
+}
+
+#[test]
 fn thread_numbers_run_through_all_jobs() {
     let plan = plan("--size=8k --name=a --numjobs=2 --name=b --stonewall --numjobs=2");
     let numbers: Vec<u32> = plan.workers.iter().map(|worker| worker.workload.thread_number).collect();

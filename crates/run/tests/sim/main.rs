@@ -15,4 +15,5 @@ mod open_loop;
 mod orders;
 mod pace;
 mod ran;
+mod stop_rules;
 mod trims;

@@ -114,6 +114,45 @@ fn a_pause_may_follow_each_group_of_issues() {
     assert_exact(&job.directions.read.clat, (0..4).flat_map(group));
 }
 
+/// Sum of how late the requests of a rate of 20 a second began: request n is due at 50 n ms, and takes a microsecond.
+fn late_ms(words: &str, ios: u64) -> u64 {
+    let job = simulate_one(&format!("--rate_iops=20 --sim_service=1us --thinktime=300ms {words} --number_ios={ios}"));
+    (job.directions.read.response.as_ref().expect("it is paced").moments.sum / u128::from(MS)) as u64
+}
+
+#[test]
+fn a_rate_catches_up_after_a_pause_unless_it_is_not_to() {
+    // As fio 3.42 does: 0.00 to 0.20, then five at 0.50, five at 0.80. Late by 250, 200, 150, 100, 50 ms each time, and
+    // from the second pause on by what the first has left over.
+    assert_eq!(late_ms("--thinktime_blocks=5", 10), 250 + 200 + 150 + 100 + 50);
+    assert_eq!(late_ms("--thinktime_blocks=5", 15), 750 + 300 + 250 + 200 + 150 + 100);
+    // 0.00 to 0.20, 0.50 to 0.70, 1.00 to 1.20: the schedule waits with the job.
+    assert_eq!(late_ms("--thinktime_blocks=5 --rate_ignore_thinktime=1", 15), 0);
+    let job = simulate_one(
+        "--rate_iops=20 --sim_service=1us --thinktime=300ms --thinktime_blocks=5 --rate_ignore_thinktime=1 --number_ios=15",
+    );
+    assert_eq!(job.directions.read.runtime_ms, 1201);
+}
+
+#[test]
+fn a_pause_may_come_by_the_clock() {
+    // 0.00 to 0.20, six at 0.50, then on schedule to the pause at 0.70 or, when that is a moment too early, at 0.75.
+    assert_eq!(late_ms("--thinktime_iotime=200ms", 11), 250 + 200 + 150 + 100 + 50);
+    // Blocks that are given count as well: three come before 200 ms are over.
+    let job = |words: &str| simulate_one(&format!("--sim_service=50ms --thinktime=300ms --number_ios=9 {words}"));
+    assert_eq!(job("--thinktime_iotime=200ms --thinktime_blocks=3").directions.read.runtime_ms, 9 * 50 + 2 * 300);
+    assert_eq!(job("--thinktime_iotime=200ms --thinktime_blocks=9").directions.read.runtime_ms, 9 * 50 + 2 * 300);
+    assert_eq!(job("--thinktime_iotime=200ms").directions.read.runtime_ms, 9 * 50 + 2 * 300);
+    assert_eq!(job("--thinktime_iotime=1").directions.read.runtime_ms, 9 * 50);
+}
+
+#[test]
+fn cycles_take_no_time_of_the_device() {
+    let job = simulate_one("--thinkcycles=1000");
+    assert_exact(&job.directions.read.clat, times(1000, 100 * US));
+    assert!(job.plan.paced, "it could do more");
+}
+
 #[test]
 fn syncs_are_no_blocks_to_think_after() {
     for kind in ["complete", "issue"] {

@@ -145,6 +145,7 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
         survival: Survival { policy: job.errors.clone(), fill_device: false, counted: Default::default() },
         governor: None,
         log: None,
+        intervals: None,
         time_all: true,
         invalidate: false,
         account: Nobody,

@@ -1,0 +1,129 @@
+//! How idle the processors are during a run (`--idle-prof`), by the kernel's own counters: nothing runs beside the jobs.
+
+use std::hint::black_box;
+
+use engine::clock::{Clock, RealClock};
+use job::IdleProfile;
+use probe::{Look, ProcessorTime};
+use results::CpuIdleness;
+
+/// Bytes that a unit of work goes over.
+const UNIT_BYTES: usize = 32 * 1024;
+
+/// Units that are timed together, and how often.
+const UNITS: u32 = 20;
+const REPETITIONS: u32 = 10;
+
+/// What a unit of work takes, us: the mean of the processors, and the deviation between them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnitWork {
+    /// Mean.
+    pub us_mean: f64,
+    /// Standard deviation.
+    pub us_deviation: f64,
+}
+
+/// Times the unit of work on each processor that this process may use.
+pub fn calibrate_unit_work(look: &Look) -> UnitWork {
+    let numbers =
+        look.processor_times().map_or_else(|_| Vec::new(), |times| times.iter().map(|time| time.number).collect());
+    let on = |number: u32| std::thread::Builder::new().spawn(move || timed_on(number));
+    let threads: Vec<_> = numbers.into_iter().map(on).collect();
+    let mut times: Vec<f64> = threads.into_iter().flatten().filter_map(|thread| thread.join().ok().flatten()).collect();
+    if times.is_empty() {
+        times.push(timed());
+    }
+    let count = times.len() as f64;
+    let mean = times.iter().sum::<f64>() / count;
+    let squares: f64 = times.iter().map(|time| (time - mean) * (time - mean)).sum();
+    UnitWork { us_mean: mean, us_deviation: if times.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 } }
+}
+
+/// `None`: the process may not use this processor.
+fn timed_on(number: u32) -> Option<f64> {
+    engine::thread::set_affinity(&[number]).ok()?;
+    Some(timed())
+}
+
+/// The shortest of some repetitions, us a unit: what came in between is no work.
+fn timed() -> f64 {
+    let clock = RealClock::shared();
+    let words = vec![1_u64; UNIT_BYTES / 8];
+    let unit = || black_box(&words).iter().fold(0_u64, |sum, word| black_box(sum.rotate_left(1) ^ word));
+    let repeat = |_| {
+        let began_ns = clock.now_ns();
+        for _ in 0..UNITS {
+            black_box(unit());
+        }
+        clock.now_ns().saturating_sub(began_ns)
+    };
+    let shortest_ns = (0..REPETITIONS).map(repeat).min().unwrap_or(0);
+    shortest_ns as f64 / f64::from(UNITS) / 1000.0
+}
+
+/// The profile of a run.
+#[derive(Debug)]
+pub(crate) struct IdleMeter {
+    profile: IdleProfile,
+    unit: UnitWork,
+    began: Vec<ProcessorTime>,
+}
+
+impl IdleMeter {
+    /// Begins now. The error is why the processors' times cannot be seen.
+    pub(crate) fn begin(profile: IdleProfile, look: &Look) -> Result<IdleMeter, String> {
+        let unit = calibrate_unit_work(look);
+        let began = look.processor_times().map_err(|not_visible| not_visible.to_string())?;
+        Ok(IdleMeter { profile, unit, began })
+    }
+
+    /// From the beginning until now; `None`: too short a time for the kernel's counters.
+    pub(crate) fn so_far(&self, look: &Look) -> Option<CpuIdleness> {
+        self.between(&look.processor_times().ok()?)
+    }
+
+    fn between(&self, now: &[ProcessorTime]) -> Option<CpuIdleness> {
+        let grown = |now: &ProcessorTime| {
+            let then = self.began.iter().find(|then| then.number == now.number)?;
+            Some((now.number, now.idle.saturating_sub(then.idle), now.all.saturating_sub(then.all)))
+        };
+        let grown: Vec<(u32, u64, u64)> = now.iter().filter_map(grown).filter(|(_, _, all)| *all > 0).collect();
+        let share = |idle: u64, all: u64| idle.min(all) as f64 * 100.0 / all as f64;
+        let (idle, all) = grown.iter().fold((0, 0), |sum, (_, idle, all)| (sum.0 + idle, sum.1 + all));
+        let each = match self.profile {
+            IdleProfile::System => &grown[..0],
+            IdleProfile::EachProcessor => &grown[..],
+        };
+        (all > 0).then(|| CpuIdleness {
+            system_percent: share(idle, all),
+            processors: each.iter().map(|(number, idle, all)| (*number, share(*idle, *all))).collect(),
+            unit_us_mean: self.unit.us_mean,
+            unit_us_deviation: self.unit.us_deviation,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idleness_is_the_share_of_ticks_with_nothing_to_do() {
+        let time = |number, idle, all| ProcessorTime { number, idle, all };
+        let unit = UnitWork { us_mean: 7.0, us_deviation: 0.5 };
+        let began = vec![time(0, 1000, 2000), time(1, 0, 0)];
+        let meter = |profile| IdleMeter { profile, unit, began: began.clone() };
+        let now = [time(0, 1030, 2100), time(1, 90, 100), time(2, 5, 9)];
+        let each = meter(IdleProfile::EachProcessor).between(&now).expect("200 ticks went by");
+        assert_eq!((each.system_percent, &each.processors[..]), (60.0, &[(0, 30.0), (1, 90.0)][..]));
+        assert_eq!((each.unit_us_mean, each.unit_us_deviation), (7.0, 0.5));
+        assert!(meter(IdleProfile::System).between(&now).expect("likewise").processors.is_empty());
+        assert_eq!(meter(IdleProfile::System).between(&began), None, "no tick went by");
+    }
+
+    #[test]
+    fn a_unit_of_work_takes_some_time() {
+        let unit = calibrate_unit_work(&Look::new());
+        assert!(unit.us_mean > 0.0 && unit.us_deviation.is_finite(), "{unit:?}");
+    }
+}

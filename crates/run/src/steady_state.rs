@@ -1,0 +1,250 @@
+//! Stopping at a steady state: the intervals that workers measure, and the window that judges them.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::Sender;
+
+use job::{SteadyState, SteadyStateMetric};
+use results::{SteadyStateRecord, SteadyStateSample};
+
+use crate::conduct::Event;
+use crate::recorder::Recorder;
+
+/// What a worker did in one interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Interval {
+    pub(crate) elapsed_ns: u64,
+    pub(crate) ios: u64,
+    pub(crate) bytes: u64,
+    /// Completion latencies: how many, and their sum, ns.
+    pub(crate) clat: (u64, u64),
+}
+
+impl Interval {
+    /// Since `then`, when both count from the same moment.
+    fn since(self, then: Interval) -> Interval {
+        Interval {
+            elapsed_ns: self.elapsed_ns - then.elapsed_ns,
+            ios: self.ios - then.ios,
+            bytes: self.bytes - then.bytes,
+            clat: (self.clat.0 - then.clat.0, self.clat.1 - then.clat.1),
+        }
+    }
+
+    fn per_second(&self, amount: u64) -> u64 {
+        (u128::from(amount) * 1_000_000_000 / u128::from(self.elapsed_ns.max(1))) as u64
+    }
+}
+
+/// The rates of the members of a group in the same interval added up, and the mean latency of all their I/Os.
+pub(crate) fn sample_of(members: &[Interval]) -> SteadyStateSample {
+    let (count, sum_ns) = members.iter().fold((0, 0), |sum, one| (sum.0 + one.clat.0, sum.1 + one.clat.1));
+    SteadyStateSample {
+        iops: members.iter().map(|one| one.per_second(one.ios)).sum(),
+        bytes_per_s: members.iter().map(|one| one.per_second(one.bytes)).sum(),
+        lat_ns: sum_ns.checked_div(count),
+    }
+}
+
+/// A worker's side: measures intervals in the tick of its loop and sends each to the conductor.
+#[derive(Debug)]
+pub(crate) struct IntervalMeter {
+    worker: usize,
+    sender: Sender<Event>,
+    interval_ns: u64,
+    ramp_ns: u64,
+    /// When the interval ends; before the first one, when that begins.
+    due_ns: u64,
+    began: Option<Interval>,
+}
+
+impl IntervalMeter {
+    pub(crate) fn new(worker: usize, steady: &SteadyState, sender: Sender<Event>) -> IntervalMeter {
+        let (interval_ns, ramp_ns) = (steady.interval_ns, steady.ramp_ns);
+        IntervalMeter { worker, sender, interval_ns, ramp_ns, due_ns: u64::MAX, began: None }
+    }
+
+    /// Measuring begins; `steadystate_ramp_time` counts from here.
+    pub(crate) fn begin(&mut self, now_ns: u64) {
+        self.due_ns = now_ns.saturating_add(self.ramp_ns);
+        self.began = None;
+    }
+
+    /// When the next look must come.
+    pub(crate) fn due_ns(&self) -> u64 {
+        self.due_ns
+    }
+
+    /// Closes the interval that has ended, if one has. One that a stall made longer is judged by its own length.
+    pub(crate) fn look(&mut self, now_ns: u64, recorder: &Recorder) {
+        if now_ns < self.due_ns {
+            return;
+        }
+        let (ios, bytes, clat) = (recorder.all_completed(), recorder.bytes_moved(), recorder.clat_sum());
+        let now = Interval { elapsed_ns: now_ns, ios, bytes, clat };
+        if let Some(began) = self.began.replace(now) {
+            // The conductor outlives the workers.
+            let _ = self.sender.send(Event::Interval(self.worker, now.since(began)));
+        }
+        self.due_ns = self.due_ns.saturating_add(self.interval_ns).max(now_ns.saturating_add(self.interval_ns / 2));
+    }
+}
+
+/// The last intervals of a worker or a group, and what they say.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    rule: SteadyState,
+    samples: VecDeque<SteadyStateSample>,
+    judged: Option<Judged>,
+    attained: bool,
+}
+
+/// Slope or deviation, in the metric's unit and in that of the limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Judged {
+    value: f64,
+    criterion: f64,
+}
+
+impl Window {
+    pub(crate) fn new(rule: SteadyState) -> Window {
+        Window { rule, samples: VecDeque::new(), judged: None, attained: false }
+    }
+
+    /// Takes the next interval; true when the state is steady.
+    pub(crate) fn add(&mut self, sample: SteadyStateSample) -> bool {
+        if self.attained {
+            return true;
+        }
+        self.samples.push_back(sample);
+        if self.samples.len() > self.rule.samples() {
+            self.samples.pop_front();
+        }
+        if self.samples.len() == self.rule.samples() {
+            self.judged = self.judge();
+            self.attained = self.judged.is_some_and(|judged| judged.criterion.abs() < self.rule.limit);
+        }
+        self.attained
+    }
+
+    /// `None` where nothing can be said: an interval without a latency, or a percentage of nothing.
+    fn judge(&self) -> Option<Judged> {
+        let metric = self.rule.metric;
+        let values: Option<Vec<f64>> = self.samples.iter().map(|sample| value_of(sample, metric)).collect();
+        let values = values?;
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let value = if self.rule.slope {
+            slope(&values, mean)
+        } else {
+            values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max)
+        };
+        let criterion = if self.rule.percent { 100.0 * value / mean } else { value };
+        criterion.is_finite().then_some(Judged { value, criterion })
+    }
+
+    pub(crate) fn record(&self) -> SteadyStateRecord {
+        let SteadyState { metric, slope, limit, percent, duration_ns, .. } = self.rule;
+        SteadyStateRecord {
+            metric,
+            by_slope: slope,
+            limit,
+            duration_s: duration_ns / 1_000_000_000,
+            attained: self.attained,
+            criterion: self.judged.map(|judged| judged.criterion),
+            value: self.judged.map(|judged| judged.value),
+            percent,
+            intervals: self.rule.samples() as u64,
+            samples: self.samples.iter().copied().collect(),
+        }
+    }
+}
+
+fn value_of(sample: &SteadyStateSample, metric: SteadyStateMetric) -> Option<f64> {
+    match metric {
+        SteadyStateMetric::Iops => Some(sample.iops as f64),
+        SteadyStateMetric::Bandwidth => Some(sample.bytes_per_s as f64),
+        SteadyStateMetric::Latency => sample.lat_ns.map(|ns| ns as f64),
+    }
+}
+
+/// Of the line of least squares, per interval.
+fn slope(values: &[f64], mean: f64) -> f64 {
+    let middle = (values.len() as f64 - 1.0) / 2.0;
+    let places = || (0..values.len()).map(|place| place as f64 - middle);
+    let rise: f64 = places().zip(values).map(|(place, value)| place * (value - mean)).sum();
+    rise / places().map(|place| place * place).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(metric: SteadyStateMetric, slope: bool, limit: f64, percent: bool) -> SteadyState {
+        let (duration_ns, interval_ns) = (3_000_000_000, 1_000_000_000);
+        SteadyState { metric, slope, limit, percent, duration_ns, ramp_ns: 0, interval_ns }
+    }
+
+    /// The window after these values of its metric.
+    fn window(rule: SteadyState, values: &[u64]) -> Window {
+        let metric = rule.metric;
+        let mut window = Window::new(rule);
+        for value in values {
+            let lat_ns = (metric == SteadyStateMetric::Latency).then_some(*value);
+            window.add(SteadyStateSample { iops: *value, bytes_per_s: *value, lat_ns });
+        }
+        window
+    }
+
+    #[test]
+    fn the_slope_is_that_of_the_line_of_least_squares() {
+        let rule = || rule(SteadyStateMetric::Iops, true, 0.1, true);
+        // The values of a run of fio 3.42, and its figures; the mean is not rounded here.
+        let shown = |values: &[u64]| window(rule(), values).judged.expect("three intervals");
+        let first = shown(&[118, 149, 150]);
+        assert_eq!((first.value, format!("{:.6}", first.criterion)), (16.0, "11.510791".to_owned()));
+        let second = shown(&[118, 149, 150, 150]);
+        assert!((second.value - 0.5).abs() < 1e-12 && (second.criterion - 150.0 / 449.0).abs() < 1e-12, "{second:?}");
+        assert!(!window(rule(), &[118, 149, 150, 150]).attained);
+        assert!(window(rule(), &[150, 149, 150]).attained, "the slope is 0");
+    }
+
+    #[test]
+    fn the_deviation_is_that_of_the_farthest() {
+        let percent = window(rule(SteadyStateMetric::Bandwidth, false, 2.0, true), &[100, 101, 99]);
+        assert_eq!(percent.judged, Some(Judged { value: 1.0, criterion: 1.0 }));
+        assert!(percent.attained);
+        let absolute = |limit| window(rule(SteadyStateMetric::Latency, false, limit, false), &[826, 1568, 669]);
+        let value = 1568.0 - 3063.0 / 3.0;
+        assert_eq!(absolute(1.0).judged, Some(Judged { value, criterion: value }));
+        assert!(!absolute(547.0).attained, "the limit itself is too much");
+        assert!(absolute(547.5).attained);
+    }
+
+    #[test]
+    fn the_window_moves_on_and_stays_where_it_was_attained() {
+        let moved = window(rule(SteadyStateMetric::Iops, false, 5.0, true), &[10, 50, 100, 101, 102, 500]);
+        let record = moved.record();
+        assert!(record.attained);
+        assert_eq!(record.samples.iter().map(|sample| sample.iops).collect::<Vec<_>>(), [100, 101, 102]);
+        let short = window(rule(SteadyStateMetric::Iops, false, 5.0, true), &[100, 100]).record();
+        assert_eq!((short.attained, short.criterion, short.intervals, short.samples.len()), (false, None, 3, 2));
+    }
+
+    #[test]
+    fn nothing_is_never_steady() {
+        assert_eq!(window(rule(SteadyStateMetric::Iops, false, 5.0, true), &[0, 0, 0]).judged, None);
+        let mut silent = Window::new(rule(SteadyStateMetric::Latency, false, 5.0, false));
+        let sample = SteadyStateSample { iops: 0, bytes_per_s: 0, lat_ns: None };
+        assert!(!(0..5).any(|_| silent.add(sample)));
+    }
+
+    #[test]
+    fn members_of_a_group_add_up_each_with_its_own_length() {
+        let first = Interval { elapsed_ns: 883_000_000, ios: 132, bytes: 540_672, clat: (132, 132_000) };
+        let second = Interval { elapsed_ns: 1_000_000_000, ios: 50, bytes: 204_800, clat: (50, 232_000) };
+        let sample = sample_of(&[first, second]);
+        assert_eq!((sample.iops, sample.bytes_per_s), (149 + 50, 612_312 + 204_800));
+        assert_eq!(sample.lat_ns, Some(364_000 / 182));
+        assert_eq!(sample_of(&[]).lat_ns, None);
+    }
+}
