@@ -220,9 +220,7 @@ fn read_only_protects_wherever_it_stands() {
 
 #[test]
 fn options_that_are_not_built_fail_by_name_unless_harmless() {
-    for text in
-        ["--write_hist_log=x", "--verify_backlog=8", "--steadystate=iops:2%", "--latency_target=5ms", "--wait_for=y"]
-    {
+    for text in ["--write_hist_log=x", "--steadystate=iops:2%", "--latency_target=5ms", "--wait_for=y"] {
         assert!(refused(text).contains("is not supported yet"), "{text}");
     }
     assert!(refused("--ioscheduler=none").contains("is not supported: it changes the whole system"));

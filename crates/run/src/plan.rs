@@ -225,6 +225,7 @@ impl Planning<'_> {
             starts_over: job.extent.io_size.is_some(),
             pass_bytes: planned.pass_bytes,
             verified: job.verify.is_some(),
+            backlog: verify::backlog(job),
             trims: job.verify.as_ref().and_then(|verify| verify.trims),
             loops: job.extent.loops.max(1),
             time_based: job.extent.time_based,

@@ -6,17 +6,24 @@
 //! when the workload repeats itself to the byte.
 
 mod digest;
+mod fill;
 mod header;
+mod pattern;
 
 use std::fmt::Write as _;
 
+pub(crate) use digest::crc32c;
 use header::{Header, MAGIC};
-use job::{Verify, VerifyKind};
+use job::{Content, Verify, VerifyKind};
+use pattern::Repeated;
 
 use crate::op::Op;
 
 /// Low bits of the seed that number the writes; the run's mark stands above.
 const NUMBER_BITS: u32 = 40;
+
+/// An odd number that has nothing to do with the one that the data are drawn with.
+const OFFSET_FACTOR: u64 = 0xA24B_AED4_963E_E407;
 
 const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
 
@@ -28,10 +35,20 @@ pub struct Seal {
     interval: Option<usize>,
     /// Where the header stands in its interval, bytes.
     header_offset: usize,
-    pattern: Vec<u8>,
+    data: Data,
     thread: u16,
     /// The run, in the upper bits of the seed.
     mark: u64,
+}
+
+/// What stands after the headers.
+#[derive(Clone, Debug, PartialEq)]
+enum Data {
+    /// What the content of the job says.
+    Content,
+    /// Random bytes that follow from the header.
+    Random,
+    Pattern(Repeated),
 }
 
 /// What is known of a block that was read.
@@ -71,20 +88,34 @@ enum Fault {
 impl Seal {
     /// `run_mark` tells runs apart: any number that other runs hardly have. `interval` is the bytes between headers
     /// when the job does not say; `None`: one header per request.
-    pub fn new(verify: &Verify, interval: Option<u32>, thread_number: u32, run_mark: u64) -> Seal {
+    pub fn new(verify: &Verify, content: &Content, interval: Option<u32>, thread_number: u32, run_mark: u64) -> Seal {
+        let random = !content.zero
+            && content.pattern.is_none()
+            && content.compress.is_none()
+            && content.dedupe_percent == 0
+            && verify.kind.has_header();
+        let data = match &verify.pattern {
+            Some(pattern) => Data::Pattern(Repeated::new(pattern.clone(), verify.pattern_interval)),
+            None if random => Data::Random,
+            None => Data::Content,
+        };
         Seal {
             kind: verify.kind,
             interval: verify.interval.or(interval).map(|bytes| bytes as usize),
             header_offset: verify.header_offset as usize,
-            pattern: verify.pattern.clone().unwrap_or_default(),
+            data,
             thread: thread_number as u16,
             mark: run_mark << NUMBER_BITS,
         }
     }
 
-    /// Whether a write must be prepared at all.
-    pub(crate) fn marks(&self) -> bool {
-        self.kind.has_header()
+    /// Whether every byte of a write is made here, whatever was in its buffer.
+    pub(crate) fn fills(&self) -> bool {
+        match &self.data {
+            Data::Content => false,
+            Data::Random => true,
+            Data::Pattern(pattern) => !pattern.stays(),
+        }
     }
 
     /// Bytes of header and digest.
@@ -105,27 +136,51 @@ impl Seal {
 
     /// Puts headers over the content of a write, which is the worker's write of this number.
     pub fn seal(&self, buffer: &mut [u8], offset: u64, number: u64) {
-        if !self.marks() || buffer.is_empty() {
+        if buffer.is_empty() {
+            return;
+        }
+        if let (Data::Pattern(pattern), true) = (&self.data, self.fills()) {
+            pattern.fill(buffer, offset);
+        }
+        if !self.kind.has_header() {
             return;
         }
         let (interval, header_length) = (self.interval_of(buffer.len()), self.header_length());
         let intervals = buffer.chunks_exact_mut(interval).zip((offset..).step_by(interval));
-        for (chunk, offset) in intervals.filter(|(chunk, _)| chunk.len() >= header_length) {
+        for (chunk, offset) in intervals {
+            let seed = self.mark | number & NUMBERS;
+            if chunk.len() < header_length {
+                self.fill(chunk, seed, offset);
+                continue;
+            }
             let header = Header {
                 magic: MAGIC,
                 kind: type_number(self.kind),
                 length: chunk.len() as u32,
-                seed: self.mark | number & NUMBERS,
+                seed,
                 offset,
                 thread: self.thread,
                 number: number as u16,
                 crc: 0,
             };
-            let (head, data) = chunk.split_at_mut(header_length);
-            head[..header::LENGTH].copy_from_slice(&header.bytes());
-            digest::digest(self.kind, data, &mut head[header::LENGTH..]);
-            self.move_header(chunk);
+            self.fill(&mut chunk[header_length..], seed, offset);
+            self.put_header(chunk, &header);
         }
+    }
+
+    /// The data of an interval at this offset, where they follow from the header.
+    fn fill(&self, data: &mut [u8], seed: u64, offset: u64) {
+        if matches!(self.data, Data::Random) {
+            fill::fill(data, seed.wrapping_add(offset.wrapping_mul(OFFSET_FACTOR)));
+        }
+    }
+
+    /// Header and digest over the begin of an interval.
+    fn put_header(&self, chunk: &mut [u8], header: &Header) {
+        let (head, data) = chunk.split_at_mut(self.header_length());
+        head[..header::LENGTH].copy_from_slice(&header.bytes());
+        digest::digest(self.kind, data, &mut head[header::LENGTH..]);
+        self.move_header(chunk);
     }
 
     /// Swaps the header with the data at `verify_offset`; twice is as before.
@@ -139,7 +194,7 @@ impl Seal {
 
     /// The marks of the runs that wrote these blocks, as far as they are ours.
     pub fn runs<'block>(&'block self, buffer: &'block [u8]) -> impl Iterator<Item = u64> + 'block {
-        let interval = if self.marks() { self.interval_of(buffer.len()).max(1) } else { usize::MAX };
+        let interval = if self.kind.has_header() { self.interval_of(buffer.len()).max(1) } else { usize::MAX };
         buffer.chunks_exact(interval).filter_map(|chunk| {
             let at = if self.is_moved(chunk.len()) { self.header_offset } else { 0 };
             let header = Header::read(chunk.get(at..)?.first_chunk()?);
@@ -148,15 +203,19 @@ impl Seal {
     }
 
     /// Checks what was read. The buffer may come back changed.
-    pub fn check(&self, buffer: &mut [u8], offset: u64, expected: Expected) -> Result<(), Mismatch> {
+    pub fn check(&mut self, buffer: &mut [u8], offset: u64, expected: Expected) -> Result<(), Mismatch> {
         match self.kind {
             _ if expected == Expected::Zeroes => self.check_zeroes(buffer, offset),
             VerifyKind::Null => Ok(()),
-            VerifyKind::Pattern => self.check_pattern(buffer, offset),
-            _ => {
-                let interval = self.interval_of(buffer.len());
-                let mut intervals = buffer.chunks_exact_mut(interval.max(1)).zip((offset..).step_by(interval.max(1)));
-                intervals.try_for_each(|(chunk, offset)| self.check_interval(chunk, offset, expected))
+            VerifyKind::Pattern => self.check_pattern(buffer, offset, buffer.len(), 0),
+            kind => {
+                let interval = self.interval_of(buffer.len()).max(1);
+                let mut intervals = buffer.chunks_exact_mut(interval).zip((offset..).step_by(interval));
+                intervals.try_for_each(|(chunk, offset)| self.check_interval(chunk, offset, expected))?;
+                match kind {
+                    VerifyKind::PatternHeader => self.check_pattern(buffer, offset, interval, self.header_length()),
+                    _ => Ok(()),
+                }
             }
         }
     }
@@ -167,13 +226,52 @@ impl Seal {
         })
     }
 
-    fn check_pattern(&self, buffer: &[u8], offset: u64) -> Result<(), Mismatch> {
-        let mut pairs = buffer.iter().zip(self.pattern.iter().cycle()).enumerate();
-        let different = pairs.find(|(_, (found, wanted))| found != wanted);
-        different.map_or(Ok(()), |(at, (found, wanted))| {
-            let fault = Fault::Pattern { at, found: *found, wanted: *wanted };
-            Err(Mismatch { offset, length: buffer.len() as u32, kind: self.kind, fault })
-        })
+    /// Compares a request with the pattern, but for the first bytes of each interval.
+    fn check_pattern(&mut self, buffer: &[u8], offset: u64, interval: usize, header: usize) -> Result<(), Mismatch> {
+        let Data::Pattern(pattern) = &mut self.data else { return Ok(()) };
+        let Some((at, wanted)) = pattern.difference(buffer, offset, |at| at % interval >= header) else {
+            return Ok(());
+        };
+        let within = at % interval;
+        let fault = Fault::Pattern { at: within, found: buffer[at], wanted };
+        Err(Mismatch { offset: offset + (at - within) as u64, length: interval as u32, kind: self.kind, fault })
+    }
+
+    /// What an interval should have held that did not pass [`check`](Seal::check) and came back from it: made again
+    /// from its header, or from the pattern. `None`: its data do not follow from what is known. `request` is the read.
+    pub fn expected(&self, received: &[u8], mismatch: &Mismatch, request: &Op) -> Option<Vec<u8>> {
+        if matches!(mismatch.fault, Fault::NotZero { .. }) {
+            return Some(vec![0; received.len()]);
+        }
+        let mut block = vec![0; request.length as usize];
+        let from = (mismatch.offset - request.offset) as usize;
+        if let Data::Pattern(pattern) = &self.data {
+            pattern.fill(&mut block, request.offset);
+        }
+        let mut chunk = block.get(from..from + received.len())?.to_vec();
+        if !self.kind.has_header() {
+            return matches!(self.data, Data::Pattern(_)).then_some(chunk);
+        }
+        let header = Header::read(received.first_chunk()?);
+        match &self.data {
+            Data::Random if header.is_ours() => {
+                self.fill(chunk.get_mut(self.header_length()..)?, header.seed, mismatch.offset);
+            }
+            Data::Pattern(_) => {}
+            Data::Random | Data::Content => return None,
+        }
+        let kind = type_number(self.kind);
+        self.put_header(&mut chunk, &Header { magic: MAGIC, kind, length: mismatch.length, ..header });
+        Some(chunk)
+    }
+
+    /// An interval that came back from [`check`](Seal::check), as it lies on disk.
+    pub fn as_read(&self, received: &[u8], mismatch: &Mismatch) -> Vec<u8> {
+        let mut chunk = received.to_vec();
+        if self.kind.has_header() && !matches!(mismatch.fault, Fault::NotZero { .. }) {
+            self.move_header(&mut chunk);
+        }
+        chunk
     }
 
     fn check_interval(&self, chunk: &mut [u8], offset: u64, expected: Expected) -> Result<(), Mismatch> {
@@ -249,6 +347,12 @@ fn type_number(kind: VerifyKind) -> u16 {
 }
 
 impl Mismatch {
+    /// The header is wrong: what follows it was not looked at.
+    pub fn is_of_header(&self) -> bool {
+        use Fault::{HeaderCrc, Length, Magic, Offset, Seed};
+        matches!(self.fault, Magic { .. } | Length { .. } | Seed { .. } | Offset { .. } | HeaderCrc { .. })
+    }
+
     /// fio's sentences about it. `file` is its path, `request` the read, `flags` what fio prints of it.
     pub fn sentences(&self, file: &str, request: &Op, flags: u32) -> String {
         let Mismatch { offset, length, kind, fault } = self;

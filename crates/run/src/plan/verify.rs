@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use engine::errno::EINVAL;
-use job::Job;
+use job::{Job, VerifyBacklog};
 use results::{Note, Severity};
 use workload::Workload;
 
 use super::{Refusal, WorkerPlan};
+
+/// What of the job's writes is read back among them.
+pub(super) fn backlog(job: &Job) -> Option<VerifyBacklog> {
+    let verify = job.verify.as_ref().filter(|verify| verify.read_back && !verify.only && verify.backlog.writes > 0)?;
+    job.pattern.access.writes.then_some(verify.backlog)
+}
 
 /// A block that is written again is no longer the trimmed one, and which of the two comes last is not followed.
 pub(super) fn refuse_trims(job: &Job, workload: &Workload) -> Option<Refusal> {

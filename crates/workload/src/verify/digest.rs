@@ -1,6 +1,6 @@
 //! The checksums of `verify=`, as fio 3.33 puts them on disk.
 
-use crc::{CRC_7_MMC, CRC_16_ARC, CRC_32_CKSUM, CRC_32_ISCSI, CRC_64_REDIS, Crc, Table};
+use crc::{CRC_7_MMC, CRC_16_ARC, CRC_32_CKSUM, CRC_64_REDIS, Crc};
 use job::VerifyKind;
 use sha2::Digest as _;
 
@@ -8,8 +8,6 @@ static CRC7: Crc<u8> = Crc::<u8>::new(&CRC_7_MMC);
 static CRC16: Crc<u16> = Crc::<u16>::new(&CRC_16_ARC);
 static CRC32: Crc<u32> = Crc::<u32>::new(&CRC_32_CKSUM);
 static CRC64: Crc<u64> = Crc::<u64>::new(&CRC_64_REDIS);
-/// The common choice: sixteen bytes at a time.
-static CRC32C: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_ISCSI);
 
 /// The longest digest on disk, bytes.
 pub(super) const LONGEST: usize = 64;
@@ -17,9 +15,9 @@ pub(super) const LONGEST: usize = 64;
 /// XXH32's seed in fio.
 const XXH32_SEED: u32 = 1;
 
-/// CRC-32C without its last inversion: fio's, of headers as of data.
-pub(super) fn crc32c(bytes: &[u8]) -> u32 {
-    !CRC32C.checksum(bytes)
+/// CRC-32C without its last inversion: fio's, of headers as of data. By the processor's own instruction where it has one.
+pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
+    !crc32c::crc32c(bytes)
 }
 
 /// Puts the digest of `data` into `digest`, which is as long as [`VerifyKind::digest_length`] says.
