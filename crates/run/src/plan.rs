@@ -95,6 +95,7 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
     }
     if jobs.iter().any(|job| job.verify.is_some()) {
         planning.plan.notes.extend(verify::note_of_shared_files(&planning.plan.workers));
+        planning.plan.notes.extend(verify::note_of_cached_backlog(&planning.plan.workers));
     }
     planning.plan.rejections.extend(memory::refusal(&planning.plan.workers, facts));
     if cfg!(windows) {

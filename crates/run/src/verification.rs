@@ -143,7 +143,8 @@ impl Verification {
 /// What the worker's blocks carry; `None` without `verify`.
 pub(crate) fn seal(plan: &WorkerPlan) -> Option<Seal> {
     let verify = plan.job.verify.as_ref()?;
-    Some(Seal::new(verify, &plan.job.content, interval(&plan.job), plan.thread_number, plan.run_mark))
+    let seal = Seal::new(verify, &plan.job.content, interval(&plan.job), plan.thread_number, plan.run_mark);
+    Some(seal.with_crc32c(engine::checksum::crc32c()))
 }
 
 /// Bytes between headers when the job does not say: with several sizes what all of them are multiples of, so that a
@@ -205,8 +206,8 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
         let failure = Failure { code, function, op: None, detail: Some(text) };
         ReadBack { drive, ended: Ended::Failed(failure), elapsed_ms: writes_ms, notes: Vec::new() }
     };
-    let generator = match generator(plan, &mut drive, verifiable) {
-        Ok(generator) => generator,
+    let (generator, writes) = match generator(plan, &mut drive, verifiable) {
+        Ok(reads) => reads,
         Err(error) => return failed(drive, EINVAL, "workload", error.to_string()),
     };
     if let Err(error) = drive.sync_and_drop_caches() {
@@ -237,6 +238,11 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
         let text = format!("{name}: too many blocks to find the newest write of each: every write was read back once");
         notes.push(note(name, "each-write-verified", text));
     }
+    if writes == 0 && plan.job.verify.as_ref().is_some_and(|verify| verify.only_synced) {
+        let text =
+            format!("{name}: nothing was verified: verify_policy=fsynced needs an fsync or fdatasync after a write");
+        notes.push(note(name, "nothing-verified", text));
+    }
     if matches!(ended, Ended::TimeUp | Ended::Stopped) {
         let read = drive.completed(Direction::Read);
         let text = format!("{name}: verification stopped early, after {read} reads");
@@ -245,22 +251,23 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
     ReadBack { drive, ended, elapsed_ms, notes }
 }
 
-/// The reads that are to come.
+/// The reads that are to come, and of how many writes.
 fn generator<E: Engine, A: Account>(
     plan: &WorkerPlan,
     drive: &mut Drive<'_, E, A>,
     verifiable: Option<u64>,
-) -> Result<Generator, WorkloadError> {
+) -> Result<(Generator, u64), WorkloadError> {
     let failed = drive.failed_writes();
     let written = if only(&plan.job) { verifiable.unwrap_or(u64::MAX) } else { drive.writes_issued() };
     let writes = match plan.job.verify.as_ref().is_some_and(|verify| verify.only_synced) && !only(&plan.job) {
         true => Generator::writes_before_sync(&plan.workload, written)?,
         false => written,
     };
-    match drive.parts().generator.unverified(&failed) {
-        Some(left) if writes == written => Ok(left),
-        _ => Generator::replay(&plan.workload, writes, failed),
-    }
+    let generator = match drive.parts().generator.unverified(&failed) {
+        Some(left) if writes == written => left,
+        _ => Generator::replay(&plan.workload, writes, failed)?,
+    };
+    Ok((generator, writes))
 }
 
 /// What the reader of a job's verification must know.

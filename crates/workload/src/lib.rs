@@ -40,5 +40,5 @@ pub use file_sizes::FileSizes;
 pub use generator::{Generator, Refill};
 pub use op::{BLOCK_OPS, Block, Op, OpKind, TRIMMED, UNNUMBERED};
 pub use saved::{LastWrites, SavedState, StateError};
-pub use verify::{Expected, Mismatch, Seal};
+pub use verify::{Expected, Mismatch, Seal, crc32c};
 pub use workload::{FileRange, Workload, WorkloadError};

@@ -21,6 +21,9 @@ const RANDOM_LENGTH: usize = 48;
 /// Bytes of the job's name.
 const NAME_LENGTH: usize = 64;
 
+/// Bytes of a file's number and an offset.
+const PLACE_LENGTH: usize = 2 * size_of::<u64>();
+
 /// An entry without a write.
 const NOTHING: u64 = u64::MAX;
 
@@ -52,7 +55,7 @@ pub enum LastWrites {
 pub enum StateError {
     /// A form that is not known.
     #[error("fio: unsupported ({0}) version in verify state header")]
-    Version(u64),
+    Version(u32),
     /// Cut off, or its checksum is another one.
     #[error("fio: verify state is corrupt")]
     Corrupt,
@@ -79,6 +82,8 @@ impl SavedState {
             payload.extend_from_slice(&file.to_le_bytes());
             payload.extend_from_slice(&offset.to_le_bytes());
         }
+        let unused = (*depth as usize).saturating_sub(places.len());
+        payload.resize(payload.len() + unused * PLACE_LENGTH, 0);
         let header = [OF_PLACES, payload.len() as u64, crc32c(&payload).into()];
         [header.map(u64::to_le_bytes).as_flattened(), &payload].concat()
     }
@@ -91,7 +96,7 @@ impl SavedState {
         let (header, payload) = bytes.split_at_checked(HEADER_LENGTH).ok_or(StateError::Corrupt)?;
         let [version, length, crc] = [0, 1, 2].map(|at| number_at(header, at * 8).unwrap_or(0));
         if ![OF_PLACES, OF_NUMBERS].contains(&version) {
-            return Err(StateError::Version(version));
+            return Err(StateError::Version(version as u32));
         }
         if payload.len() as u64 != length || u64::from(crc32c(payload)) != crc {
             return Err(StateError::Corrupt);
@@ -152,10 +157,9 @@ fn of_places(payload: &[u8]) -> Option<SavedState> {
     const PLACES_AT: usize = 40 + RANDOM_LENGTH + NAME_LENGTH;
     let depth = number_at(payload, 8)? & u64::from(u32::MAX);
     let numbers = numbers_from(payload, PLACES_AT)?;
-    if numbers.len() as u64 != number_at(payload, 0)?.checked_mul(2)? {
-        return None;
-    }
-    let places = numbers.as_chunks().0.iter().map(|[file, offset]| (*file, *offset)).collect();
+    // There is room for as many as may be in flight.
+    let used = usize::try_from(number_at(payload, 0)?).ok()?.checked_mul(2)?;
+    let places = numbers.get(..used)?.as_chunks().0.iter().map(|[file, offset]| (*file, *offset)).collect();
     Some(SavedState { writes: number_at(payload, 16)?, last: LastWrites::Completed { depth, places } })
 }
 

@@ -12,7 +12,7 @@ mod pattern;
 
 use std::fmt::Write as _;
 
-pub(crate) use digest::crc32c;
+pub use digest::crc32c;
 use header::{Header, MAGIC};
 use job::{Content, Verify, VerifyKind};
 use pattern::Repeated;
@@ -28,9 +28,10 @@ const OFFSET_FACTOR: u64 = 0xA24B_AED4_963E_E407;
 const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
 
 /// Writes and checks the blocks of one worker.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Seal {
     kind: VerifyKind,
+    crc32c: digest::Crc32c,
     /// `None`: the whole request.
     interval: Option<usize>,
     /// Where the header stands in its interval, bytes.
@@ -101,12 +102,18 @@ impl Seal {
         };
         Seal {
             kind: verify.kind,
+            crc32c,
             interval: verify.interval.or(interval).map(|bytes| bytes as usize),
             header_offset: verify.header_offset as usize,
             data,
             thread: thread_number as u16,
             mark: run_mark << NUMBER_BITS,
         }
+    }
+
+    /// The same with another way to calculate [`crc32c`].
+    pub fn with_crc32c(self, crc32c: fn(&[u8]) -> u32) -> Seal {
+        Seal { crc32c, ..self }
     }
 
     /// Whether every byte of a write is made here, whatever was in its buffer.
@@ -178,8 +185,8 @@ impl Seal {
     /// Header and digest over the begin of an interval.
     fn put_header(&self, chunk: &mut [u8], header: &Header) {
         let (head, data) = chunk.split_at_mut(self.header_length());
-        head[..header::LENGTH].copy_from_slice(&header.bytes());
-        digest::digest(self.kind, data, &mut head[header::LENGTH..]);
+        head[..header::LENGTH].copy_from_slice(&header.bytes(self.crc32c));
+        digest::digest(self.kind, self.crc32c, data, &mut head[header::LENGTH..]);
         self.move_header(chunk);
     }
 
@@ -290,7 +297,7 @@ impl Seal {
     fn header_fault(&self, head: &[u8], length: u32, offset: u64, expected: Expected) -> Option<Fault> {
         let bytes = head.first_chunk::<{ header::LENGTH }>()?;
         let header = Header::read(bytes);
-        let calculated = Header::crc_of(bytes);
+        let calculated = Header::crc_of(bytes, self.crc32c);
         if header.magic != MAGIC {
             return Some(Fault::Magic { found: header.magic });
         }
@@ -316,7 +323,7 @@ impl Seal {
         let kind_on_disk = Header::read(header).kind;
         let mut calculated = [0; digest::LONGEST];
         let calculated = &mut calculated[..on_disk.len()];
-        digest::digest(self.kind, data, calculated);
+        digest::digest(self.kind, self.crc32c, data, calculated);
         let same = calculated == on_disk && kind_on_disk == type_number(self.kind);
         (!same).then(|| Fault::Digest { on_disk: on_disk.to_vec(), calculated: calculated.to_vec(), kind_on_disk })
     }

@@ -197,7 +197,7 @@ impl Drawn {
 
     /// Blocks are checked.
     pub(crate) fn is_verified(&self) -> bool {
-        self.value("verify").is_some_and(|kind| kind != "0")
+        self.value("verify").map_or(self.value("verify_pattern").is_some(), |kind| kind != "0")
     }
 
     /// Writes hold a pattern.
@@ -210,7 +210,8 @@ impl Drawn {
 
     /// A whole file was written in order, with a checksum in each block.
     pub(crate) fn is_sealed(&self) -> bool {
-        let kind = self.value("verify").unwrap_or("0");
+        let of_pattern = if self.value("verify_pattern").is_some() { "pattern_hdr" } else { "0" };
+        let kind = self.value("verify").unwrap_or(of_pattern);
         let plain =
             ["offset", "io_size", "number_ios", "numjobs", "nrfiles", "filesize", "verify_only", "bsrange", "bssplit"];
         !["0", "pattern", "null", "sha512"].contains(&kind)

@@ -136,6 +136,7 @@ pub(crate) const NAMED: &[Named] = &[
         |drawn| !is_random(drawn) && is_mix(drawn) && drawn.keeps_requests_in_flight() && drawn.starts_over(),
         "what is left of a size that is no multiple of the block goes to either direction in the next pass",
     ),
+    named(Spared::All, |drawn| drawn.value("verify") == Some("pattern_hdr"), "3.42 added the word"),
     named(Spared::All, |drawn| drawn.value("fadvise_hint") == Some("noreuse"), "3.42 added the word"),
     named(
         Spared::Counts,

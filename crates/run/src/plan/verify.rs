@@ -51,3 +51,17 @@ pub(super) fn note_of_shared_files(workers: &[WorkerPlan]) -> Option<Note> {
         )
     })
 }
+
+/// What is read back among buffered writes is still in memory.
+pub(super) fn note_of_cached_backlog(workers: &[WorkerPlan]) -> Option<Note> {
+    let cached = workers.iter().find(|worker| {
+        let submission = &worker.job.submission;
+        worker.workload.backlog.is_some() && !submission.direct && !submission.engine.is_diskless()
+    })?;
+    let name = &cached.job.name;
+    let text = format!(
+        "{name}: verify_backlog reads buffered writes back from the page cache, and says nothing of the storage; add direct=1, \
+         or leave verify_backlog out"
+    );
+    Some(Note { job: Some(name.clone()), ..Note::new("verified-from-cache", Severity::Caution, text) })
+}

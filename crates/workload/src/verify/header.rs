@@ -1,6 +1,6 @@
 //! The header that stands at the begin of each checked interval: fio 3.33's 40 bytes, then the digest.
 
-use super::digest::crc32c;
+use super::digest::Crc32c;
 
 /// Bytes before the digest.
 pub(super) const LENGTH: usize = 40;
@@ -33,7 +33,7 @@ pub(super) struct Header {
 
 impl Header {
     /// The bytes on disk, with their checksum. Seconds and nanoseconds, which nobody checks, stay 0.
-    pub(super) fn bytes(&self) -> [u8; LENGTH] {
+    pub(super) fn bytes(&self, crc32c: Crc32c) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes[..2].copy_from_slice(&self.magic.to_le_bytes());
         bytes[2..4].copy_from_slice(&self.kind.to_le_bytes());
@@ -69,13 +69,14 @@ impl Header {
     }
 
     /// The checksum that the bytes should have.
-    pub(super) fn crc_of(bytes: &[u8; LENGTH]) -> u32 {
+    pub(super) fn crc_of(bytes: &[u8; LENGTH], crc32c: Crc32c) -> u32 {
         crc32c(&bytes[..COVERED])
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::digest::crc32c;
     use super::*;
 
     /// A header that fio 3.33 wrote for `verify=crc32c` at offset 4096.
@@ -88,7 +89,7 @@ mod tests {
         let header = Header::read(&bytes);
         assert_eq!((header.magic, header.kind, header.length), (MAGIC, 5, 4096));
         assert_eq!((header.offset, header.thread, header.number), (4096, 1, 1));
-        assert_eq!(header.crc, Header::crc_of(&bytes));
+        assert_eq!(header.crc, Header::crc_of(&bytes, crc32c));
     }
 
     #[test]
@@ -103,7 +104,7 @@ mod tests {
             number: 0xfedc,
             crc: 0,
         };
-        let bytes = header.bytes();
-        assert_eq!(Header::read(&bytes), Header { crc: Header::crc_of(&bytes), ..header });
+        let bytes = header.bytes(crc32c);
+        assert_eq!(Header::read(&bytes), Header { crc: Header::crc_of(&bytes, crc32c), ..header });
     }
 }
