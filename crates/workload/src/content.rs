@@ -54,8 +54,8 @@ impl RecentWrites {
 
     /// The latest first.
     fn places(&self) -> impl Iterator<Item = (u32, u64)> {
-        let (after, before) = self.places.split_at(self.next);
-        before.iter().rev().chain(after.iter().rev()).copied().take(usize::try_from(self.written).unwrap_or(usize::MAX))
+        let (latest, older) = self.places.split_at(self.next);
+        latest.iter().rev().chain(older.iter().rev()).copied().take(usize::try_from(self.written).unwrap_or(usize::MAX))
     }
 }
 
@@ -283,6 +283,19 @@ mod tests {
         }
         let sectors: std::collections::HashSet<&[u8]> = first.chunks(512).collect();
         assert_eq!(sectors.len(), 8, "no two sectors alike");
+    }
+
+    #[test]
+    fn the_last_writes_are_known_the_latest_first() {
+        let verify = job::Verify { kind: job::VerifyKind::Crc32c, ..job::Verify::default() };
+        let seal = Seal::new(&verify, &PLAIN, None, 1, 7);
+        let mut content = Content::sealed(&PLAIN, None, 1, seal, 4);
+        for number in 0..10 {
+            let expected: Vec<(u32, u64)> = (0..number).rev().take(4).map(|number| (0, number * 512)).collect();
+            assert_eq!(content.last_writes().collect::<Vec<_>>(), expected);
+            assert_eq!(content.writes_prepared(), Some(number));
+            content.prepare(&mut [0; 512], &Op { offset: number * 512, length: 512, ..OP });
+        }
     }
 
     #[test]

@@ -69,12 +69,7 @@ cases! {
     a_state_is_left_elsewhere: state("--rw=write --aux-path=states").shell("mkdir states && exec \"$@\"").left(Depth::Sizes);
     a_state_without_a_file: line("--name=a --ioengine=null --size=64k --rw=write --verify=crc32c").left(Depth::Sizes);
     a_state_has_no_place: state("--rw=write --aux-path=none").counts().says("fio: state file: none/local-a-0-verify.state (for_write=1)");
-    no_state_is_there: state(LOADED).file("data", WITHOUT_HEADERS).says("fio: state file: local-a-0-verify.state (for_write=0)");
-    a_state_of_another_version: state(LOADED).file("data", WITHOUT_HEADERS).file("local-a-0-verify.state", [2; 200]).says("fio: unsupported (33686018) version in verify state header");
 }
-
-/// A job that does not begin has an error in our document alone.
-const LOADED: &str = "--rw=read --verify_state_load=1 --output-format=normal";
 
 /// Saves its state, as is the default.
 fn state(words: &str) -> Case {
@@ -164,6 +159,29 @@ fn each_loads_the_state_of_the_other(words: &str, script: &'static str, status: 
             let ran = read(access);
             assert_eq!(ran.status, Some(0), "{words} {access}: {} of {}: {}", reader.name, writer.name, ran.stderr);
             assert_eq!(issued(&ran.stdout, 0), writes, "{words} {access}: {} of {}", reader.name, writer.name);
+        }
+    }
+}
+
+/// The job does not begin: nothing of it is in fio's document, ours has the error.
+#[test]
+fn a_state_that_cannot_be_loaded_ends_the_job() {
+    let load = || state("--rw=read --verify_state_load=1").file("data", WITHOUT_HEADERS);
+    let cases = [
+        (
+            load(),
+            "fio: open state file: No such file or directory\nfio: state file: local-a-0-verify.state (for_write=0)",
+        ),
+        (load().file("local-a-0-verify.state", [2; 200]), "fio: unsupported (33686018) version in verify state header"),
+        (
+            load().file("local-a-0-verify.state", [&[3, 0, 0, 0, 0, 0, 0, 0][..], &[0; 30]].concat()),
+            "fio: verify state is corrupt",
+        ),
+    ];
+    for (case, message) in cases {
+        for tool in FIO.as_ref().into_iter().chain([&*OURS]) {
+            let ran = tools::run(tool, &case, &[]);
+            assert!(ran.status == Some(1) && ran.stderr.contains(message), "{}: {}", tool.name, ran.stderr);
         }
     }
 }
