@@ -294,9 +294,10 @@ fn finish_extent(job: &mut Job, rules: &mut Rules<'_>) {
 
 fn check_rates(job: &Job, rules: &mut Rules<'_>) {
     let pacing = &job.pacing;
-    let both = Direction::ALL
-        .into_iter()
-        .any(|direction| pacing.rate[direction].is_some() && pacing.rate_iops[direction].is_some());
+    let both = Direction::ALL.into_iter().any(|direction| {
+        pacing.rate[direction].is_some() && pacing.rate_iops[direction].is_some()
+            || pacing.rate_min[direction].is_some() && pacing.rate_iops_min[direction].is_some()
+    });
     if both {
         rules.refuse(
             "rate_iops",

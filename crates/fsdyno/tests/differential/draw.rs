@@ -191,6 +191,7 @@ impl Drawn {
     /// The offsets that are drawn decide how many requests come.
     pub(crate) fn depends_on_offsets(&self) -> bool {
         self.has_drawn_sizes()
+            || self.value("ba").is_some()
             || self.value("rw").is_some_and(|rw| rw.contains(':'))
             || self.value("percentage_random").is_some()
     }
@@ -214,7 +215,11 @@ impl Drawn {
         let kind = self.value("verify").unwrap_or(of_pattern);
         let plain =
             ["offset", "io_size", "number_ios", "numjobs", "nrfiles", "filesize", "verify_only", "bsrange", "bssplit"];
+        // Reads of another size expect the offset of their own begin.
+        let of_offsets = self.value("verify_pattern").is_some_and(|pattern| pattern.contains("%o"));
+        let of_one_size = self.value("bs").is_none_or(|bs| !bs.contains(','));
         !["0", "pattern", "null", "sha512"].contains(&kind)
+            && (of_one_size || !of_offsets)
             && self.value("rw") == Some("write")
             && self.value("filename").is_some()
             && !self.is_on("unlink")

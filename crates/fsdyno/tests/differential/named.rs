@@ -105,6 +105,16 @@ pub(crate) const NAMED: &[Named] = &[
     ),
     named(
         Spared::Findings,
+        |drawn| has_map(drawn) && sizes_differ(drawn) && drawn.is_verified(),
+        "by that map blocks of the two sizes overlap, and 3.33 takes those that were written over for damaged",
+    ),
+    named(
+        Spared::All,
+        |drawn| has_map(drawn) && sizes_differ(drawn) && drawn.is_on("direct") && drawn.value("size") == Some("50000"),
+        "the order decides whether a block comes that the end of the file cuts off, which direct I/O refuses",
+    ),
+    named(
+        Spared::Findings,
         |drawn| (is_random(drawn) || is_mix(drawn)) && has_modifier(drawn) && drawn.is_verified(),
         "3.33 takes blocks that were written over for damaged",
     ),
