@@ -72,7 +72,8 @@ impl Governor {
         };
         let watched = pacing.is_paced() || Direction::ALL.into_iter().any(watched);
         let drains_before_trims = job.verify.as_ref().is_some_and(|verify| verify.trims.is_some());
-        let needed = watched || verification.is_some() || drains_before_trims || job.reporting.logs.any();
+        let orders = drains_before_trims || workload.backlog.is_some();
+        let needed = watched || verification.is_some() || orders || job.reporting.logs.any();
         needed.then(|| {
             let mut governor =
                 Governor { pacing, drains_before_trims, ..Governor::of_verification(verification, now_ns) };

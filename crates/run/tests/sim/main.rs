@@ -16,3 +16,4 @@ mod orders;
 mod pace;
 mod ran;
 mod trims;
+mod verify;
