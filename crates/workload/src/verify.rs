@@ -1,7 +1,7 @@
 //! Written blocks that say what they are, and the check of blocks that were read.
 //!
 //! On disk they look as fio 3.33 leaves them, so that either can check what the other wrote (but for SHA-512, of which
-//! fio keeps only the data's end). One field is ours: where fio keeps the seed of a block's data, we keep which run
+//! fio keeps only the data's end); those of fio 3.42 are checked too. One field is ours: where fio keeps the seed of a block's data, we keep which run
 //! wrote it and as which write. A block that an earlier run left, or an earlier write of this one, is thus found even
 //! when the workload repeats itself to the byte.
 
@@ -130,14 +130,18 @@ impl Seal {
         VerifyKind::HEADER_LENGTH + self.kind.digest_length()
     }
 
+    /// The same of what begins here, whichever fio wrote it.
+    fn header_length_of(&self, bytes: &[u8]) -> usize {
+        header::length_of(bytes) + self.kind.digest_length()
+    }
+
     /// Bytes between two headers of a request: fio takes the whole request where they do not fit.
     fn interval_of(&self, length: usize) -> usize {
         self.interval.filter(|interval| *interval > 0 && length.is_multiple_of(*interval)).unwrap_or(length)
     }
 
     /// Whether the header of this interval is moved away from its begin.
-    fn is_moved(&self, length: usize) -> bool {
-        let header = self.header_length();
+    fn is_moved(&self, length: usize, header: usize) -> bool {
         self.header_offset >= header && self.header_offset + header <= length
     }
 
@@ -187,24 +191,27 @@ impl Seal {
         let (head, data) = chunk.split_at_mut(self.header_length());
         head[..header::LENGTH].copy_from_slice(&header.bytes(self.crc32c));
         digest::digest(self.kind, self.crc32c, data, &mut head[header::LENGTH..]);
-        self.move_header(chunk);
+        self.move_header(chunk, self.header_length());
     }
 
     /// Swaps the header with the data at `verify_offset`; twice is as before.
-    fn move_header(&self, chunk: &mut [u8]) {
-        if self.is_moved(chunk.len()) {
+    fn move_header(&self, chunk: &mut [u8], header: usize) {
+        if self.is_moved(chunk.len(), header) {
             let (before, after) = chunk.split_at_mut(self.header_offset);
-            let header = self.header_length();
             before[..header].swap_with_slice(&mut after[..header]);
         }
+    }
+
+    /// Where the header stands in an interval as it lies on disk.
+    fn header_of<'chunk>(&self, chunk: &'chunk [u8]) -> &'chunk [u8] {
+        if self.is_moved(chunk.len(), self.header_length()) { &chunk[self.header_offset..] } else { chunk }
     }
 
     /// The marks of the runs that wrote these blocks, as far as they are ours.
     pub fn runs<'block>(&'block self, buffer: &'block [u8]) -> impl Iterator<Item = u64> + 'block {
         let interval = if self.kind.has_header() { self.interval_of(buffer.len()).max(1) } else { usize::MAX };
         buffer.chunks_exact(interval).filter_map(|chunk| {
-            let at = if self.is_moved(chunk.len()) { self.header_offset } else { 0 };
-            let header = Header::read(chunk.get(at..)?.first_chunk()?);
+            let header = Header::read(self.header_of(chunk))?;
             header.is_ours().then_some(header.seed >> NUMBER_BITS)
         })
     }
@@ -220,7 +227,9 @@ impl Seal {
                 let mut intervals = buffer.chunks_exact_mut(interval).zip((offset..).step_by(interval));
                 intervals.try_for_each(|(chunk, offset)| self.check_interval(chunk, offset, expected))?;
                 match kind {
-                    VerifyKind::PatternHeader => self.check_pattern(buffer, offset, interval, self.header_length()),
+                    VerifyKind::PatternHeader => {
+                        self.check_pattern(buffer, offset, interval, self.header_length_of(buffer))
+                    }
                     _ => Ok(()),
                 }
             }
@@ -259,7 +268,7 @@ impl Seal {
         if !self.kind.has_header() {
             return matches!(self.data, Data::Pattern(_)).then_some(chunk);
         }
-        let header = Header::read(received.first_chunk()?);
+        let header = Header::read(received).filter(|_| self.header_length_of(received) == self.header_length())?;
         match &self.data {
             Data::Random if header.is_ours() => {
                 self.fill(chunk.get_mut(self.header_length()..)?, header.seed, mismatch.offset);
@@ -276,17 +285,18 @@ impl Seal {
     pub fn as_read(&self, received: &[u8], mismatch: &Mismatch) -> Vec<u8> {
         let mut chunk = received.to_vec();
         if self.kind.has_header() && !matches!(mismatch.fault, Fault::NotZero { .. }) {
-            self.move_header(&mut chunk);
+            self.move_header(&mut chunk, self.header_length_of(received));
         }
         chunk
     }
 
     fn check_interval(&self, chunk: &mut [u8], offset: u64, expected: Expected) -> Result<(), Mismatch> {
-        let header_length = self.header_length();
-        if chunk.len() < header_length {
+        let header_length = self.header_length_of(self.header_of(chunk));
+        if chunk.len() < self.header_length() {
             return Ok(());
         }
-        self.move_header(chunk);
+        let header_length = header_length.min(chunk.len());
+        self.move_header(chunk, header_length);
         let length = chunk.len() as u32;
         let (head, data) = chunk.split_at(header_length);
         let fault = self.header_fault(head, length, offset, expected).or_else(|| self.data_fault(head, data));
@@ -295,9 +305,8 @@ impl Seal {
 
     /// What is wrong with the header, looked for in fio's order.
     fn header_fault(&self, head: &[u8], length: u32, offset: u64, expected: Expected) -> Option<Fault> {
-        let bytes = head.first_chunk::<{ header::LENGTH }>()?;
-        let header = Header::read(bytes);
-        let calculated = Header::crc_of(bytes, self.crc32c);
+        let header = Header::read(head)?;
+        let calculated = Header::crc_of(head, self.crc32c);
         if header.magic != MAGIC {
             return Some(Fault::Magic { found: header.magic });
         }
@@ -319,8 +328,8 @@ impl Seal {
     }
 
     fn data_fault(&self, head: &[u8], data: &[u8]) -> Option<Fault> {
-        let (header, on_disk) = head.split_first_chunk::<{ header::LENGTH }>()?;
-        let kind_on_disk = Header::read(header).kind;
+        let on_disk = head.get(header::length_of(head)..)?;
+        let kind_on_disk = Header::read(head)?.kind;
         let mut calculated = [0; digest::LONGEST];
         let calculated = &mut calculated[..on_disk.len()];
         digest::digest(self.kind, self.crc32c, data, calculated);

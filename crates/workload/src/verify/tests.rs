@@ -193,3 +193,27 @@ fn the_expected_block_is_made_again() {
         assert_eq!(expected, &block[from..][..length], "{verify:?}");
     }
 }
+
+/// The second block of 128 bytes that fio 3.42 wrote with `--verify=md5 --verify_pattern=%o --bs=128`, and with pattern_hdr.
+#[test]
+fn blocks_of_fio_3_42_are_checked() {
+    let pattern = "80000000000000008000000000000000";
+    let md5 = "caac8102800000000000000000000000800000000000000000000000 3d7cd106 0100000000000000 01000000 7c0b8438
+               a6714df4696e1dc34e0abed095a1be41";
+    let header = "caac8111800000000000000000000000800000000000000000000000 e6d87206 0100000000000000 01000000 796e1797
+                  80000000000000008000000000000000";
+    for (kind, head) in [(VerifyKind::Md5, md5), (VerifyKind::PatternHeader, header)] {
+        let digits: Vec<char> = [head, &pattern.repeat(4)].concat().chars().filter(|c| !c.is_whitespace()).collect();
+        let block: Vec<u8> =
+            digits.chunks(2).map(|pair| u8::from_str_radix(&String::from_iter(pair), 16).unwrap()).collect();
+        assert_eq!(block.len(), 128);
+        let of_offset = Some(job::value::verify_pattern("%o").unwrap());
+        let mut seal = seal(&Verify { pattern: of_offset, ..verify(kind) });
+        assert_eq!(seal.check(&mut block.clone(), 128, Expected::Anybody), Ok(()), "{kind:?}");
+        for at in 0..128 {
+            let mut damaged = block.clone();
+            damaged[at] ^= 1;
+            assert!(seal.check(&mut damaged, 128, Expected::Anybody).is_err(), "{kind:?}, byte {at}");
+        }
+    }
+}
