@@ -13,6 +13,7 @@ mod advice;
 pub mod allocation;
 pub mod buffers;
 pub mod caches;
+pub mod checksum;
 mod choice;
 pub mod clock;
 mod completions;

@@ -36,8 +36,10 @@ pub struct Written {
     pub named_without_directory: bool,
     /// `prioclass` and `prio`.
     pub priority: (Option<u8>, Option<u8>),
-    /// `verify`.
-    pub verify_kind: Option<VerifyKind>,
+    /// `buffer_pattern`.
+    pub buffer_pattern: Option<BytePattern>,
+    /// `verify`; `None`: not written, `Some(None)`: no check.
+    pub verify_kind: Option<Option<VerifyKind>>,
     /// The companions of `verify`.
     pub verify: Verify,
     /// `num_range`.
@@ -74,6 +76,7 @@ impl Default for Written {
             named_in_directory: false,
             named_without_directory: false,
             priority: (None, None),
+            buffer_pattern: None,
             verify_kind: None,
             verify: Verify { read_back: true, fresh: true, state_save: true, ..Verify::default() },
             trim_ranges: 1,

@@ -111,7 +111,7 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
             }));
         }
     }
-    let resolved = resolve(&raw_jobs, &settings);
+    let resolved = resolve(&raw_jobs, &settings, sources);
     warnings.extend(resolved.warnings);
     errors.extend(resolved.errors);
     if !errors.is_empty() {

@@ -5,6 +5,7 @@ use crate::direction::{Direction, PerDirection};
 use crate::draft::{Draft, Written};
 use crate::raw::{Assignment, RawJob, written_options};
 use crate::settings::Settings;
+use crate::sources::Sources;
 use crate::typed::*;
 use crate::value::{Reading, Refusal};
 
@@ -21,8 +22,8 @@ pub struct Resolved {
     pub errors: Vec<Diagnostic>,
 }
 
-/// Applies the options of each job onto the defaults before it.
-pub fn resolve(raw_jobs: &[RawJob], settings: &Settings) -> Resolved {
+/// Applies the options of each job onto the defaults before it. `sources` has the files that patterns name.
+pub fn resolve(raw_jobs: &[RawJob], settings: &Settings, sources: &mut dyn Sources) -> Resolved {
     let mut resolved = Resolved::default();
     let mut defaults = Draft::default();
     let mut default_options: Vec<Assignment> = Vec::new();
@@ -32,7 +33,7 @@ pub fn resolve(raw_jobs: &[RawJob], settings: &Settings) -> Resolved {
             default_options.clear();
         }
         if raw.global {
-            apply_all(&mut defaults, raw, &mut resolved);
+            apply_all(&mut defaults, raw, &mut resolved, sources);
             // Defaults name no job.
             defaults.job.display_name = None;
             default_options.extend(raw.assignments.iter().cloned());
@@ -41,7 +42,7 @@ pub fn resolve(raw_jobs: &[RawJob], settings: &Settings) -> Resolved {
         let mut draft = defaults.clone();
         draft.job.name = raw.name.clone();
         draft.job.starts_file = raw.starts_file;
-        let whole = apply_all(&mut draft, raw, &mut resolved);
+        let whole = apply_all(&mut draft, raw, &mut resolved, sources);
         draft.job.options = written_options(&raw.assignments);
         if whole {
             let assignments = default_options.iter().chain(&raw.assignments).cloned().collect();
@@ -59,10 +60,11 @@ pub fn resolve(raw_jobs: &[RawJob], settings: &Settings) -> Resolved {
 }
 
 /// Applies the options in their order. False if one was refused: the job is dropped then.
-fn apply_all(draft: &mut Draft, raw: &RawJob, resolved: &mut Resolved) -> bool {
+fn apply_all(draft: &mut Draft, raw: &RawJob, resolved: &mut Resolved, sources: &mut dyn Sources) -> bool {
     let mut whole = true;
     for assignment in &raw.assignments {
-        if let Err(refusal) = apply(draft, raw, assignment, &mut resolved.warnings) {
+        let applied = apply(draft, raw, assignment, &mut resolved.warnings);
+        if let Err(refusal) = applied.and_then(|()| read_patterns(&mut draft.written, sources)) {
             whole = false;
             let (name, text) = (assignment.row.name, assignment.text.as_deref());
             let mut error = Diagnostic::refused(&assignment.origin, name, text, &refusal);
@@ -91,6 +93,12 @@ fn apply(draft: &mut Draft, raw: &RawJob, assignment: &Assignment, warnings: &mu
         text,
     }));
     Ok(())
+}
+
+/// Puts the files into the patterns that name them.
+fn read_patterns(written: &mut Written, sources: &mut dyn Sources) -> Result<(), Refusal> {
+    let mut patterns = written.buffer_pattern.iter_mut().chain(&mut written.verify.pattern);
+    patterns.try_for_each(|pattern| pattern.read_files(&mut |path| sources.pattern_file(path)))
 }
 
 fn make_warnings_fatal(resolved: &mut Resolved) {
@@ -136,20 +144,26 @@ impl Rules<'_> {
 impl Draft {
     /// Brings together what options say about each other. `None` if they contradict each other.
     fn finish(self, mut rules: Rules<'_>) -> Option<Job> {
-        let Draft { mut job, written } = self;
+        let Draft { mut job, mut written } = self;
         let errors_before = rules.resolved.errors.len();
         finish_files(&mut job, &written, &mut rules);
         finish_pattern(&mut job, &written, &mut rules);
         finish_submission(&mut job, &mut rules);
         finish_extent(&mut job, &mut rules);
         check_rates(&job, &mut rules);
-        finish_content(&mut job, &written);
+        finish_content(&mut job, &mut written);
         finish_windows(&mut job.reporting, &written);
         finish_think_time(&mut job.pacing, &written);
         let trims = trims_among_writes(&job, &written, &mut rules);
-        job.verify = written.verify_kind.map(|kind| Verify { kind, trims, ..written.verify });
+        job.verify = kind_of(&written).map(|kind| Verify {
+            kind,
+            trims,
+            aux_path: rules.settings.aux_path.clone(),
+            ..written.verify
+        });
         check_verify(&job, &mut rules);
         job.pacing.flow = Some(written.flow).filter(|flow| flow.weight > 0);
+        check_states(&job, &mut rules);
         job.pacing.latency_target = Some(written.latency_target).filter(|target| target.target_ns > 0);
         job.reporting.steady_state = Some(written.steady_state).filter(|steady| steady.duration_ns > 0);
         check_steady_state(&job.reporting, &mut rules);
@@ -291,9 +305,10 @@ fn finish_extent(job: &mut Job, rules: &mut Rules<'_>) {
 
 fn check_rates(job: &Job, rules: &mut Rules<'_>) {
     let pacing = &job.pacing;
-    let both = Direction::ALL
-        .into_iter()
-        .any(|direction| pacing.rate[direction].is_some() && pacing.rate_iops[direction].is_some());
+    let both = Direction::ALL.into_iter().any(|direction| {
+        pacing.rate[direction].is_some() && pacing.rate_iops[direction].is_some()
+            || pacing.rate_min[direction].is_some() && pacing.rate_iops_min[direction].is_some()
+    });
     if both {
         rules.refuse(
             "rate_iops",
@@ -328,8 +343,9 @@ fn finish_windows(reporting: &mut Reporting, written: &Written) {
         (window_ms(written.bandwidth_window_ms, bandwidth), window_ms(written.iops_window_ms, iops));
 }
 
-fn finish_content(job: &mut Job, written: &Written) {
+fn finish_content(job: &mut Job, written: &mut Written) {
     let content = &mut job.content;
+    content.pattern = written.buffer_pattern.take().map(|pattern| pattern.bytes);
     content.compress =
         written.compress_percent.filter(|percent| *percent > 0).map(|percent| (percent, written.compress_chunk));
     // What is refilled or repeated for every write has nothing left to scramble.
@@ -366,13 +382,19 @@ fn check_wait(job: &Job, rules: &mut Rules<'_>) {
     }
 }
 
+/// What is checked. A pattern alone comes with headers, as in fio.
+fn kind_of(written: &Written) -> Option<VerifyKind> {
+    let of_pattern = written.verify.pattern.as_ref().map(|_| VerifyKind::PatternHeader);
+    written.verify_kind.unwrap_or(of_pattern)
+}
+
 /// Without `verify`, writes and a backlog `trim_percentage` trims nothing, as in fio.
 fn trims_among_writes(job: &Job, written: &Written, rules: &mut Rules<'_>) -> Option<TrimBacklog> {
     let trims = written.trims;
     if trims.percent == 0 || job.pattern.access.trims {
         return None;
     }
-    if trims.backlog > 0 && written.verify_kind.is_some() && job.pattern.access.writes {
+    if trims.backlog > 0 && kind_of(written).is_some() && job.pattern.access.writes {
         return Some(trims);
     }
     let text = "trim_percentage trims nothing: it needs trim_backlog, verify, and a job that writes";
@@ -384,10 +406,10 @@ fn trims_among_writes(job: &Job, written: &Written, rules: &mut Rules<'_>) -> Op
 fn check_verify(job: &Job, rules: &mut Rules<'_>) {
     let Some(verify) = &job.verify else { return };
     let (kind, access) = (verify.kind, job.pattern.access);
-    if kind == VerifyKind::Pattern && verify.pattern.is_none() {
+    if matches!(kind, VerifyKind::Pattern | VerifyKind::PatternHeader) && verify.pattern.is_none() {
         rules.refuse(
             "verify",
-            "fio: verify=pattern without verify_pattern",
+            format!("fio: verify={} without verify_pattern", kind.name()),
             "set the bytes, such as verify_pattern=0xa5",
         );
     }
@@ -404,12 +426,21 @@ fn check_verify(job: &Job, rules: &mut Rules<'_>) {
         let text = format!("fio: verify_offset={moved}: the header of {header} bytes does not fit there");
         rules.refuse("verify_offset", text, &format!("write 0, or {header} to {}", interval.saturating_sub(header)));
     }
-    if access.writes && verify.read_back && job.extent.time_based {
+    if access.writes && verify.read_back && job.extent.time_based && verify.backlog.writes == 0 {
         rules.warn(
             WarningCode::NothingVerified,
             "verify",
             "fio: verification read phase will never start because write phase uses all of runtime",
         );
+    }
+}
+
+/// What a saved state is good for: whoever writes himself knows what he wrote.
+fn check_states(job: &Job, rules: &mut Rules<'_>) {
+    let Some(verify) = &job.verify else { return };
+    if verify.state_load && job.pattern.access.writes && !verify.only {
+        let text = "verify_state_load has no effect: the job writes what it verifies. Add verify_only, or read";
+        rules.warn(WarningCode::WithoutEffect, "verify_state_load", text);
     }
 }
 

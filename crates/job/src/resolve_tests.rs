@@ -220,7 +220,7 @@ fn read_only_protects_wherever_it_stands() {
 
 #[test]
 fn options_that_are_not_built_fail_by_name_unless_harmless() {
-    for text in ["--write_hist_log=x", "--verify_backlog=8", "--uid=1"] {
+    for text in ["--write_hist_log=x", "--uid=1"] {
         assert!(refused(text).contains("is not supported yet"), "{text}");
     }
     assert!(refused("--ioscheduler=none").contains("is not supported: it changes the whole system"));

@@ -34,6 +34,8 @@ pub struct Settings {
     pub read_only: bool,
     /// Warnings about jobs are errors.
     pub warnings_fatal: bool,
+    /// Where saved states and dumps of verification go; `None`: the working directory.
+    pub aux_path: Option<PathBuf>,
     /// Subjects of `--debug`.
     pub debug: Vec<String>,
     /// Measure how idle the processors are; `None`: not asked for.
@@ -68,6 +70,7 @@ impl Default for Settings {
             parse_only: false,
             read_only: false,
             warnings_fatal: false,
+            aux_path: None,
             debug: Vec::new(),
             idle_profile: None,
             record: None,

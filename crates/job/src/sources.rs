@@ -5,6 +5,10 @@ pub trait Sources {
     /// The text of a job file or an included file; `-` is standard input. The error is the reason alone, such
     /// as `No such file or directory`.
     fn job_file(&mut self, path: &str) -> Result<String, String>;
+    /// The bytes of a file that a pattern names. Whoever has only texts gives those.
+    fn pattern_file(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        self.job_file(path).map(String::into_bytes)
+    }
     /// An environment variable, for `${NAME}` in job files.
     fn variable(&self, name: &str) -> Option<String>;
     /// What `$pagesize`, `$mb_memory` and `$ncpus` stand for.

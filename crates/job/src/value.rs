@@ -13,7 +13,7 @@ mod word;
 pub use list::{cpu_list, error_lists, float_list, names, per_direction, range, sim_faults, zones};
 pub(crate) use list::{refuse_list, refuse_range_look_alike};
 pub use number::{amount, integer, size};
-pub use pattern::buffer_pattern;
+pub use pattern::{buffer_pattern, verify_pattern};
 pub use time::{TimeUnit, time};
 pub(crate) use word::valid_values;
 pub use word::{Word, word};

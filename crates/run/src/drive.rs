@@ -17,7 +17,7 @@ use engine::files::OpenFile;
 use engine::{Completion, Engine, Slot, Slots};
 use job::Direction;
 use results::{JobRecord, LostRequests, sort};
-use workload::{BLOCK_OPS, Block, Content, Generator, Op, OpKind, Refill};
+use workload::{BLOCK_OPS, Block, Content, Generator, Op, OpKind, Refill, UNNUMBERED};
 
 pub(crate) use governor::Governor;
 pub(crate) use hold::Holds;
@@ -33,9 +33,6 @@ use crate::steady_state::IntervalMeter;
 
 /// Time stamp of an I/O that is not timed.
 const UNTIMED: u64 = u64::MAX;
-
-/// Stands for an unknown number of a write.
-pub(crate) const WITHOUT_NUMBER: u64 = UNTIMED;
 
 /// Longest wait in the engine before orders are read again.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
@@ -67,8 +64,10 @@ struct Flight {
     op: Op,
     start_ns: u64,
     issue_ns: u64,
-    /// Intended start of a paced request; while writes are verified the number of the write that is read.
+    /// Intended start of a paced request.
     intended_ns: u64,
+    /// Of the write that is read back, or [`UNNUMBERED`].
+    number: u64,
     /// Bytes already transferred, when it came back short.
     done: u32,
 }
@@ -216,7 +215,7 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
     pub(crate) fn new(parts: Parts<'run, E, A>) -> Self {
         let depth = parts.queueing.depth;
         let idle = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read };
-        let flight = Flight { op: idle, start_ns: UNTIMED, issue_ns: 0, intended_ns: 0, done: 0 };
+        let flight = Flight { op: idle, start_ns: UNTIMED, issue_ns: 0, intended_ns: 0, number: UNNUMBERED, done: 0 };
         let snapshots_made = parts.control.snapshot_epoch();
         let searches = parts.governor.as_ref().is_some_and(|governor| governor.searches());
         Drive {

@@ -98,6 +98,7 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
     }
     if jobs.iter().any(|job| job.verify.is_some()) {
         planning.plan.notes.extend(verify::note_of_shared_files(&planning.plan.workers));
+        planning.plan.notes.extend(verify::note_of_cached_backlog(&planning.plan.workers));
     }
     planning.plan.rejections.extend(groups::rejections(&planning.plan.workers));
     planning.plan.rejections.extend(memory::refusal(&planning.plan.workers, facts));
@@ -229,6 +230,7 @@ impl Planning<'_> {
             starts_over: job.extent.io_size.is_some(),
             pass_bytes: planned.pass_bytes,
             verified: job.verify.is_some(),
+            backlog: verify::backlog(job),
             trims: job.verify.as_ref().and_then(|verify| verify.trims),
             loops: job.extent.loops.max(1),
             time_based: job.extent.time_based,

@@ -17,6 +17,10 @@ impl Sources for MachineSources {
         Ok(text)
     }
 
+    fn pattern_file(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        std::fs::read(path).map_err(|error| reason(&error))
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         std::env::var(name).ok()
     }

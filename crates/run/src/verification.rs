@@ -3,17 +3,21 @@
 //! Nothing is remembered of the writes: their sequence is generated once more. Each read-back read knows the number of
 //! its write, and a block must carry that number or a later one: the last write to each place leaves no other answer.
 
+mod dump;
+pub(crate) mod state;
+
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use engine::Engine;
 use engine::clock::Clock;
 use engine::errno::EINVAL;
 use job::{BlockSize, Direction, Job};
 use results::{Note, Severity};
-use workload::{Expected, Generator, Mismatch, Op, Seal, TRIMMED};
+use workload::{Expected, Generator, Mismatch, Op, Seal, TRIMMED, UNNUMBERED, WorkloadError};
 
 use crate::control::WorkerState;
-use crate::drive::{Account, Drive, Ended, Failure, Governor, WITHOUT_NUMBER};
+use crate::drive::{Account, Drive, Ended, Failure, Governor};
 use crate::phase::Phase;
 use crate::plan::{PlannedFile, WorkerPlan};
 
@@ -34,6 +38,8 @@ pub(crate) struct Verification {
     fresh: bool,
     /// Whatever the job survives: the first mismatch is the last.
     pub(crate) fatal: bool,
+    /// Where the blocks of mismatches are saved.
+    dumps: Option<PathBuf>,
     /// What was found, in fio's words.
     messages: Vec<String>,
     unlisted: u64,
@@ -46,13 +52,22 @@ impl Verification {
     /// whether they come before or after the write of their block.
     pub(crate) fn of_reads(plan: &WorkerPlan) -> Option<Verification> {
         let access = plan.job.pattern.access;
-        if access.writes || !access.reads || plan.job.submission.engine.is_diskless() {
+        if access.writes || !access.reads {
             return None;
         }
         Verification::new(plan, false)
     }
 
+    /// Of a job that reads back among its writes.
+    pub(crate) fn of_backlog(plan: &WorkerPlan) -> Option<Verification> {
+        plan.workload.backlog?;
+        Verification::new(plan, true)
+    }
+
     fn new(plan: &WorkerPlan, reads_back: bool) -> Option<Verification> {
+        if plan.job.submission.engine.is_diskless() {
+            return None;
+        }
         let verify = plan.job.verify.as_ref()?;
         let fresh = reads_back && verify.fresh && !verify.only;
         let seal = seal(plan)?;
@@ -61,6 +76,7 @@ impl Verification {
             reads_back,
             fresh,
             fatal: verify.fatal,
+            dumps: verify.dump.then(|| verify.aux_path.clone().unwrap_or_default()),
             messages: Vec::new(),
             unlisted: 0,
             runs: BTreeMap::new(),
@@ -69,13 +85,16 @@ impl Verification {
 
     /// Checks a block that was read. `number`: of the write that is read back.
     pub(crate) fn check(&mut self, buffer: &mut [u8], op: &Op, number: u64) -> Result<(), Mismatch> {
+        if self.reads_back && number == UNNUMBERED {
+            return Ok(());
+        }
         if !self.reads_back {
             for run in self.seal.runs(buffer) {
                 let (first, others) = self.runs.entry(op.file).or_insert((run, 0));
                 *others += u64::from(run != *first);
             }
         }
-        let expected = match self.fresh && number != WITHOUT_NUMBER {
+        let expected = match self.fresh && number != UNNUMBERED {
             _ if number == TRIMMED => Expected::Zeroes,
             true => Expected::WriteOfThisRun(number),
             false => Expected::Anybody,
@@ -83,15 +102,19 @@ impl Verification {
         self.seal.check(buffer, op.offset, expected)
     }
 
-    /// Records a mismatch and its message.
-    pub(crate) fn note(&mut self, mismatch: &Mismatch, op: &Op, used: &[PlannedFile]) {
+    /// Records a mismatch of this buffer and its message.
+    pub(crate) fn note(&mut self, mismatch: &Mismatch, buffer: &[u8], op: &Op, used: &[PlannedFile]) {
         if self.messages.len() as u64 >= LISTED_MAX {
             self.unlisted += 1;
             return;
         }
         let file = used.get(op.file as usize).map_or("-".into(), |file| file.path.to_string_lossy());
         let flags = if self.reads_back { FLAGS_READ_BACK } else { FLAGS_READ };
-        self.messages.push(mismatch.sentences(&file, op, flags));
+        let mut message = mismatch.sentences(&file, op, flags);
+        if let Some(directory) = &self.dumps {
+            message += &dump::dump(&self.seal, mismatch, buffer, op, &file, directory);
+        }
+        self.messages.push(message);
     }
 
     /// Files that hold blocks of several runs.
@@ -120,7 +143,8 @@ impl Verification {
 /// What the worker's blocks carry; `None` without `verify`.
 pub(crate) fn seal(plan: &WorkerPlan) -> Option<Seal> {
     let verify = plan.job.verify.as_ref()?;
-    Some(Seal::new(verify, interval(&plan.job), plan.thread_number, plan.run_mark))
+    let seal = Seal::new(verify, &plan.job.content, interval(&plan.job), plan.thread_number, plan.run_mark);
+    Some(seal.with_crc32c(engine::checksum::crc32c()))
 }
 
 /// Bytes between headers when the job does not say: with several sizes what all of them are multiples of, so that a
@@ -146,6 +170,11 @@ pub(crate) fn reads_back(job: &Job) -> bool {
     job.pattern.access.writes && !job.extent.time_based && job.verify.as_ref().is_some_and(|verify| verify.read_back)
 }
 
+/// Whether the worker reads what it wrote at any time.
+pub(crate) fn reads_what_it_wrote(plan: &WorkerPlan) -> bool {
+    plan.workload.backlog.is_some() || reads_back(&plan.job)
+}
+
 /// Whether the worker only reads back, without writing (`verify_only`).
 pub(crate) fn only(job: &Job) -> bool {
     job.pattern.access.writes && job.verify.as_ref().is_some_and(|verify| verify.only)
@@ -161,28 +190,30 @@ pub(crate) struct ReadBack<'run, E: Engine, A> {
     pub(crate) notes: Vec<Note>,
 }
 
-/// Reads back all that was written, with the same engine and counters. The writes must have ended well, after
-/// `writes_ms`, and nothing is in flight. Apart from the worker's own frame, of which every thread holds one.
+/// Reads back all that was written, with the same engine and counters; `verifiable`: only so many of the writes. The
+/// writes must have ended well, after `writes_ms`, and nothing is in flight. Apart from the worker's own frame, of which
+/// every thread holds one.
 #[cold]
 #[inline(never)]
 pub(crate) fn read_back<'run, E: Engine, A: Account>(
     plan: &WorkerPlan,
-    drive: Box<Drive<'run, E, A>>,
+    mut drive: Box<Drive<'run, E, A>>,
     writes_ms: u64,
+    verifiable: Option<u64>,
 ) -> ReadBack<'run, E, A> {
-    let writes = if only(&plan.job) { u64::MAX } else { drive.writes_issued() };
+    let earlier = drive.take_verification();
     let failed = |drive, code, function, text: String| {
         let failure = Failure { code, function, op: None, detail: Some(text) };
         ReadBack { drive, ended: Ended::Failed(failure), elapsed_ms: writes_ms, notes: Vec::new() }
     };
-    let generator = match Generator::replay(&plan.workload, writes, drive.failed_writes()) {
-        Ok(generator) => generator,
+    let (generator, writes) = match generator(plan, &mut drive, verifiable) {
+        Ok(reads) => reads,
         Err(error) => return failed(drive, EINVAL, "workload", error.to_string()),
     };
     if let Err(error) = drive.sync_and_drop_caches() {
         return failed(drive, error.code, "fsync", error.to_string());
     }
-    let verification = Verification::new(plan, true).filter(|_| !plan.job.submission.engine.is_diskless());
+    let verification = earlier.or_else(|| Verification::new(plan, true));
     let mut drive = Box::new(drive.next_phase(|parts| {
         let now_ns = parts.engine.clock().now_ns();
         parts.account.writes_over(writes_ms);
@@ -207,12 +238,36 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
         let text = format!("{name}: too many blocks to find the newest write of each: every write was read back once");
         notes.push(note(name, "each-write-verified", text));
     }
+    if writes == 0 && plan.job.verify.as_ref().is_some_and(|verify| verify.only_synced) {
+        let text =
+            format!("{name}: nothing was verified: verify_policy=fsynced needs an fsync or fdatasync after a write");
+        notes.push(note(name, "nothing-verified", text));
+    }
     if matches!(ended, Ended::TimeUp | Ended::Stopped) {
         let read = drive.completed(Direction::Read);
         let text = format!("{name}: verification stopped early, after {read} reads");
         notes.push(note(name, "verification-stopped", text));
     }
     ReadBack { drive, ended, elapsed_ms, notes }
+}
+
+/// The reads that are to come, and of how many writes.
+fn generator<E: Engine, A: Account>(
+    plan: &WorkerPlan,
+    drive: &mut Drive<'_, E, A>,
+    verifiable: Option<u64>,
+) -> Result<(Generator, u64), WorkloadError> {
+    let failed = drive.failed_writes();
+    let written = if only(&plan.job) { verifiable.unwrap_or(u64::MAX) } else { drive.writes_issued() };
+    let writes = match plan.job.verify.as_ref().is_some_and(|verify| verify.only_synced) && !only(&plan.job) {
+        true => Generator::writes_before_sync(&plan.workload, written)?,
+        false => written,
+    };
+    let generator = match drive.parts().generator.unverified(&failed) {
+        Some(left) if writes == written => left,
+        _ => Generator::replay(&plan.workload, writes, failed)?,
+    };
+    Ok((generator, writes))
 }
 
 /// What the reader of a job's verification must know.

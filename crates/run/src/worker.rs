@@ -24,7 +24,7 @@ use crate::phase::{Phase, RampEnd};
 use crate::plan::{PlannedFile, WorkerPlan};
 use crate::recorder::{Recorder, RecorderOptions};
 use crate::steady_state::IntervalMeter;
-use crate::verification::{self, Verification};
+use crate::verification::{self, Verification, state};
 pub(crate) use end::{Refused, WorkerEnd};
 
 /// Runs the worker to its end. `index` counts from 0. `None`: it had been abandoned before, and its end is recorded.
@@ -33,15 +33,17 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     let cell = &shared.cells[index];
     cell.set_thread(engine::thread::thread_id());
     engine::allocation::may_be_abandoned();
-    let files = match prepare(plan, &shared.control, cell) {
-        Ok(files) => files,
+    let prepared = state::verifiable(plan)
+        .and_then(|verifiable| prepare(plan, &shared.control, cell).map(|files| (files, verifiable)));
+    let (files, verifiable) = match prepared {
+        Ok(prepared) => prepared,
         Err(refused) => {
             cell.set_state(WorkerState::Failed);
             return Some(refused_end(plan, refused));
         }
     };
     let setup = engine_setup(plan, &files, RealClock::shared());
-    let task = Task { index, shared, plan, files: &files };
+    let task = Task { index, shared, plan, files: &files, verifiable };
     let ended = with_engine(&setup, task).unwrap_or_else(|error| {
         let message = format!("fio: {}: {error}", plan.job.name);
         Some(refused_end(plan, Refused { code: setup_code(&error), function: "engine", message }))
@@ -54,25 +56,33 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     if let Some((op, code)) = end.failed {
         end.messages.extend(engine::explain(&setup, &op, code));
     }
-    if end.lost {
+    let closes = !end.lost && !files.is_empty();
+    let state = end.state.take();
+    if !closes {
         // Closing one may wait for the requests that never came back: left to the end of the process.
         std::mem::forget(files);
-        return Some(end);
-    }
-    if files.is_empty() {
+        if state.is_none() {
+            return Some(end);
+        }
+        cell.set_state(WorkerState::Syncing);
+        cell.keep_end(end);
+        let message = state.and_then(|state| state::save(plan, &state));
+        let mut end = cell.take_end()?;
+        end.messages.extend(message);
         return Some(end);
     }
     // A close may never return, and must not take along what is known.
     cell.set_state(WorkerState::Syncing);
     cell.keep_end(end);
-    let closed = close(plan, files, cell);
+    let mut closed = close(plan, files, cell);
+    closed.messages.extend(state.and_then(|state| state::save(plan, &state)));
     cell.take_end().map(|end| closed.added_to(end))
 }
 
 pub(crate) fn refused_end(plan: &WorkerPlan, refused: Refused) -> WorkerEnd {
     let mut record = blank_record(plan);
     record.error = Some(job_error(refused.code, refused.function));
-    WorkerEnd { record, messages: vec![refused.message], notes: Vec::new(), failed: None, lost: false }
+    WorkerEnd { record, messages: vec![refused.message], notes: Vec::new(), failed: None, lost: false, state: None }
 }
 
 fn setup_code(error: &engine::EngineSetupError) -> i32 {
@@ -201,6 +211,8 @@ struct Task<'run> {
     shared: &'run Arc<Shared>,
     plan: &'run WorkerPlan,
     files: &'run [OpenFile],
+    /// So much of what an earlier run wrote can be verified.
+    verifiable: Option<u64>,
 }
 
 impl EngineVisitor for Task<'_> {
@@ -210,9 +222,9 @@ impl EngineVisitor for Task<'_> {
     // Inlined, all engines would share one frame, and every worker's stack would hold room for the loop of each.
     #[inline(never)]
     fn visit<E: Engine>(self, mut engine: E, slots: Slots<E>) -> Option<WorkerEnd> {
-        let Task { index, shared, plan, files } = self;
+        let Task { index, shared, plan, files, verifiable } = self;
         let job = &plan.job;
-        let generator = match Generator::new(&plan.workload) {
+        let generator = match Generator::new(&state::limited(plan, verifiable)) {
             Ok(generator) => generator,
             Err(error) => {
                 let message = format!("{}: {error}", job.name);
@@ -249,6 +261,7 @@ impl EngineVisitor for Task<'_> {
         .with_ramp(ramp_by_bytes(plan));
         cell.set_state(if phase.in_ramp() { WorkerState::Ramp } else { WorkerState::Running });
         let holds = holds(plan, flow.or_else(|| shared.flows.join(index, plan)), began_ns);
+        let verification = Verification::of_reads(plan).or_else(|| Verification::of_backlog(plan));
         let parts = Parts {
             files,
             used: &plan.files,
@@ -265,7 +278,7 @@ impl EngineVisitor for Task<'_> {
                 fill_device: job.files.fill_device,
                 counted: Default::default(),
             },
-            governor: Governor::for_job(job, Verification::of_reads(plan), holds, began_ns),
+            governor: Governor::for_job(job, &plan.workload, verification, holds, began_ns),
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,
             account: ThreadAccount::begin(plan, RealClock::shared()),
@@ -275,20 +288,24 @@ impl EngineVisitor for Task<'_> {
             engine,
         };
         let mut drive = Box::new(Drive::new(parts));
-        let ended = if verification::only(job) { Ended::Finished } else { drive.run() };
-        Some(finish(plan, drive, ended))
+        let nothing_to_do = verification::only(job) || verifiable == Some(0);
+        let ended = if nothing_to_do { Ended::Finished } else { drive.run() };
+        Some(finish(plan, drive, ended, verifiable))
     }
 }
 
 fn content(plan: &WorkerPlan) -> Content {
     let (job, seed) = (&plan.job, plan.workload.seed ^ u64::from(plan.thread_number));
     let content = match (&job.verify, verification::seal(plan)) {
-        (Some(verify), Some(seal)) => Content::sealed(&job.content, verify.pattern.as_deref(), seed, seal),
+        (Some(verify), Some(seal)) => {
+            let pattern = verify.pattern.as_ref().map(|pattern| pattern.bytes.as_slice());
+            Content::sealed(&job.content, pattern, seed, seal, plan.queueing.depth)
+        }
         _ => Content::new(&job.content, seed),
     };
     // Without a disk no read changes a buffer, and a mix without reads has none.
     let reads = job.pattern.access.reads && job.pattern.read_percent > 0;
-    let read_into = reads && !job.submission.engine.is_diskless();
+    let read_into = (reads || plan.workload.backlog.is_some()) && !job.submission.engine.is_diskless();
     if read_into { content.restored(plan.block_bytes_max) } else { content }
 }
 
@@ -347,7 +364,7 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
         response: job.pacing.has_rate(),
         syncs: durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.sync_file_range.is_some(),
     };
-    let reads = access.reads || verification::reads_back(job);
+    let reads = access.reads || verification::reads_what_it_wrote(plan);
     let used = PerDirection { read: reads, write: access.writes, trim: access.trims || plan.workload.trims.is_some() };
     Recorder::new(used, kept, plan.queueing.depth)
 }
@@ -383,11 +400,17 @@ fn start_delay(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell, clock: &im
 
 /// The syncs that belong to the I/O phase, the reading back of what was written, then the record.
 #[inline(never)]
-fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, A>>, ended: Ended) -> WorkerEnd {
+fn finish<E: Engine, A: Account>(
+    plan: &WorkerPlan,
+    mut drive: Box<Drive<'_, E, A>>,
+    ended: Ended,
+    verifiable: Option<u64>,
+) -> WorkerEnd {
     let came_to_end = matches!(ended, Ended::Finished | Ended::DeviceFull);
     let mut failure = failure_of(ended);
     let mut lost = drive.take_lost();
     let search = drive.take_search();
+    let state = state::of(plan, &mut drive);
     let parts = drive.parts();
     // What follows is no part of any interval.
     parts.intervals = None;
@@ -409,7 +432,7 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
     let (mut messages, mut notes) = (Vec::new(), Vec::new());
     if verification::reads_back(&plan.job) && failure.is_none() && lost.is_none() {
         if came_to_end {
-            let read_back = verification::read_back(plan, drive, elapsed_ms);
+            let read_back = verification::read_back(plan, drive, elapsed_ms, verifiable);
             (drive, failure, elapsed_ms) = (read_back.drive, failure_of(read_back.ended), read_back.elapsed_ms);
             notes = read_back.notes;
             lost = drive.take_lost();
@@ -448,7 +471,9 @@ fn finish<E: Engine, A: Account>(plan: &WorkerPlan, mut drive: Box<Drive<'_, E, 
         // Its end would wait for them once more; what it holds is the kernel's until the process ends.
         std::mem::forget(parts.engine);
     }
-    end_of(plan, WorkerEnd { record, messages, notes, failed: None, lost: lost.is_some() }, failure, lost.as_ref())
+    notes.extend(verifiable.map(|requests| state::note(&plan.job.name, requests)));
+    let end = WorkerEnd { record, messages, notes, failed: None, lost: lost.is_some(), state };
+    end_of(plan, end, failure, lost.as_ref())
 }
 
 /// The end, with what failed in the record and in sentences. One copy serves all engines.
@@ -483,7 +508,8 @@ fn ends_with_sync(plan: &WorkerPlan) -> bool {
 fn final_syncs<E: Engine, A: Account>(plan: &WorkerPlan, parts: &Parts<'_, E, A>, now_ns: u64) -> Result<u32, Failure> {
     let elapsed_ms = parts.phase.elapsed_ms(now_ns);
     let record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
-    parts.cell.keep_end(WorkerEnd { record, messages: Vec::new(), notes: Vec::new(), failed: None, lost: false });
+    let known = WorkerEnd { record, messages: Vec::new(), notes: Vec::new(), failed: None, lost: false, state: None };
+    parts.cell.keep_end(known);
     let synced = sync_all(plan, parts.files, parts.cell);
     // Whoever has taken it in the meantime has given this worker up, and looks at nothing of it any more.
     drop(parts.cell.take_end());

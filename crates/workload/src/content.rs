@@ -31,8 +31,32 @@ struct Sealing {
     seal: Seal,
     /// What happens to the buffer before.
     beneath: Mode,
+    recent: RecentWrites,
+}
+
+/// The writes that were prepared last, in a ring.
+#[derive(Clone, Debug)]
+struct RecentWrites {
+    /// File and offset of each.
+    places: Vec<(u32, u64)>,
+    /// Where the next one goes.
+    next: usize,
     /// Writes so far.
     written: u64,
+}
+
+impl RecentWrites {
+    fn add(&mut self, write: &Op) {
+        self.places[self.next] = (write.file, write.offset);
+        self.next = if self.next + 1 == self.places.len() { 0 } else { self.next + 1 };
+        self.written += 1;
+    }
+
+    /// The latest first.
+    fn places(&self) -> impl Iterator<Item = (u32, u64)> {
+        let (latest, older) = self.places.split_at(self.next);
+        latest.iter().rev().chain(older.iter().rev()).copied().take(usize::try_from(self.written).unwrap_or(usize::MAX))
+    }
 }
 
 /// What happens to a buffer before each write.
@@ -88,7 +112,8 @@ impl Content {
     /// be written as if it were the job's own content.
     pub fn restored(mut self, length_max: u32) -> Content {
         let beneath = self.seal.as_ref().map_or(self.mode, |sealing| sealing.beneath);
-        if beneath == Mode::Other(Other::Refill) {
+        let filled = self.seal.as_ref().is_some_and(|sealing| sealing.seal.fills());
+        if filled || beneath == Mode::Other(Other::Refill) {
             return self;
         }
         let mut random = Vec::new();
@@ -104,19 +129,30 @@ impl Content {
         self
     }
 
-    /// The content of a job that verifies: `pattern` in place of its own, if there is one, and headers over it.
-    pub fn sealed(content: &job::Content, pattern: Option<&[u8]>, seed: u64, seal: Seal) -> Content {
+    /// The content of a job that verifies: `pattern` in place of its own, if there is one, and headers over it. The
+    /// places of the last `depth` writes are known, 1 and up.
+    pub fn sealed(content: &job::Content, pattern: Option<&[u8]>, seed: u64, seal: Seal, depth: usize) -> Content {
         let mut sealed = match pattern {
             Some(bytes) => {
                 Content::new(&job::Content { zero: false, pattern: Some(bytes.to_vec()), ..content.clone() }, seed)
             }
             None => Content::new(content, seed),
         };
-        if seal.marks() {
-            sealed.seal = Some(Box::new(Sealing { seal, beneath: sealed.mode, written: 0 }));
-            sealed.mode = Mode::Other(Other::Seal);
-        }
+        let beneath = if seal.fills() { Mode::Keep } else { sealed.mode };
+        let recent = RecentWrites { places: vec![(0, 0); depth.max(1)], next: 0, written: 0 };
+        sealed.seal = Some(Box::new(Sealing { seal, beneath, recent }));
+        sealed.mode = Mode::Other(Other::Seal);
         sealed
+    }
+
+    /// How many writes were prepared, if they are verified.
+    pub fn writes_prepared(&self) -> Option<u64> {
+        self.seal.as_ref().map(|sealing| sealing.recent.written)
+    }
+
+    /// File and offset of the last of them, the latest first.
+    pub fn last_writes(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.seal.iter().flat_map(|sealing| sealing.recent.places())
     }
 
     /// The first content of a buffer.
@@ -172,8 +208,8 @@ impl Content {
             Mode::Other(Other::Restore) => self.restore(buffer, op),
             Mode::Other(_) => self.refill(buffer),
         }
-        sealing.seal.seal(buffer, op.offset, sealing.written);
-        sealing.written += 1;
+        sealing.seal.seal(buffer, op.offset, sealing.recent.written);
+        sealing.recent.add(op);
         self.seal = Some(sealing);
     }
 
@@ -247,6 +283,19 @@ mod tests {
         }
         let sectors: std::collections::HashSet<&[u8]> = first.chunks(512).collect();
         assert_eq!(sectors.len(), 8, "no two sectors alike");
+    }
+
+    #[test]
+    fn the_last_writes_are_known_the_latest_first() {
+        let verify = job::Verify { kind: job::VerifyKind::Crc32c, ..job::Verify::default() };
+        let seal = Seal::new(&verify, &PLAIN, None, 1, 7);
+        let mut content = Content::sealed(&PLAIN, None, 1, seal, 4);
+        for number in 0..10 {
+            let expected: Vec<(u32, u64)> = (0..number).rev().take(4).map(|number| (0, number * 512)).collect();
+            assert_eq!(content.last_writes().collect::<Vec<_>>(), expected);
+            assert_eq!(content.writes_prepared(), Some(number));
+            content.prepare(&mut [0; 512], &Op { offset: number * 512, length: 512, ..OP });
+        }
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 use job::{Direction, Seed};
 
+use crate::backlog::{Backlog, Unverified};
 use crate::durability::Syncs;
 use crate::extent::Extent;
 use crate::generator::Refill;
 use crate::mix::Mix;
-use crate::op::{BLOCK_OPS, Block, Op, OpKind};
+use crate::op::{BLOCK_OPS, Block, Op, OpKind, UNNUMBERED};
 use crate::pacing::Deadlines;
 use crate::place::Placement;
 use crate::random::{Seeds, Slot};
@@ -24,8 +25,11 @@ pub(crate) struct General {
     extent: Extent,
     repeats: bool,
     trims: Option<Trims>,
+    backlog: Option<Backlog>,
+    /// Each loop is read back before the next.
+    flushes: bool,
     /// Made, but held back behind a pass.
-    held: Option<Op>,
+    held: Option<(Op, u64)>,
     /// A range started over before the last request made.
     passed: bool,
 }
@@ -101,6 +105,8 @@ impl General {
             extent: Extent::new(workload),
             repeats: matches!(workload.pattern.seed, Seed::Fixed(_)),
             trims: Trims::new(workload, &seeds),
+            backlog: Backlog::new(workload),
+            flushes: !workload.starts_over && !workload.time_based,
             held: None,
             passed: false,
         }
@@ -108,38 +114,52 @@ impl General {
 
     pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
         block.len = 0;
+        if self.backlog.is_some() && block.numbers.is_none() {
+            block.numbers = Some(Box::new([UNNUMBERED; BLOCK_OPS]));
+        }
         while block.len < BLOCK_OPS {
-            let Some(op) = self.held.take().or_else(|| self.step()) else {
+            let Some((op, number)) = self.held.take().or_else(|| self.step()) else {
                 return if block.len > 0 { Refill::Ops } else { Refill::Done };
             };
             if std::mem::take(&mut self.passed) {
-                self.held = Some(op);
+                self.held = Some((op, number));
                 // With requests before it, the pass is told in the next call.
                 self.passed = block.len > 0;
                 return if block.len > 0 { Refill::Ops } else { Refill::Pass };
             }
             block.ops[block.len] = op;
+            if let Some(numbers) = &mut block.numbers {
+                numbers[block.len] = number;
+            }
             block.len += 1;
         }
         Refill::Ops
     }
 
-    /// The next request; `None` at the end.
-    fn step(&mut self) -> Option<Op> {
+    /// What is left of the backlog.
+    pub(crate) fn take_unverified(&mut self) -> Option<Vec<Unverified>> {
+        self.backlog.take().map(Backlog::into_unverified)
+    }
+
+    /// The next request, and the number of the write that it reads back; `None` at the end.
+    fn step(&mut self) -> Option<(Op, u64)> {
         loop {
-            if let Some(trim) = self.trims.as_mut().and_then(Trims::due) {
-                return Some(trim);
+            if let Some(read) = self.extra() {
+                return Some(read);
             }
             if self.extent.is_over() {
                 return None;
             }
             if let Some(sync) = self.syncs.due() {
-                return Some(sync);
+                return Some((sync, UNNUMBERED));
             }
             if !self.extent.pass_is_over()
                 && let Some(op) = self.attempt()
             {
-                return Some(op);
+                return Some((op, UNNUMBERED));
+            }
+            if let Some(read) = self.rest_of_pass() {
+                return Some(read);
             }
             if !self.extent.starts_over() {
                 return None;
@@ -151,6 +171,32 @@ impl General {
             }
             self.service.start_over(self.repeats);
         }
+    }
+
+    /// What comes besides the requests of the pattern: reads of what was written, and trims.
+    fn extra(&mut self) -> Option<(Op, u64)> {
+        if !self.extent.is_over()
+            && let Some((read, number)) = self.backlog.as_mut().and_then(Backlog::due)
+        {
+            self.extent.issue(1, 0);
+            if let Some(trims) = &mut self.trims {
+                trims.verified(&read);
+            }
+            return Some((read, number));
+        }
+        let trims = self.trims.as_mut()?;
+        let trim = trims.due()?;
+        if let Some(backlog) = &mut self.backlog {
+            backlog.trimmed(&trim, trims.read_as_zeroes());
+        }
+        Some((trim, UNNUMBERED))
+    }
+
+    /// The pass is over: what it wrote is read back before it is written over.
+    fn rest_of_pass(&mut self) -> Option<(Op, u64)> {
+        let backlog = self.backlog.as_mut().filter(|_| self.flushes)?;
+        backlog.flush();
+        self.extra()
     }
 
     /// A transfer; `None` when all files are done.
@@ -177,6 +223,9 @@ impl General {
         }
         if let Some(trims) = &mut self.trims {
             trims.issued(&op);
+        }
+        if let Some(backlog) = &mut self.backlog {
+            backlog.issued(&op);
         }
         op
     }

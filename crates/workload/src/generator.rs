@@ -2,12 +2,13 @@
 
 use job::{Distribution, Seed};
 
+use crate::backlog::Unverified;
 use crate::durability::Syncs;
 use crate::extent::Extent;
 use crate::general::{General, kind_of};
 use crate::mix::Mix;
 use crate::newest::{Newest, Overwriting};
-use crate::op::Block;
+use crate::op::{BLOCK_OPS, Block, Op, OpKind, UNNUMBERED};
 use crate::pacing::{Deadlines, Pacer};
 use crate::permutation::{Lookahead, Permutation};
 use crate::place::permutation_seed;
@@ -42,6 +43,8 @@ enum Source {
     Plain(Box<Plain>),
     General(Box<General>),
     Replay(Box<Replay>),
+    /// Reads of what a backlog has left, the next one last.
+    Unverified(Vec<Unverified>),
 }
 
 impl Generator {
@@ -60,7 +63,7 @@ impl Generator {
     /// offsets in `failed`. Of writes to one place within a loop only the newest is read.
     /// [`Block::numbers`] says which write each of them reads, or [`TRIMMED`](crate::TRIMMED).
     pub fn replay(workload: &Workload, writes: u64, failed: Vec<(u32, u64)>) -> Result<Generator, WorkloadError> {
-        let again = Generator { pacer: None, ..Generator::new(workload)? };
+        let again = again(workload)?;
         let newest = match Newest::of(workload) {
             Overwriting::Counted(newest) => Some(newest),
             Overwriting::Never | Overwriting::TooMuch => None,
@@ -69,6 +72,21 @@ impl Generator {
         let trimmed = marks.zip(workload.trims).map(|(marks, trims)| (marks, trims.read_as_zeroes));
         let replay = Replay::new(again, writes, newest, !workload.starts_over, failed, trimmed);
         Ok(Generator { source: Source::Replay(Box::new(replay)), pacer: None })
+    }
+
+    /// How many of the first `writes` writes of the workload came before its last fsync or fdatasync.
+    pub fn writes_before_sync(workload: &Workload, writes: u64) -> Result<u64, WorkloadError> {
+        Ok(Replay::new(again(workload)?, writes, None, true, Vec::new(), None).writes_before_sync())
+    }
+
+    /// Takes the reads that are left of a job with a backlog ([`Workload::backlog`]), without a pace and but for those at the
+    /// files and offsets in `failed`. `None`: there was none.
+    pub fn unverified(&mut self, failed: &[(u32, u64)]) -> Option<Generator> {
+        let Source::General(general) = &mut self.source else { return None };
+        let mut left = general.take_unverified()?;
+        left.retain(|(write, _)| !failed.contains(&(write.file, write.offset)));
+        left.reverse();
+        Some(Generator { source: Source::Unverified(left), pacer: None })
     }
 
     /// Whether [`replay`](Generator::replay) reads a place once per write, since telling the newest ones would take too
@@ -84,6 +102,7 @@ impl Generator {
             Source::Plain(plain) => plain.refill(block),
             Source::General(general) => general.refill(block),
             Source::Replay(replay) => replay.refill(block),
+            Source::Unverified(left) => refill_with_reads(left, block),
         };
         if let Some(pacer) = &mut self.pacer {
             pacer.stamp(block, 0);
@@ -99,6 +118,24 @@ impl Generator {
             pacer.stamp(block, next);
         }
     }
+}
+
+/// The requests of the workload without a pace, and without reads among the writes.
+fn again(workload: &Workload) -> Result<Generator, WorkloadError> {
+    let workload = Workload { backlog: None, ..workload.clone() };
+    Ok(Generator { pacer: None, ..Generator::new(&workload)? })
+}
+
+fn refill_with_reads(left: &mut Vec<Unverified>, block: &mut Block) -> Refill {
+    let numbers = block.numbers.get_or_insert_with(|| Box::new([UNNUMBERED; BLOCK_OPS]));
+    while block.len < BLOCK_OPS
+        && let Some((write, number)) = left.pop()
+    {
+        block.ops[block.len] = Op { kind: OpKind::Read, ..write };
+        numbers[block.len] = number;
+        block.len += 1;
+    }
+    if block.len > 0 { Refill::Ops } else { Refill::Done }
 }
 
 /// The plain case of this workload, if it is one.
@@ -151,6 +188,7 @@ fn plain_size(workload: &Workload) -> Option<u32> {
         || pattern.access.random && workload.directions().any(|direction| pattern.random_percent[direction] < 100)
         || Syncs::asked_for(&workload.durability)
         || workload.trims.is_some()
+        || workload.backlog.is_some()
         || matches!(workload.direction_mix(), DirectionMix::Mixed(_, second) if two_rates(second));
     (!rare).then_some(size)
 }

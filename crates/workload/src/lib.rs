@@ -9,6 +9,7 @@
 //! order is our own: a keyed permutation in place of fio's map of used blocks.
 #![forbid(unsafe_code)]
 
+mod backlog;
 mod block_map;
 mod content;
 mod durability;
@@ -26,6 +27,7 @@ mod place;
 mod plain;
 mod random;
 mod replay;
+mod saved;
 mod service;
 mod sizes;
 mod spread;
@@ -36,6 +38,7 @@ mod workload;
 pub use content::Content;
 pub use file_sizes::FileSizes;
 pub use generator::{Generator, Refill};
-pub use op::{BLOCK_OPS, Block, Op, OpKind, TRIMMED};
-pub use verify::{Expected, Mismatch, Seal};
+pub use op::{BLOCK_OPS, Block, Op, OpKind, TRIMMED, UNNUMBERED};
+pub use saved::{LastWrites, SavedState, StateError};
+pub use verify::{Expected, Mismatch, Seal, crc32c};
 pub use workload::{FileRange, Workload, WorkloadError};

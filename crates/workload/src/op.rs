@@ -50,6 +50,9 @@ pub const BLOCK_OPS: usize = 64;
 /// Stands in [`Block::numbers`] for a write whose block was trimmed afterwards.
 pub const TRIMMED: u64 = u64::MAX - 1;
 
+/// Stands in [`Block::numbers`] for a request that reads back nothing.
+pub const UNNUMBERED: u64 = u64::MAX;
+
 /// A block of requests, made ahead of their submission.
 #[derive(Clone, Debug)]
 pub struct Block {
@@ -59,7 +62,7 @@ pub struct Block {
     pub len: usize,
     /// Intended start of each request in ns since the start of the I/O phase, when the job is paced.
     pub intended_ns: Option<Box<[u64; BLOCK_OPS]>>,
-    /// Which write each request reads, counted from 0, when writes are verified.
+    /// Which write each request reads back, counted from 0, or [`UNNUMBERED`]; while writes are verified.
     pub numbers: Option<Box<[u64; BLOCK_OPS]>>,
 }
 

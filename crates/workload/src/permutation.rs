@@ -97,29 +97,36 @@ impl Permutation {
 /// Counters tried at a time.
 const STRIDE: usize = 64;
 
-/// A permutation drawn ahead. Blocks outside the range are squeezed out without a branch, since a branch that goes
+/// A permutation drawn ahead, in the same order: how many are taken at a time changes nothing. Blocks outside the range are squeezed out without a branch, since a branch that goes
 /// either way for half of the blocks would be mispredicted.
 #[derive(Clone, Debug)]
 pub(crate) struct Lookahead {
     permutation: Permutation,
     ready: Box<[u64; 2 * STRIDE]>,
+    /// Those of `ready` that are still to be taken.
+    next: usize,
     len: usize,
 }
 
 impl Lookahead {
     pub(crate) fn new(permutation: Permutation) -> Self {
-        Lookahead { permutation, ready: Box::new([0; 2 * STRIDE]), len: 0 }
+        Lookahead { permutation, ready: Box::new([0; 2 * STRIDE]), next: 0, len: 0 }
     }
 
-    /// The next `count` blocks (at most 64, and at most as many as the pass still has), last one first.
+    /// The next `count` blocks (at most 64, and at most as many as the pass still has).
     #[inline]
     pub(crate) fn take(&mut self, count: usize) -> &[u64] {
         debug_assert!(count <= STRIDE);
-        while self.len < count && self.permutation.counter <= self.permutation.order.mask {
-            self.draw_stride();
+        if self.len - self.next < count {
+            self.ready.copy_within(self.next..self.len, 0);
+            (self.next, self.len) = (0, self.len - self.next);
+            while self.len < count && self.permutation.counter <= self.permutation.order.mask {
+                self.draw_stride();
+            }
         }
-        self.len -= count;
-        &self.ready[self.len..self.len + count]
+        let from = self.next;
+        self.next += count;
+        &self.ready[from..from + count]
     }
 
     fn draw_stride(&mut self) {
@@ -137,13 +144,13 @@ impl Lookahead {
 
     /// See [`Permutation::next_pass`]. The last pass must be used up.
     pub(crate) fn next_pass(&mut self) {
-        self.len = 0;
+        (self.next, self.len) = (0, 0);
         self.permutation.next_pass();
     }
 
     /// See [`Permutation::first_pass`].
     pub(crate) fn first_pass(&mut self) {
-        self.len = 0;
+        (self.next, self.len) = (0, 0);
         self.permutation.first_pass();
     }
 }
@@ -178,10 +185,13 @@ mod tests {
             for _ in 0..2 {
                 let mut blocks = Vec::new();
                 while (blocks.len() as u64) < size {
-                    let count = (size - blocks.len() as u64).min(64) as usize;
+                    let count = (size - blocks.len() as u64).min(1 + blocks.len() as u64 % 64) as usize;
                     blocks.extend_from_slice(ahead.take(count));
                 }
                 assert_all_once(&blocks, size);
+                let mut one_by_one = Permutation::new(size, size);
+                (0..passes.len()).for_each(|_| one_by_one.next_pass());
+                assert_eq!(pass(&mut one_by_one), blocks);
                 passes.push(blocks);
                 ahead.next_pass();
             }

@@ -50,6 +50,8 @@ struct Walk {
     number: u64,
     /// Trims so far.
     trims: u64,
+    /// Number of the write that came first after the last sync.
+    synced: u64,
     /// Stop before the write of this number.
     end: u64,
 }
@@ -73,13 +75,19 @@ impl Replay {
         marks: Option<(Marks, bool)>,
     ) -> Replay {
         failed.sort_unstable();
-        let writes = Walk { generator, made: Block::new(), next: 0, number: 0, trims: 0, end };
+        let writes = Walk { generator, made: Block::new(), next: 0, number: 0, trims: 0, synced: 0, end };
         let trimmed = marks.map(|(marks, read_as_zeroes)| {
             let mut ahead = writes.clone();
             while !matches!(ahead.step(), Step::Done) {}
             Trimmed { marks, left: ahead.trims, read_as_zeroes }
         });
         Replay { writes, newest, pass_by_pass, counted: false, trimmed, failed }
+    }
+
+    /// How many of the writes came before the last sync.
+    pub(crate) fn writes_before_sync(mut self) -> u64 {
+        while !matches!(self.writes.step(), Step::Done) {}
+        self.writes.synced
     }
 
     pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
@@ -147,6 +155,9 @@ impl Walk {
                 return Step::Write(op, self.number - 1);
             }
             self.trims += u64::from(op.kind == OpKind::Trim);
+            if matches!(op.kind, OpKind::Sync | OpKind::DataSync) {
+                self.synced = self.number;
+            }
         }
     }
 }

@@ -68,6 +68,20 @@ impl Trims {
         Some(Op { kind: OpKind::Trim, ..op })
     }
 
+    pub(crate) fn read_as_zeroes(&self) -> bool {
+        self.asked.read_as_zeroes
+    }
+
+    /// A written block was read back: it is not trimmed any more.
+    pub(crate) fn verified(&mut self, read: &Op) {
+        self.trimmed = false;
+        self.unverified = self.unverified.saturating_sub(1);
+        // Those that were marked first are read first.
+        if self.marked.front().is_some_and(|marked| (marked.file, marked.offset) == (read.file, read.offset)) {
+            self.marked.pop_front();
+        }
+    }
+
     /// Another request than a trim of a marked block.
     pub(crate) fn issued(&mut self, op: &Op) {
         self.trimmed = false;

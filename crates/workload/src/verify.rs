@@ -1,37 +1,55 @@
 //! Written blocks that say what they are, and the check of blocks that were read.
 //!
 //! On disk they look as fio 3.33 leaves them, so that either can check what the other wrote (but for SHA-512, of which
-//! fio keeps only the data's end). One field is ours: where fio keeps the seed of a block's data, we keep which run
+//! fio keeps only the data's end); those of fio 3.42 are checked too. One field is ours: where fio keeps the seed of a block's data, we keep which run
 //! wrote it and as which write. A block that an earlier run left, or an earlier write of this one, is thus found even
 //! when the workload repeats itself to the byte.
 
 mod digest;
+mod fill;
 mod header;
+mod pattern;
 
 use std::fmt::Write as _;
 
+pub use digest::crc32c;
 use header::{Header, MAGIC};
-use job::{Verify, VerifyKind};
+use job::{Content, Verify, VerifyKind};
+use pattern::Repeated;
 
 use crate::op::Op;
 
 /// Low bits of the seed that number the writes; the run's mark stands above.
 const NUMBER_BITS: u32 = 40;
 
+/// An odd number that has nothing to do with the one that the data are drawn with.
+const OFFSET_FACTOR: u64 = 0xA24B_AED4_963E_E407;
+
 const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
 
 /// Writes and checks the blocks of one worker.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Seal {
     kind: VerifyKind,
+    crc32c: digest::Crc32c,
     /// `None`: the whole request.
     interval: Option<usize>,
     /// Where the header stands in its interval, bytes.
     header_offset: usize,
-    pattern: Vec<u8>,
+    data: Data,
     thread: u16,
     /// The run, in the upper bits of the seed.
     mark: u64,
+}
+
+/// What stands after the headers.
+#[derive(Clone, Debug, PartialEq)]
+enum Data {
+    /// What the content of the job says.
+    Content,
+    /// Random bytes that follow from the header.
+    Random,
+    Pattern(Repeated),
 }
 
 /// What is known of a block that was read.
@@ -71,25 +89,50 @@ enum Fault {
 impl Seal {
     /// `run_mark` tells runs apart: any number that other runs hardly have. `interval` is the bytes between headers
     /// when the job does not say; `None`: one header per request.
-    pub fn new(verify: &Verify, interval: Option<u32>, thread_number: u32, run_mark: u64) -> Seal {
+    pub fn new(verify: &Verify, content: &Content, interval: Option<u32>, thread_number: u32, run_mark: u64) -> Seal {
+        let random = !content.zero
+            && content.pattern.is_none()
+            && content.compress.is_none()
+            && content.dedupe_percent == 0
+            && verify.kind.has_header();
+        let data = match &verify.pattern {
+            Some(pattern) => Data::Pattern(Repeated::new(pattern.clone(), verify.pattern_interval)),
+            None if random => Data::Random,
+            None => Data::Content,
+        };
         Seal {
             kind: verify.kind,
+            crc32c,
             interval: verify.interval.or(interval).map(|bytes| bytes as usize),
             header_offset: verify.header_offset as usize,
-            pattern: verify.pattern.clone().unwrap_or_default(),
+            data,
             thread: thread_number as u16,
             mark: run_mark << NUMBER_BITS,
         }
     }
 
-    /// Whether a write must be prepared at all.
-    pub(crate) fn marks(&self) -> bool {
-        self.kind.has_header()
+    /// The same with another way to calculate [`crc32c`].
+    pub fn with_crc32c(self, crc32c: fn(&[u8]) -> u32) -> Seal {
+        Seal { crc32c, ..self }
+    }
+
+    /// Whether every byte of a write is made here, whatever was in its buffer.
+    pub(crate) fn fills(&self) -> bool {
+        match &self.data {
+            Data::Content => false,
+            Data::Random => true,
+            Data::Pattern(pattern) => !pattern.stays(),
+        }
     }
 
     /// Bytes of header and digest.
     fn header_length(&self) -> usize {
         VerifyKind::HEADER_LENGTH + self.kind.digest_length()
+    }
+
+    /// The same of what begins here, whichever fio wrote it.
+    fn header_length_of(&self, bytes: &[u8]) -> usize {
+        header::length_of(bytes) + self.kind.digest_length()
     }
 
     /// Bytes between two headers of a request: fio takes the whole request where they do not fit.
@@ -98,65 +141,97 @@ impl Seal {
     }
 
     /// Whether the header of this interval is moved away from its begin.
-    fn is_moved(&self, length: usize) -> bool {
-        let header = self.header_length();
+    fn is_moved(&self, length: usize, header: usize) -> bool {
         self.header_offset >= header && self.header_offset + header <= length
     }
 
     /// Puts headers over the content of a write, which is the worker's write of this number.
     pub fn seal(&self, buffer: &mut [u8], offset: u64, number: u64) {
-        if !self.marks() || buffer.is_empty() {
+        if buffer.is_empty() {
+            return;
+        }
+        if let (Data::Pattern(pattern), true) = (&self.data, self.fills()) {
+            pattern.fill(buffer, offset);
+        }
+        if !self.kind.has_header() {
             return;
         }
         let (interval, header_length) = (self.interval_of(buffer.len()), self.header_length());
         let intervals = buffer.chunks_exact_mut(interval).zip((offset..).step_by(interval));
-        for (chunk, offset) in intervals.filter(|(chunk, _)| chunk.len() >= header_length) {
+        for (chunk, offset) in intervals {
+            let seed = self.mark | number & NUMBERS;
+            if chunk.len() < header_length {
+                self.fill(chunk, seed, offset);
+                continue;
+            }
             let header = Header {
                 magic: MAGIC,
                 kind: type_number(self.kind),
                 length: chunk.len() as u32,
-                seed: self.mark | number & NUMBERS,
+                seed,
                 offset,
                 thread: self.thread,
                 number: number as u16,
                 crc: 0,
             };
-            let (head, data) = chunk.split_at_mut(header_length);
-            head[..header::LENGTH].copy_from_slice(&header.bytes());
-            digest::digest(self.kind, data, &mut head[header::LENGTH..]);
-            self.move_header(chunk);
+            self.fill(&mut chunk[header_length..], seed, offset);
+            self.put_header(chunk, &header);
         }
     }
 
+    /// The data of an interval at this offset, where they follow from the header.
+    fn fill(&self, data: &mut [u8], seed: u64, offset: u64) {
+        if matches!(self.data, Data::Random) {
+            fill::fill(data, seed.wrapping_add(offset.wrapping_mul(OFFSET_FACTOR)));
+        }
+    }
+
+    /// Header and digest over the begin of an interval.
+    fn put_header(&self, chunk: &mut [u8], header: &Header) {
+        let (head, data) = chunk.split_at_mut(self.header_length());
+        head[..header::LENGTH].copy_from_slice(&header.bytes(self.crc32c));
+        digest::digest(self.kind, self.crc32c, data, &mut head[header::LENGTH..]);
+        self.move_header(chunk, self.header_length());
+    }
+
     /// Swaps the header with the data at `verify_offset`; twice is as before.
-    fn move_header(&self, chunk: &mut [u8]) {
-        if self.is_moved(chunk.len()) {
+    fn move_header(&self, chunk: &mut [u8], header: usize) {
+        if self.is_moved(chunk.len(), header) {
             let (before, after) = chunk.split_at_mut(self.header_offset);
-            let header = self.header_length();
             before[..header].swap_with_slice(&mut after[..header]);
         }
     }
 
+    /// Where the header stands in an interval as it lies on disk.
+    fn header_of<'chunk>(&self, chunk: &'chunk [u8]) -> &'chunk [u8] {
+        if self.is_moved(chunk.len(), self.header_length()) { &chunk[self.header_offset..] } else { chunk }
+    }
+
     /// The marks of the runs that wrote these blocks, as far as they are ours.
     pub fn runs<'block>(&'block self, buffer: &'block [u8]) -> impl Iterator<Item = u64> + 'block {
-        let interval = if self.marks() { self.interval_of(buffer.len()).max(1) } else { usize::MAX };
+        let interval = if self.kind.has_header() { self.interval_of(buffer.len()).max(1) } else { usize::MAX };
         buffer.chunks_exact(interval).filter_map(|chunk| {
-            let at = if self.is_moved(chunk.len()) { self.header_offset } else { 0 };
-            let header = Header::read(chunk.get(at..)?.first_chunk()?);
+            let header = Header::read(self.header_of(chunk))?;
             header.is_ours().then_some(header.seed >> NUMBER_BITS)
         })
     }
 
     /// Checks what was read. The buffer may come back changed.
-    pub fn check(&self, buffer: &mut [u8], offset: u64, expected: Expected) -> Result<(), Mismatch> {
+    pub fn check(&mut self, buffer: &mut [u8], offset: u64, expected: Expected) -> Result<(), Mismatch> {
         match self.kind {
             _ if expected == Expected::Zeroes => self.check_zeroes(buffer, offset),
             VerifyKind::Null => Ok(()),
-            VerifyKind::Pattern => self.check_pattern(buffer, offset),
-            _ => {
-                let interval = self.interval_of(buffer.len());
-                let mut intervals = buffer.chunks_exact_mut(interval.max(1)).zip((offset..).step_by(interval.max(1)));
-                intervals.try_for_each(|(chunk, offset)| self.check_interval(chunk, offset, expected))
+            VerifyKind::Pattern => self.check_pattern(buffer, offset, buffer.len(), 0),
+            kind => {
+                let interval = self.interval_of(buffer.len()).max(1);
+                let mut intervals = buffer.chunks_exact_mut(interval).zip((offset..).step_by(interval));
+                intervals.try_for_each(|(chunk, offset)| self.check_interval(chunk, offset, expected))?;
+                match kind {
+                    VerifyKind::PatternHeader => {
+                        self.check_pattern(buffer, offset, interval, self.header_length_of(buffer))
+                    }
+                    _ => Ok(()),
+                }
             }
         }
     }
@@ -167,21 +242,61 @@ impl Seal {
         })
     }
 
-    fn check_pattern(&self, buffer: &[u8], offset: u64) -> Result<(), Mismatch> {
-        let mut pairs = buffer.iter().zip(self.pattern.iter().cycle()).enumerate();
-        let different = pairs.find(|(_, (found, wanted))| found != wanted);
-        different.map_or(Ok(()), |(at, (found, wanted))| {
-            let fault = Fault::Pattern { at, found: *found, wanted: *wanted };
-            Err(Mismatch { offset, length: buffer.len() as u32, kind: self.kind, fault })
-        })
+    /// Compares a request with the pattern, but for the first bytes of each interval.
+    fn check_pattern(&mut self, buffer: &[u8], offset: u64, interval: usize, header: usize) -> Result<(), Mismatch> {
+        let Data::Pattern(pattern) = &mut self.data else { return Ok(()) };
+        let Some((at, wanted)) = pattern.difference(buffer, offset, |at| at % interval >= header) else {
+            return Ok(());
+        };
+        let within = at % interval;
+        let fault = Fault::Pattern { at: within, found: buffer[at], wanted };
+        Err(Mismatch { offset: offset + (at - within) as u64, length: interval as u32, kind: self.kind, fault })
+    }
+
+    /// What an interval should have held that did not pass [`check`](Seal::check) and came back from it: made again
+    /// from its header, or from the pattern. `None`: its data do not follow from what is known. `request` is the read.
+    pub fn expected(&self, received: &[u8], mismatch: &Mismatch, request: &Op) -> Option<Vec<u8>> {
+        if matches!(mismatch.fault, Fault::NotZero { .. }) {
+            return Some(vec![0; received.len()]);
+        }
+        let mut block = vec![0; request.length as usize];
+        let from = (mismatch.offset - request.offset) as usize;
+        if let Data::Pattern(pattern) = &self.data {
+            pattern.fill(&mut block, request.offset);
+        }
+        let mut chunk = block.get(from..from + received.len())?.to_vec();
+        if !self.kind.has_header() {
+            return matches!(self.data, Data::Pattern(_)).then_some(chunk);
+        }
+        let header = Header::read(received).filter(|_| self.header_length_of(received) == self.header_length())?;
+        match &self.data {
+            Data::Random if header.is_ours() => {
+                self.fill(chunk.get_mut(self.header_length()..)?, header.seed, mismatch.offset);
+            }
+            Data::Pattern(_) => {}
+            Data::Random | Data::Content => return None,
+        }
+        let kind = type_number(self.kind);
+        self.put_header(&mut chunk, &Header { magic: MAGIC, kind, length: mismatch.length, ..header });
+        Some(chunk)
+    }
+
+    /// An interval that came back from [`check`](Seal::check), as it lies on disk.
+    pub fn as_read(&self, received: &[u8], mismatch: &Mismatch) -> Vec<u8> {
+        let mut chunk = received.to_vec();
+        if self.kind.has_header() && !matches!(mismatch.fault, Fault::NotZero { .. }) {
+            self.move_header(&mut chunk, self.header_length_of(received));
+        }
+        chunk
     }
 
     fn check_interval(&self, chunk: &mut [u8], offset: u64, expected: Expected) -> Result<(), Mismatch> {
-        let header_length = self.header_length();
-        if chunk.len() < header_length {
+        let header_length = self.header_length_of(self.header_of(chunk));
+        if chunk.len() < self.header_length() {
             return Ok(());
         }
-        self.move_header(chunk);
+        let header_length = header_length.min(chunk.len());
+        self.move_header(chunk, header_length);
         let length = chunk.len() as u32;
         let (head, data) = chunk.split_at(header_length);
         let fault = self.header_fault(head, length, offset, expected).or_else(|| self.data_fault(head, data));
@@ -190,9 +305,8 @@ impl Seal {
 
     /// What is wrong with the header, looked for in fio's order.
     fn header_fault(&self, head: &[u8], length: u32, offset: u64, expected: Expected) -> Option<Fault> {
-        let bytes = head.first_chunk::<{ header::LENGTH }>()?;
-        let header = Header::read(bytes);
-        let calculated = Header::crc_of(bytes);
+        let header = Header::read(head)?;
+        let calculated = Header::crc_of(head, self.crc32c);
         if header.magic != MAGIC {
             return Some(Fault::Magic { found: header.magic });
         }
@@ -214,11 +328,11 @@ impl Seal {
     }
 
     fn data_fault(&self, head: &[u8], data: &[u8]) -> Option<Fault> {
-        let (header, on_disk) = head.split_first_chunk::<{ header::LENGTH }>()?;
-        let kind_on_disk = Header::read(header).kind;
+        let on_disk = head.get(header::length_of(head)..)?;
+        let kind_on_disk = Header::read(head)?.kind;
         let mut calculated = [0; digest::LONGEST];
         let calculated = &mut calculated[..on_disk.len()];
-        digest::digest(self.kind, data, calculated);
+        digest::digest(self.kind, self.crc32c, data, calculated);
         let same = calculated == on_disk && kind_on_disk == type_number(self.kind);
         (!same).then(|| Fault::Digest { on_disk: on_disk.to_vec(), calculated: calculated.to_vec(), kind_on_disk })
     }
@@ -249,6 +363,12 @@ fn type_number(kind: VerifyKind) -> u16 {
 }
 
 impl Mismatch {
+    /// The header is wrong: what follows it was not looked at.
+    pub fn is_of_header(&self) -> bool {
+        use Fault::{HeaderCrc, Length, Magic, Offset, Seed};
+        matches!(self.fault, Magic { .. } | Length { .. } | Seed { .. } | Offset { .. } | HeaderCrc { .. })
+    }
+
     /// fio's sentences about it. `file` is its path, `request` the read, `flags` what fio prints of it.
     pub fn sentences(&self, file: &str, request: &Op, flags: u32) -> String {
         let Mismatch { offset, length, kind, fault } = self;

@@ -1,6 +1,8 @@
 //! What one worker is to do: plain data, made by the planner.
 
-use job::{Direction, Distribution, Durability, FileService, Pacing, Pattern, RandomGenerator, TrimBacklog};
+use job::{
+    Direction, Distribution, Durability, FileService, Pacing, Pattern, RandomGenerator, TrimBacklog, VerifyBacklog,
+};
 
 use crate::newest::writes_over;
 use crate::permutation::BLOCKS_MAX;
@@ -49,6 +51,8 @@ pub struct Workload {
     pub pass_bytes: Option<u64>,
     /// Blocks are verified: writes draw their sizes as reads do, so that a job that reads later meets the same blocks.
     pub verified: bool,
+    /// Reads among the writes that are verified.
+    pub backlog: Option<VerifyBacklog>,
     /// Trims among the writes that are verified.
     pub trims: Option<TrimBacklog>,
     /// Repetitions, 1 and up.
@@ -117,6 +121,11 @@ impl Workload {
     /// Whether a block may be written more than once before all is read back.
     pub fn writes_again(&self) -> bool {
         self.loops > 1 || self.time_based || writes_over(self)
+    }
+
+    /// Whether a block may be written more than once within a loop.
+    pub(crate) fn overwrites(&self) -> bool {
+        writes_over(self)
     }
 
     /// The directions that can occur.

@@ -9,6 +9,7 @@ mod sequence;
 use std::process::Command;
 
 use sequence::{sequence, word, workload};
+use workload::{Block, Generator, OpKind, Refill, Workload};
 
 /// So many requests of each case are compared.
 const MOST: usize = 200;
@@ -176,4 +177,66 @@ fn installed() {
         failures.extend(compare(&line, &fio(&line)));
     }
     assert!(failures.is_empty(), "{} of {compared} cases:\n{}", failures.len(), failures.concat());
+}
+
+/// The requests of a job, as the samples of fio write them: blocks of 4 KiB, what is read back included.
+fn blocks(workload: &Workload) -> String {
+    let mut generator = Generator::new(workload).unwrap();
+    let mut words = Vec::new();
+    let mut collect = |generator: &mut Generator| {
+        let mut block = Block::new();
+        while generator.refill(&mut block) != Refill::Done {
+            for op in &block.ops[..block.len] {
+                let letter = match op.kind {
+                    OpKind::Read => 'r',
+                    OpKind::Write => 'w',
+                    OpKind::Trim => 't',
+                    _ => 's',
+                };
+                words.push(format!("{letter}{}", op.offset / 4096));
+            }
+        }
+    };
+    collect(&mut generator);
+    collect(&mut generator.unverified(&[]).expect("it has a backlog"));
+    words.join(" ")
+}
+
+/// What fio 3.42 did, but for the order of the random ones, which is its own.
+#[test]
+fn a_backlog_is_read_back_among_the_writes() {
+    let cases = [
+        ("--rw=write --size=40k --verify_backlog=4", "w0 w1 w2 w3 r0 r1 r2 r3 w4 w5 w6 w7 r4 r5 r6 r7 w8 w9 r8 r9"),
+        (
+            "--rw=write --size=40k --verify_backlog=4 --verify_backlog_batch=2",
+            "w0 w1 w2 w3 r0 r1 w4 w5 r2 r3 w6 w7 r4 r5 w8 w9 r6 r7 r8 r9",
+        ),
+        (
+            "--rw=write --size=40k --verify_backlog=4 --verify_backlog_batch=6",
+            "w0 w1 w2 w3 r0 r1 r2 r3 w4 r4 w5 r5 w6 w7 w8 w9 r6 r7 r8 r9",
+        ),
+        (
+            "--rw=randwrite --size=40k --verify_backlog=4 --norandommap",
+            "w9 w8 w6 w5 r5 r6 r8 r9 w6 w9 w0 w2 r0 r2 r6 r9 w3 w8 r3 r8",
+        ),
+        (
+            "--rw=randrw --size=40k --verify_backlog=2 --random_generator=tausworthe",
+            "r9 r8 r6 w5 r7 r0 w1 r5 r1 w2 w3 r2 r3 r4",
+        ),
+        (
+            "--rw=write --size=20k --loops=2 --verify_backlog=4",
+            "w0 w1 w2 w3 r0 r1 r2 r3 w4 r4 w0 w1 w2 w3 r0 r1 r2 r3 w4 r4",
+        ),
+        (
+            "--rw=randwrite --size=32k --verify_backlog=2 --number_ios=6 --random_generator=tausworthe",
+            "w7 w6 r7 r6 w5 w4 r5 r4",
+        ),
+        (
+            "--rw=write --size=40k --trim_percentage=50 --trim_backlog=2 --verify_backlog=4",
+            "w0 w1 t0 t1 w2 w3 r0 r1 r2 r3 w4 w5 t4 w6 w7 r4 r5 r6 r7 w8 w9 r8 r9",
+        ),
+    ];
+    for (words, fio) in cases {
+        assert_eq!(blocks(&workload(&format!("--verify=crc32c {words}"))), fio, "{words}");
+    }
 }

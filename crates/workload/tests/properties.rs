@@ -26,6 +26,7 @@ fn workload(start: u64, length: u64) -> Workload {
         loops: 1,
         time_based: false,
         number_ios: 0,
+        backlog: None,
         trims: None,
         durability: Durability::default(),
         pacing: Pacing::default(),

@@ -191,13 +191,14 @@ impl Drawn {
     /// The offsets that are drawn decide how many requests come.
     pub(crate) fn depends_on_offsets(&self) -> bool {
         self.has_drawn_sizes()
+            || self.value("ba").is_some()
             || self.value("rw").is_some_and(|rw| rw.contains(':'))
             || self.value("percentage_random").is_some()
     }
 
     /// Blocks are checked.
     pub(crate) fn is_verified(&self) -> bool {
-        self.value("verify").is_some_and(|kind| kind != "0")
+        self.value("verify").map_or(self.value("verify_pattern").is_some(), |kind| kind != "0")
     }
 
     /// Writes hold a pattern.
@@ -210,10 +211,15 @@ impl Drawn {
 
     /// A whole file was written in order, with a checksum in each block.
     pub(crate) fn is_sealed(&self) -> bool {
-        let kind = self.value("verify").unwrap_or("0");
+        let of_pattern = if self.value("verify_pattern").is_some() { "pattern_hdr" } else { "0" };
+        let kind = self.value("verify").unwrap_or(of_pattern);
         let plain =
             ["offset", "io_size", "number_ios", "numjobs", "nrfiles", "filesize", "verify_only", "bsrange", "bssplit"];
+        // Reads of another size expect the offset of their own begin.
+        let of_offsets = self.value("verify_pattern").is_some_and(|pattern| pattern.contains("%o"));
+        let of_one_size = self.value("bs").is_none_or(|bs| !bs.contains(','));
         !["0", "pattern", "null", "sha512"].contains(&kind)
+            && (of_one_size || !of_offsets)
             && self.value("rw") == Some("write")
             && self.value("filename").is_some()
             && !self.is_on("unlink")

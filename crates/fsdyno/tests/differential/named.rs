@@ -105,6 +105,16 @@ pub(crate) const NAMED: &[Named] = &[
     ),
     named(
         Spared::Findings,
+        |drawn| has_map(drawn) && sizes_differ(drawn) && drawn.is_verified(),
+        "by that map blocks of the two sizes overlap, and 3.33 takes those that were written over for damaged",
+    ),
+    named(
+        Spared::All,
+        |drawn| has_map(drawn) && sizes_differ(drawn) && drawn.is_on("direct") && drawn.value("size") == Some("50000"),
+        "the order decides whether a block comes that the end of the file cuts off, which direct I/O refuses",
+    ),
+    named(
+        Spared::Findings,
         |drawn| (is_random(drawn) || is_mix(drawn)) && has_modifier(drawn) && drawn.is_verified(),
         "3.33 takes blocks that were written over for damaged",
     ),
@@ -136,6 +146,7 @@ pub(crate) const NAMED: &[Named] = &[
         |drawn| !is_random(drawn) && is_mix(drawn) && drawn.keeps_requests_in_flight() && drawn.starts_over(),
         "what is left of a size that is no multiple of the block goes to either direction in the next pass",
     ),
+    named(Spared::All, |drawn| drawn.value("verify") == Some("pattern_hdr"), "3.42 added the word"),
     named(Spared::All, |drawn| drawn.value("fadvise_hint") == Some("noreuse"), "3.42 added the word"),
     named(
         Spared::Counts,

@@ -45,7 +45,47 @@ cases! {
     damage_is_fatal: job("--verify=crc32c --continue_on_error=verify --verify_fatal=1").shell(DAMAGED).counts();
     damage_in_a_pattern: job("--verify=pattern --verify_pattern=0xab").shell(DAMAGED).counts().says("fio: got pattern '58', wanted 'ab'. Bad bits 6").says("fio: bad pattern block offset 808");
     an_interval_that_is_too_small: job("--rw=write --verify=crc32c --verify_interval=40");
+    among_the_writes: job("--rw=write --verify=crc32c --verify_backlog=4").counts().depths().report();
+    among_the_writes_some: job("--rw=randwrite --verify=md5 --verify_backlog=4 --verify_backlog_batch=2").counts();
+    among_the_writes_more_than_there_are: job("--rw=write --verify=crc32c --verify_backlog=4 --verify_backlog_batch=6").counts();
+    among_the_writes_of_a_mix: job("--rw=rw --verify=crc32c --size=256k --verify_backlog=3").counts().report();
+    among_the_writes_with_a_queue: job("--rw=randwrite --verify=crc32c --ioengine=libaio --iodepth=8 --size=256k --verify_backlog=16").counts();
+    among_the_writes_of_loops: job("--rw=write --verify=crc32c --size=20k --loops=2 --verify_backlog=4").counts();
+    among_the_writes_that_are_limited: job("--rw=randwrite --verify=crc32c --verify_backlog=2 --number_ios=6").counts();
+    among_the_writes_not_at_all: job("--rw=write --verify=crc32c --verify_backlog=4 --do_verify=0").counts();
+    among_the_writes_with_syncs: job("--rw=write --verify=crc32c --verify_backlog=4 --fsync=3").counts();
+    a_pattern_alone: job("--rw=write --verify_pattern=0xdeadbeef").counts();
+    a_pattern_with_the_offset: job("--rw=write --verify=pattern '--verify_pattern=\"ab\"%o0xff'").counts().left(Depth::Contents);
+    a_pattern_with_the_offset_too_often: job("--rw=write --verify=pattern --verify_pattern=%o%o%o%o%o%o%o%o%o").says("fio: failed parsing verify_pattern=%o%o%o%o%o%o%o%o%o");
+    a_pattern_from_a_file: of_a_file("--rw=write --verify=pattern", "--verify_pattern='words'%o7").counts().left(Depth::Contents);
+    content_from_a_file: of_a_file("--rw=write", "--buffer_pattern='words'17").counts().left(Depth::Contents);
+    a_pattern_from_no_file: of_a_file("--rw=write", "--buffer_pattern='none'").says("fio: failed parsing buffer_pattern='none'");
+    damage_is_dumped: job("--verify=crc32c --continue_on_error=verify --verify_dump=1").shell(DAMAGED).counts().left(Depth::Names).says("       received data dumped as data.8192.received").says("       expected data dumped as data.16384.expected");
+    damage_is_dumped_elsewhere: job("--verify=md5 --verify_dump=1 --aux-path=dumps").shell(DAMAGED_WITH_A_PLACE).left(Depth::Names);
+    damage_is_dumped_nowhere: job("--verify=crc32c --verify_dump=1 --aux-path=none").shell(DAMAGED).left(Depth::Names).says("open verify buf file: No such file or directory");
+    headers_are_dumped: job("--rw=read --verify=crc32c --verify_dump=1").file("data", WITHOUT_HEADERS).left(Depth::Contents).says("       hdr_fail data dumped as data.0.hdr_fail");
+    a_state_is_left: state("--rw=write").counts().left(Depth::Sizes);
+    a_state_of_a_queue_is_left: state("--rw=randwrite --ioengine=libaio --iodepth=4 --do_verify=0 --name=b").left(Depth::Sizes);
+    a_state_is_left_elsewhere: state("--rw=write --aux-path=states").shell("mkdir states && exec \"$@\"").left(Depth::Sizes);
+    a_state_without_a_file: line("--name=a --ioengine=null --size=64k --rw=write --verify=crc32c").left(Depth::Sizes);
+    a_state_has_no_place: state("--rw=write --aux-path=none").counts().says("fio: state file: none/local-a-0-verify.state (for_write=1)");
 }
+
+/// Saves its state, as is the default.
+fn state(words: &str) -> Case {
+    line("--name=a --filename=data --size=64k --verify=crc32c").words(words)
+}
+
+/// A pattern that names a file, which single quotes stand around.
+fn of_a_file(words: &str, pattern: &str) -> Case {
+    let mut case = job(words).file("words", "seven words of a file\n");
+    case.words.push(pattern.to_owned());
+    case
+}
+
+/// The same as [`DAMAGED`], with a directory for dumps.
+const DAMAGED_WITH_A_PLACE: &str = "mkdir dumps; \"$@\" --rw=write --do_verify=0 --output=written >/dev/null || exit 99
+printf X | dd of=data bs=1 seek=9000 conv=notrunc status=none; exec \"$@\" --rw=read";
 
 /// Writes with one tool and has the other check it, then damages it and has it checked again.
 #[track_caller]
@@ -83,9 +123,94 @@ fn checksums_are_exchanged() {
 fn patterns_and_places_are_exchanged() {
     each_reads_the_other("--verify=pattern --verify_pattern=0xdeadbeef");
     each_reads_the_other("--verify=crc32c --verify_pattern=\"abc\"");
+    each_reads_the_other("--verify=pattern --verify_pattern=%o0xab");
+    each_reads_the_other("--verify_pattern=0xdeadbeef");
+    each_reads_the_other("--verify=crc32c --verify_pattern=\"abc\"%o");
     each_reads_the_other("--verify=crc32c --verify_offset=100");
     // Without verify_fatal fio says what it found and ends well all the same.
     each_reads_the_other("--verify=crc32c --bs=8k --verify_interval=1k --verify_fatal=1");
+}
+
+/// Has one tool write until a script stops it, and the other verify what the state says that it wrote.
+#[track_caller]
+fn each_loads_the_state_of_the_other(words: &str, script: &'static str, status: impl Fn(i32) -> bool) {
+    let Some(fio) = FIO.as_ref() else {
+        testkit::skip("fio is not installed");
+        return;
+    };
+    let pairs: [(&Tool, &Tool); 3] = [(fio, &OURS), (&OURS, fio), (&OURS, &OURS)];
+    for (writer, reader) in pairs {
+        let written = tools::run(writer, &state(words).words("--rw=write --do_verify=0").shell(script), &[]);
+        assert!(written.status.is_some_and(&status), "{}: {}", writer.name, written.stderr);
+        let file = |name: &str| std::fs::read(written.directory.path().join(name)).expect("it was written");
+        let read = |words: &str| {
+            let both = ["--verify_state_load=1", "--verify_state_save=0", words].join(" ");
+            let case = line("--name=a --filename=data --size=64k --verify=crc32c").words(&both);
+            let kept = case.file("data", file("data")).file("local-a-0-verify.state", file("local-a-0-verify.state"));
+            tools::run(reader, &kept.words("--size=16m"), &[])
+        };
+        let issued = |text: &str, column: usize| {
+            let line = text.lines().find_map(|line| line.trim().strip_prefix("issued rwts: total="));
+            line.and_then(|line| line.split(',').nth(column)).map(str::to_owned)
+        };
+        let writes = issued(&written.stdout, 1);
+        assert!(writes.is_some(), "{}", written.stdout);
+        for access in ["--rw=read", "--rw=write --verify_only"] {
+            let ran = read(access);
+            assert_eq!(ran.status, Some(0), "{words} {access}: {} of {}: {}", reader.name, writer.name, ran.stderr);
+            assert_eq!(issued(&ran.stdout, 0), writes, "{words} {access}: {} of {}", reader.name, writer.name);
+        }
+    }
+}
+
+/// The job does not begin: nothing of it is in fio's document, ours has the error.
+#[test]
+fn a_state_that_cannot_be_loaded_ends_the_job() {
+    let load = || state("--rw=read --verify_state_load=1").file("data", WITHOUT_HEADERS);
+    let cases = [
+        (
+            load(),
+            "fio: open state file: No such file or directory\nfio: state file: local-a-0-verify.state (for_write=0)",
+        ),
+        (load().file("local-a-0-verify.state", [2; 200]), "fio: unsupported (33686018) version in verify state header"),
+        (
+            load().file("local-a-0-verify.state", [&[3, 0, 0, 0, 0, 0, 0, 0][..], &[0; 30]].concat()),
+            "fio: verify state is corrupt",
+        ),
+    ];
+    for (case, message) in cases {
+        for tool in FIO.as_ref().into_iter().chain([&*OURS]) {
+            let ran = tools::run(tool, &case, &[]);
+            assert!(ran.status == Some(1) && ran.stderr.contains(message), "{}: {}", tool.name, ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn states_are_exchanged() {
+    let to_its_end = "exec \"$@\"";
+    for words in ["", "--ioengine=libaio --iodepth=4", "--ioengine=libaio --iodepth=16"] {
+        each_loads_the_state_of_the_other(&format!("--size=16m --number_ios=11 {words}"), to_its_end, |code| code == 0);
+    }
+}
+
+#[test]
+fn states_of_interrupted_jobs_are_exchanged() {
+    let interrupted = "exec timeout --signal=INT 1 \"$@\"";
+    let words = "--size=16m --rate_iops=300 --ioengine=libaio --iodepth=4";
+    each_loads_the_state_of_the_other(words, interrupted, |_| true);
+}
+
+/// What fio 3.42 reads.
+#[test]
+fn only_what_was_synced_is_read_back() {
+    for (words, counts) in
+        [("--fsync=4", "total=8,11,0,2"), ("--fdatasync=4", "total=8,11,0,2"), ("", "total=0,11,0,0")]
+    {
+        let words = format!("--rw=write --verify=crc32c --number_ios=11 --verify_policy=fsynced {words}");
+        let ran = tools::run(&OURS, &job(&words), &[]);
+        assert!(ran.status == Some(0) && ran.stdout.contains(counts), "{words}: {}{}", ran.stdout, ran.stderr);
+    }
 }
 
 #[test]

@@ -22,10 +22,9 @@ pub(super) const ROWS: &[JobRow] = &[
     option("scramble_buffers", boolean(|d, on| d.job.content.scramble = on))
         .default("1").help("Change random bytes a little for each write, so that blocks differ"),
     option("buffer_pattern", text(|d, text| {
-        d.job.content.pattern = Some(value::buffer_pattern(text)?);
+        d.written.buffer_pattern = Some(value::buffer_pattern(text)?);
         Ok(())
-    })).help("Write these bytes over and over: \"text\", 0xhex, a number, or several in a row")
-        .status(Partial("patterns from a 'file' are not built")),
+    })).help("Write these bytes over and over: \"text\", 'file', 0xhex, a number, or several in a row"),
     option("buffer_compress_percentage", integer(0, 100, |d, n| d.written.compress_percent = Some(count(n))))
         .default("0").help("Percent of each buffer that compresses").status(NotYet(COMPRESS)),
     option("buffer_compress_chunk", integer(0, COUNT_MAX, |d, n| d.written.compress_chunk = count(n)))

@@ -112,8 +112,8 @@ pub const ROWS: &[ProgramRow] = &[
         .tier(3).help("Print what the program does").status(WithoutEffect("there is no such output yet")),
     program("alloc-size", text(ignore_text))
         .tier(4).help("Size of fio's memory pool").status(WithoutEffect("there is no such pool")),
-    program("aux-path", text(ignore_text))
-        .tier(4).help("Directory for saved states").status(NotYet("no states are saved")),
+    program("aux-path", text(|s, path| { s.aux_path = Some(path.into()); Ok(()) }))
+        .tier(4).help("Directory for what verification saves: states and dumped blocks").offer(Files),
     program("idle-prof", text(set_idle_profile))
         .tier(4).help("Measure how idle the CPUs are: system, percpu, or calibrate (and stop)")
         .offer(Words(&["system", "percpu", "calibrate"])),

@@ -7,9 +7,7 @@ use crate::option::{Choice, Status, Status::*};
 use crate::typed::VerifyKind;
 use crate::value::{self, Refusal, Word};
 
-const AT_THE_END: Status = NotYet("all is checked after the last write");
 const OWN_THREAD: Status = WithoutEffect("the job's own thread checks");
-const STATE: Status = NotYet("nothing is saved of a job that is cut short; it is not checked");
 
 const KINDS: &[Choice] = &[
     Choice::new("0", "No check"),
@@ -31,7 +29,7 @@ const KINDS: &[Choice] = &[
     Choice::new("xxhash", "xxHash"),
     Choice::new("meta", "Only the header"),
     Choice::new("pattern", "The whole block is verify_pattern"),
-    Choice::new("pattern_hdr", "verify_pattern after a header").status(NotYet("use crc32c with verify_pattern")),
+    Choice::new("pattern_hdr", "verify_pattern after a header"),
     Choice::new("null", "Pretend to check"),
 ];
 
@@ -50,37 +48,38 @@ pub(super) const ROWS: &[JobRow] = &[
     option("verify_offset", integer(0, COUNT_MAX, |d, n| d.written.verify.header_offset = count(n)))
         .tier(3).help("Position of the header in its interval"),
     option("verify_pattern", text(|d, text| {
-        d.written.verify.pattern = Some(value::buffer_pattern(text)?);
+        d.written.verify.pattern = Some(value::verify_pattern(text)?);
         Ok(())
-    })).help("The bytes to write and expect")
-        .status(Partial("patterns from a 'file' and %o are not built")),
-    option("verify_pattern_interval", boolean(ignore))
-        .tier(3).default("0").help("Begin verify_pattern anew in each interval").status(NotYet("it begins anew in each block")),
+    })).help("The bytes to write and expect: \"text\", 'file', 0xhex, a number, %o (the offset), or several in a row"),
+    option("verify_pattern_interval", size(0, |d, n| {
+        d.written.verify.pattern_interval = u32::try_from(n).unwrap_or(u32::MAX);
+    })).tier(3).default("0").help("Begin verify_pattern, and its %o, anew after so many bytes of a block"),
     option("verify_fatal", boolean(|d, on| d.written.verify.fatal = on))
         .default("0").help("The first mismatch ends the job, whatever continue_on_error says"),
     option("verify_dump", boolean(|d, on| d.written.verify.dump = on))
-        .tier(3).default("0").help("Save the expected and the received block")
-        .status(NotYet("the message says where to look")),
+        .tier(3).default("0").help("Save the expected and the received block in files, in --aux-path"),
     option("verify_async", integer(0, COUNT_MAX, ignore))
         .default("0").help("Threads that check").status(OWN_THREAD),
     option("verify_async_cpus", text(ignore_text))
         .tier(3).help("Processors of those threads").status(OWN_THREAD),
-    option("verify_backlog", size(0, |d, n| d.written.verify.backlog = n))
-        .default("0").help("Check after every N writes").status(AT_THE_END),
-    option("verify_backlog_batch", integer(0, COUNT_MAX, |d, n| d.written.verify.backlog_batch = u64::from(count(n))))
-        .tier(3).default("0").help("How many to check then").status(AT_THE_END),
+    option("verify_backlog", size(0, |d, n| d.written.verify.backlog.writes = n))
+        .default("0").help("Check after every N writes; 0: after all"),
+    option("verify_backlog_batch", size(0, |d, n| d.written.verify.backlog.batch = n))
+        .tier(3).default("0").help("How many to check then; 0: as many as verify_backlog"),
     option("verify_only", flag(|d, on| d.written.verify.only = on))
         .tier(3).help("Check what an earlier run wrote"),
     option("verify_state_save", boolean(|d, on| d.written.verify.state_save = on))
-        .default("1").help("Save how far the writes came when the job is cut short").status(STATE),
-    option("verify_state_load", boolean(ignore))
-        .tier(3).default("0").help("Check only as far as a saved state says").status(STATE),
+        .default("1").help("Save how far the writes came, as fio 3.33 does: local-JOB-NUMBER-verify.state in --aux-path"),
+    option("verify_state_load", boolean(|d, on| d.written.verify.state_load = on))
+        .tier(3).default("0").help("Check only as far as the state says that the writing job saved"),
     option("verify_write_sequence", boolean(|d, on| d.written.verify.fresh &= on))
         .tier(3).default("1").help("After writing, check that headers are of the last write"),
     option("verify_header_seed", boolean(|d, on| d.written.verify.fresh &= on))
         .tier(3).default("1").help("After writing, check that headers are of this run"),
-    option("verify_policy", text(ignore_text))
-        .tier(3).help("Which overwritten blocks are checked").status(NotYet("every write is read back once")),
+    option("verify_policy", text(|d, text| {
+        d.written.verify.only_synced = only_synced(text)?;
+        Ok(())
+    })).tier(3).default("completed").help("What is checked: completed writes, or fsynced: those before the last fsync"),
     option("experimental_verify", boolean(ignore))
         .tier(3).default("0").help("Check by replaying the sequence").status(WithoutEffect("that is always so")),
     option("verifysort", boolean(ignore))
@@ -98,7 +97,7 @@ pub(super) const ROWS: &[JobRow] = &[
 ];
 
 fn set_kind(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
-    draft.written.verify_kind = match word.choice.word {
+    draft.written.verify_kind = Some(match word.choice.word {
         "md5" => Some(VerifyKind::Md5),
         "crc64" => Some(VerifyKind::Crc64),
         "crc32" => Some(VerifyKind::Crc32),
@@ -119,6 +118,19 @@ fn set_kind(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
         "null" => Some(VerifyKind::Null),
         "0" | "none" => None,
         other => return Err(Refusal::new(format!("{other} is not supported yet"))),
-    };
+    });
     Ok(())
+}
+
+/// Both words may stand together; the stricter one holds.
+fn only_synced(text: &str) -> Result<bool, Refusal> {
+    let mut only_synced = false;
+    for word in text.split(',').map(str::trim) {
+        match word {
+            "completed" => {}
+            "fsynced" => only_synced = true,
+            _ => return Err(Refusal::new(format!("{word} is none of completed, fsynced"))),
+        }
+    }
+    Ok(only_synced)
 }

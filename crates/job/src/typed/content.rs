@@ -1,5 +1,7 @@
 //! What is written, and how it is checked.
 
+use std::path::PathBuf;
+
 /// What is written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content {
@@ -23,6 +25,17 @@ impl Default for Content {
     }
 }
 
+/// Bytes that repeat, with places for the offset.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BytePattern {
+    /// The bytes; where the offset stands, zeroes.
+    pub bytes: Vec<u8>,
+    /// Where eight bytes give the offset in the file, lowest first.
+    pub offsets: Vec<usize>,
+    /// Files whose content is still to be put in, with their places. A job has none left.
+    pub files: Vec<(usize, String)>,
+}
+
 /// `verify=` and its companions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verify {
@@ -35,23 +48,38 @@ pub struct Verify {
     /// Where the header stands within its interval, bytes.
     pub header_offset: u32,
     /// `verify_pattern`.
-    pub pattern: Option<Vec<u8>>,
+    pub pattern: Option<BytePattern>,
+    /// The pattern begins anew after so many bytes of a block; 0: with each block.
+    pub pattern_interval: u32,
     /// The first mismatch ends the job.
     pub fatal: bool,
     /// Write the expected and the received block into files.
     pub dump: bool,
-    /// Verify after so many writes instead of at the end; 0: at the end.
-    pub backlog: u64,
-    /// How many to verify at a time from the backlog.
-    pub backlog_batch: u64,
+    /// Where those and the states go; `None`: the working directory.
+    pub aux_path: Option<PathBuf>,
+    /// Verify among the writes as well.
+    pub backlog: VerifyBacklog,
     /// Only replay the offsets, no write phase.
     pub only: bool,
     /// What was written must be of this run and of the last write.
     pub fresh: bool,
-    /// Save where the writes stood when the job is cut short.
+    /// Save where the writes stood when the job ended.
     pub state_save: bool,
+    /// Verify as far as a saved state says.
+    pub state_load: bool,
+    /// Only what was written before the last fsync or fdatasync is verified.
+    pub only_synced: bool,
     /// Trims among the writes.
     pub trims: Option<TrimBacklog>,
+}
+
+/// `verify_backlog` and its companion: what was written is read back before all is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VerifyBacklog {
+    /// Reads come after so many writes; 0: only at the end.
+    pub writes: u64,
+    /// How many then; 0: as many as the writes.
+    pub batch: u64,
 }
 
 /// `trim_percentage` and its companions: some of the written blocks are trimmed again.

@@ -1,43 +1,100 @@
-//! Buffer patterns: `0xhex`, decimal numbers and `"text"` in any sequence.
+//! Patterns: `0xhex`, decimal numbers, `"text"`, `'file'` and `%o` in any sequence.
 
 use super::Refusal;
+use crate::typed::BytePattern;
 
-/// Longest pattern that is kept, bytes.
-const LONGEST: usize = 512;
+/// Longest pattern, bytes.
+const LONGEST: usize = 128 << 20;
+
+/// Most places for the offset in one pattern.
+const OFFSETS_MAX: usize = 8;
+
+/// Bytes of an offset.
+const OFFSET_LENGTH: usize = 8;
 
 /// Reads a pattern into its bytes. Hexadecimal digits come in the order written, decimal numbers lowest byte
-/// first (negative ones as 32 bits), text as it stands between double quotes.
-pub fn buffer_pattern(text: &str) -> Result<Vec<u8>, Refusal> {
-    let mut bytes = Vec::new();
+/// first (negative ones as 32 bits), text as it stands between double quotes, files between single quotes.
+pub fn buffer_pattern(text: &str) -> Result<BytePattern, Refusal> {
+    let pattern = verify_pattern(text)?;
+    match pattern.offsets.is_empty() {
+        true => Ok(pattern),
+        false => Err(Refusal::new("%o means something only in verify_pattern")),
+    }
+}
+
+/// The same with `%o`, the offset in the file.
+pub fn verify_pattern(text: &str) -> Result<BytePattern, Refusal> {
+    let mut pattern = BytePattern::default();
     let mut rest = text.trim();
     if rest.is_empty() {
         return Err(Refusal::new("an empty pattern"));
     }
     while !rest.is_empty() {
+        let bytes = &mut pattern.bytes;
         rest = match rest.as_bytes()[0] {
-            b'"' => quoted(&rest[1..], &mut bytes)?,
+            b'"' => quoted(&rest[1..], bytes)?,
             b'\'' => {
-                return Err(Refusal::new("a pattern from a file is not supported yet")
-                    .advise("write the bytes as 0xhex or \"text\""));
+                let (path, rest) = rest[1..].split_once('\'').ok_or_else(no_closing_quote)?;
+                pattern.files.push((bytes.len(), path.to_owned()));
+                rest
+            }
+            b'%' if rest.starts_with("%o") => {
+                pattern.offsets.push(bytes.len());
+                bytes.extend_from_slice(&[0; OFFSET_LENGTH]);
+                &rest[2..]
             }
             b'0' if rest.get(..2).is_some_and(|prefix| prefix.eq_ignore_ascii_case("0x")) => {
-                hexadecimal(&rest[2..], &mut bytes)?
+                hexadecimal(&rest[2..], bytes)?
             }
-            b'-' | b'0'..=b'9' => decimal(rest, &mut bytes)?,
+            b'-' | b'0'..=b'9' => decimal(rest, bytes)?,
             _ => {
-                return Err(Refusal::new(format!("a pattern cannot begin with {rest}"))
-                    .advise("a pattern is \"text\" in double quotes (kept from the shell), 0xhex or a number"));
+                return Err(Refusal::new(format!("a pattern cannot begin with {rest}")).advise(
+                    "a pattern is \"text\" in double quotes (kept from the shell), 'file', 0xhex or a number",
+                ));
             }
         };
     }
-    if bytes.len() > LONGEST {
-        return Err(Refusal::new(format!("{} bytes, but a pattern has at most {LONGEST}", bytes.len())));
+    if pattern.offsets.len() > OFFSETS_MAX {
+        return Err(Refusal::new(format!(
+            "%o stands {} times, at most {OFFSETS_MAX} are possible",
+            pattern.offsets.len()
+        )));
     }
-    Ok(bytes)
+    pattern.check_length()?;
+    Ok(pattern)
+}
+
+impl BytePattern {
+    /// Puts the content of its files in; `read` gives it, or the reason why not.
+    pub(crate) fn read_files(&mut self, read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>) -> Result<(), Refusal> {
+        // From the last one on, so that the places before it stay.
+        while let Some((at, path)) = self.files.pop() {
+            let content = read(&path).map_err(|reason| Refusal::new(format!("{path}: {reason}")))?;
+            let after = self.offsets.iter_mut().filter(|offset| **offset >= at);
+            after.for_each(|offset| *offset += content.len());
+            self.bytes.splice(at..at, content);
+            self.check_length()?;
+        }
+        match self.bytes.is_empty() {
+            true => Err(Refusal::new("an empty pattern")),
+            false => Ok(()),
+        }
+    }
+
+    fn check_length(&self) -> Result<(), Refusal> {
+        match self.bytes.len() {
+            0..=LONGEST => Ok(()),
+            length => Err(Refusal::new(format!("{length} bytes, but a pattern has at most {LONGEST}"))),
+        }
+    }
+}
+
+fn no_closing_quote() -> Refusal {
+    Refusal::new("the closing quote is missing")
 }
 
 fn quoted<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, Refusal> {
-    let (inside, rest) = text.split_once('"').ok_or_else(|| Refusal::new("the closing quote is missing"))?;
+    let (inside, rest) = text.split_once('"').ok_or_else(no_closing_quote)?;
     bytes.extend_from_slice(inside.as_bytes());
     Ok(rest)
 }
@@ -91,10 +148,23 @@ mod tests {
             ("-12", vec![0xf4, 0xff, 0xff, 0xff]),
             ("0xff\"abcd\"-12", vec![0xff, b'a', b'b', b'c', b'd', 0xf4, 0xff, 0xff, 0xff]),
         ] {
-            assert_eq!(buffer_pattern(text), Ok(bytes), "{text}");
+            assert_eq!(buffer_pattern(text).map(|pattern| pattern.bytes), Ok(bytes), "{text}");
         }
-        for text in ["abc", "0x", "\"abc", "o", "4294967296", "'file'", ""] {
+        for text in ["abc", "0x", "\"abc", "o", "4294967296", "'file", "%o", "%x", ""] {
             assert!(buffer_pattern(text).is_err(), "{text}");
         }
+        assert!(verify_pattern(&"%o".repeat(8)).is_ok() && verify_pattern(&"%o".repeat(9)).is_err());
+    }
+
+    #[test]
+    fn files_and_offsets_keep_their_order() {
+        let mut pattern = verify_pattern("%o'one'7%o'two'").unwrap();
+        let read = &mut |path: &str| Ok(format!("<{path}>").into_bytes());
+        pattern.read_files(read).unwrap();
+        assert_eq!(pattern.bytes, b"\0\0\0\0\0\0\0\0<one>\x07\0\0\0\0\0\0\0\0<two>");
+        assert_eq!((pattern.offsets, pattern.files), (vec![0, 14], Vec::new()));
+        let missing = &mut |_: &str| Err("No such file or directory".to_owned());
+        assert!(verify_pattern("'none'").unwrap().read_files(missing).is_err());
+        assert!(verify_pattern("'none'").unwrap().read_files(&mut |_| Ok(Vec::new())).is_err(), "nothing repeats");
     }
 }

@@ -5,7 +5,7 @@ use engine::clock::Clock;
 use engine::errno::{EIO, ETIMEDOUT};
 use engine::{Engine, Slot};
 use job::{Direction, Job, Pacing, PerDirection};
-use workload::{Op, OpKind};
+use workload::{Op, OpKind, UNNUMBERED, Workload};
 
 use super::hold::Holds;
 use super::{Account, Drive, Ended, Failure, Parts, UNTIMED};
@@ -34,6 +34,10 @@ pub(crate) struct Governor {
     pub(super) holds: Option<Box<Holds>>,
     /// The block of a trim may still be on its way to the device: it comes first.
     drains_before_trims: bool,
+    /// Blocks may be written again: what is read back comes before that.
+    drains_after_reads: bool,
+    /// The last request read back what was written.
+    reads_back: bool,
     /// When a minimum rate is checked next; `u64::MAX`: there is none.
     minimum_due_ns: PerDirection<u64>,
     /// Where the window of a minimum rate began.
@@ -42,10 +46,21 @@ pub(crate) struct Governor {
     pub(super) verification: Option<Verification>,
 }
 
+/// What is known of a request that completed.
+pub(super) struct Governed {
+    pub(super) lat_ns: u64,
+    /// Intended start, or [`UNTIMED`].
+    pub(super) intended_ns: u64,
+    pub(super) end_ns: u64,
+    /// Of the write that it read back, or [`UNNUMBERED`].
+    pub(super) number: u64,
+}
+
 impl Governor {
     /// `None` when the job has nothing to govern.
     pub(crate) fn for_job(
         job: &Job,
+        workload: &Workload,
         verification: Option<Verification>,
         holds: Option<Box<Holds>>,
         now_ns: u64,
@@ -61,11 +76,12 @@ impl Governor {
         };
         let watched = pacing.is_paced() || Direction::ALL.into_iter().any(watched);
         let drains_before_trims = job.verify.as_ref().is_some_and(|verify| verify.trims.is_some());
-        let needed =
-            watched || holds.is_some() || verification.is_some() || drains_before_trims || job.reporting.logs.any();
+        let orders = drains_before_trims || workload.backlog.is_some();
+        let needed = watched || holds.is_some() || verification.is_some() || orders || job.reporting.logs.any();
         needed.then(|| {
             let mut governor =
                 Governor { pacing, holds, drains_before_trims, ..Governor::of_verification(verification, now_ns) };
+            governor.drains_after_reads = workload.backlog.is_some() && workload.writes_again();
             governor.watch_minimum_rates(now_ns);
             governor
         })
@@ -79,6 +95,8 @@ impl Governor {
             blocks_since_thought: 0,
             holds: None,
             drains_before_trims: false,
+            drains_after_reads: false,
+            reads_back: false,
             minimum_due_ns: PerDirection::all(u64::MAX),
             windows: PerDirection::default(),
             verification,
@@ -138,8 +156,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         self.parts.governor.as_mut().expect("the governed loop has a governor")
     }
 
-    /// Waits until the request may start; returns its intended start ([`UNTIMED`] when it has none), or while writes
-    /// are verified the number of the write that it reads.
+    /// Waits until the request may start; returns its intended start ([`UNTIMED`] when it has none).
     #[inline]
     pub(super) fn await_turn<const TIMED: bool>(&mut self, index: usize) -> Result<u64, Ended> {
         let (think_ns, think_blocks) = (self.governor().pacing.think_ns, self.governor().pacing.think_blocks);
@@ -150,14 +167,14 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if self.governor().holds.is_some() {
             self.hold::<TIMED>(index)?;
         }
-        if !E::SYNCHRONOUS && self.governor().drains_before_trims && self.block.ops[index].kind == OpKind::Trim {
-            self.drain::<TIMED, true>()?;
+        if !E::SYNCHRONOUS && (self.governor().drains_before_trims || self.block.numbers.is_some()) {
+            self.drain_where_order_counts::<TIMED>(index)?;
         }
         if self.governor().pacing.think_on_issue && self.block.ops[index].kind.direction().is_some() {
             self.governor().blocks_since_thought += 1;
         }
         if self.block.intended_ns.is_none() {
-            return Ok(self.block.numbers.as_ref().map_or(UNTIMED, |numbers| numbers[index]));
+            return Ok(UNTIMED);
         }
         let intended_ns = self.intended_start_ns(index);
         // Late already when requests last came back, and nothing else is due: no need to look at the clock.
@@ -166,6 +183,22 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
         // Asked again while it waits: the end of the ramp begins the schedule anew.
         self.wait_until::<TIMED>(|drive| drive.intended_start_ns(index))
+    }
+
+    /// What was written must have arrived before it is trimmed or read back, and what is read back must have come before
+    /// it is written again.
+    fn drain_where_order_counts<const TIMED: bool>(&mut self, index: usize) -> Result<(), Ended> {
+        let kind = self.block.ops[index].kind;
+        let number = self.block.numbers.as_ref().map_or(UNNUMBERED, |numbers| numbers[index]);
+        let governor = self.governor();
+        let reads_back = number != UNNUMBERED;
+        let drains = match kind {
+            OpKind::Trim => governor.drains_before_trims,
+            OpKind::Write => governor.drains_after_reads && governor.reads_back,
+            _ => reads_back && !governor.reads_back,
+        };
+        governor.reads_back = reads_back;
+        if drains { self.drain::<TIMED, true>() } else { Ok(()) }
     }
 
     #[inline]
@@ -234,15 +267,13 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         slot: &Slot<E>,
         op: &Op,
         direction: Direction,
-        lat_ns: u64,
-        intended_ns: u64,
-        end_ns: u64,
+        stamps: Governed,
     ) -> Result<(), Ended> {
+        let Governed { lat_ns, intended_ns, end_ns, number } = stamps;
         if direction == Direction::Read && self.governor().verification.is_some() {
-            let number = if self.block.numbers.is_some() { intended_ns } else { UNTIMED };
             self.verify(slot, op, number)?;
         }
-        if intended_ns != UNTIMED && self.block.numbers.is_none() {
+        if intended_ns != UNTIMED && number == UNNUMBERED {
             self.parts.recorder.responded(direction, end_ns.saturating_sub(intended_ns));
         }
         let Parts { governor, recorder, phase, .. } = &mut self.parts;

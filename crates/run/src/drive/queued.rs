@@ -8,8 +8,9 @@ use engine::errno::{EAGAIN, ECANCELED};
 use engine::files::FileKind;
 use engine::{Completion, Engine, Queued};
 use job::Direction;
-use workload::{Op, OpKind};
+use workload::{Op, OpKind, UNNUMBERED};
 
+use super::governor::Governed;
 use super::{Account, Drive, Ended, Failure, Lost, PATIENCE, UNTIMED};
 use crate::recorder::Stamps;
 
@@ -132,6 +133,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         flight.done = 0;
         if GOVERNED {
             flight.intended_ns = intended_ns;
+            flight.number = block.numbers.as_ref().map_or(UNNUMBERED, |numbers| numbers[cursor]);
         }
         if flight.op.kind == OpKind::Write {
             parts.prepare(&slot, &flight.op);
@@ -345,9 +347,8 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             let slat_ns = flight.issue_ns.saturating_sub(flight.start_ns);
             let clat_ns = end_ns.saturating_sub(flight.issue_ns);
             self.log(&flight.op, direction, slat_ns, clat_ns, end_ns);
-            if let Err(ended) =
-                self.governed(&completion.slot, &flight.op, direction, lat_ns, flight.intended_ns, end_ns)
-            {
+            let stamps = Governed { lat_ns, intended_ns: flight.intended_ns, end_ns, number: flight.number };
+            if let Err(ended) = self.governed(&completion.slot, &flight.op, direction, stamps) {
                 self.parts.slots.put_back(completion.slot);
                 return Err(ended);
             }

@@ -5,8 +5,9 @@ use std::convert::Infallible;
 use engine::errno::EIO;
 use engine::{Completion, Engine, Queued, Slot};
 use job::Direction;
-use workload::{Op, OpKind};
+use workload::{Op, OpKind, UNNUMBERED};
 
+use super::governor::Governed;
 use super::{Account, Drive, Ended, Failure};
 use crate::logs::NO_SUBMISSION;
 
@@ -65,6 +66,8 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
             }
             let op = self.block.ops[self.cursor];
             let intended_ns = if GOVERNED { self.await_turn::<TIMED>(self.cursor)? } else { 0 };
+            let numbers = if GOVERNED { self.block.numbers.as_ref() } else { None };
+            let number = numbers.map_or(UNNUMBERED, |numbers| numbers[self.cursor]);
             self.cursor += 1;
             let Some(direction) = op.kind.direction() else {
                 slot = self.sync_call(slot, &op)?;
@@ -92,7 +95,8 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
                 self.parts.recorder.timed_sync(direction, clat_ns);
                 if GOVERNED {
                     self.log(&op, direction, NO_SUBMISSION, clat_ns, end_ns);
-                    self.governed(&slot, &op, direction, clat_ns, intended_ns, end_ns)?;
+                    let stamps = Governed { lat_ns: clat_ns, intended_ns, end_ns, number };
+                    self.governed(&slot, &op, direction, stamps)?;
                 }
                 if end_ns >= self.parts.phase.next_ns {
                     self.poll_events(end_ns)?;

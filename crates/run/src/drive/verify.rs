@@ -16,13 +16,16 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
     /// Checks a block that was read. `number`: of the write that it reads back.
     #[cold]
     pub(super) fn verify(&mut self, slot: &Slot<E>, op: &Op, number: u64) -> Result<(), Ended> {
+        if self.failed_writes.contains(&(op.file, op.offset)) {
+            return Ok(());
+        }
         let Parts { engine, governor, survival, used, .. } = &mut self.parts;
         let Some(verification) = governor.as_mut().and_then(|governor| governor.verification.as_mut()) else {
             return Ok(());
         };
         let buffer = &mut engine.buffer(slot)[..op.length as usize];
         let Err(mismatch) = verification.check(buffer, op, number) else { return Ok(()) };
-        verification.note(&mismatch, op, used);
+        verification.note(&mismatch, buffer, op, used);
         let listed = &survival.policy.ignored[2];
         let survived = survival.policy.on_verify && (listed.is_empty() || listed.contains(&EILSEQ));
         if survival.policy.on_verify {

@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use engine::errno::EINVAL;
-use job::Job;
+use job::{Job, VerifyBacklog};
 use results::{Note, Severity};
 use workload::Workload;
 
 use super::{Refusal, WorkerPlan};
+
+/// What of the job's writes is read back among them.
+pub(super) fn backlog(job: &Job) -> Option<VerifyBacklog> {
+    let verify = job.verify.as_ref().filter(|verify| verify.read_back && !verify.only && verify.backlog.writes > 0)?;
+    job.pattern.access.writes.then_some(verify.backlog)
+}
 
 /// A block that is written again is no longer the trimmed one, and which of the two comes last is not followed.
 pub(super) fn refuse_trims(job: &Job, workload: &Workload) -> Option<Refusal> {
@@ -44,4 +50,18 @@ pub(super) fn note_of_shared_files(workers: &[WorkerPlan]) -> Option<Note> {
                failures.",
         )
     })
+}
+
+/// What is read back among buffered writes is still in memory.
+pub(super) fn note_of_cached_backlog(workers: &[WorkerPlan]) -> Option<Note> {
+    let cached = workers.iter().find(|worker| {
+        let submission = &worker.job.submission;
+        worker.workload.backlog.is_some() && !submission.direct && !submission.engine.is_diskless()
+    })?;
+    let name = &cached.job.name;
+    let text = format!(
+        "{name}: verify_backlog reads buffered writes back from the page cache, and says nothing of the storage; add direct=1, \
+         or leave verify_backlog out"
+    );
+    Some(Note { job: Some(name.clone()), ..Note::new("verified-from-cache", Severity::Caution, text) })
 }

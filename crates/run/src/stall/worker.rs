@@ -128,7 +128,7 @@ pub(crate) fn abandoned(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, silen
     let whole = known.is_some();
     let WorkerEnd { mut record, mut messages, notes, .. } = known.unwrap_or_else(|| {
         let record = cell.snapshot_since(0).unwrap_or_else(|| from_totals(plan, cell.published(), ran_ms));
-        WorkerEnd { record, messages: Vec::new(), notes: Vec::new(), failed: None, lost: true }
+        WorkerEnd { record, messages: Vec::new(), notes: Vec::new(), failed: None, lost: true, state: None }
     });
     record.error = record.error.or_else(|| {
         Some(JobError {
@@ -148,7 +148,7 @@ pub(crate) fn abandoned(plan: &WorkerPlan, cell: &WorkerCell, ran_ms: u64, silen
         plan.thread_number,
         place(waiting.as_ref()),
     ));
-    WorkerEnd { record, messages, notes, failed: None, lost: true }
+    WorkerEnd { record, messages, notes, failed: None, lost: true, state: None }
 }
 
 /// What is known of a worker that never gave an interim record: how much, not how fast each.

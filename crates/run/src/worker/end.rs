@@ -1,7 +1,7 @@
 //! How a worker ends.
 
 use results::{JobRecord, Note};
-use workload::Op;
+use workload::{Op, SavedState};
 
 /// What a worker returns at its end.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub(crate) struct WorkerEnd {
     pub(crate) notes: Vec<Note>,
     /// The request that ended the job, with its errno.
     pub(crate) failed: Option<(Op, i32)>,
+    /// How far its writes came, to be saved.
+    pub(crate) state: Option<SavedState>,
     /// Requests of it, or the worker itself, are stuck in the kernel.
     pub(crate) lost: bool,
 }

@@ -17,3 +17,4 @@ mod pace;
 mod ran;
 mod stop_rules;
 mod trims;
+mod verify;

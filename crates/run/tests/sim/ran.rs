@@ -18,7 +18,7 @@ pub(crate) const S: u64 = 1_000_000_000;
 /// The jobs of a command line: 1,000 random reads of 4 KiB, each served in 100 us, unless the words say otherwise.
 #[track_caller]
 pub(crate) fn jobs(words: &str) -> Vec<Job> {
-    let defaults = "--ioengine=sim --sim_service=100us --size=4000k --bs=4k --rw=randread";
+    let defaults = "--ioengine=sim --sim_service=100us --size=4000k --bs=4k --rw=randread --verify_state_save=0";
     let name = if words.contains("--name") { "" } else { "--name=sim" };
     conducted::jobs(&format!("{defaults} {name} {words}"))
 }

@@ -1,9 +1,16 @@
-//! The header that stands at the begin of each checked interval: fio 3.33's 40 bytes, then the digest.
+//! The header that stands at the begin of each checked interval: fio 3.33's 40 bytes, then the digest. The 48 bytes of
+//! fio 3.42 are read too.
 
-use super::digest::crc32c;
+use super::digest::Crc32c;
 
 /// Bytes before the digest.
 pub(super) const LENGTH: usize = 40;
+
+/// Bytes of fio 3.42's header.
+const LENGTH_OF_342: usize = 48;
+
+/// What fio 3.42 has in its third byte, where 3.33 has the kind.
+const VERSION_OF_342: u8 = 0x81;
 
 /// The bytes that the header's own checksum covers; it follows them.
 const COVERED: usize = 36;
@@ -27,13 +34,23 @@ pub(super) struct Header {
     pub(super) thread: u16,
     /// Number of the write; the lowest 16 bits.
     pub(super) number: u16,
-    /// Of the 36 bytes before it.
+    /// Of the bytes before it.
     pub(super) crc: u32,
+}
+
+/// Whether these bytes begin with a header of fio 3.42.
+fn is_of_342(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC.to_le_bytes()) && bytes.get(2) == Some(&VERSION_OF_342) && bytes.len() >= LENGTH_OF_342
+}
+
+/// Bytes of the header that these begin with.
+pub(super) fn length_of(bytes: &[u8]) -> usize {
+    if is_of_342(bytes) { LENGTH_OF_342 } else { LENGTH }
 }
 
 impl Header {
     /// The bytes on disk, with their checksum. Seconds and nanoseconds, which nobody checks, stay 0.
-    pub(super) fn bytes(&self) -> [u8; LENGTH] {
+    pub(super) fn bytes(&self, crc32c: Crc32c) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes[..2].copy_from_slice(&self.magic.to_le_bytes());
         bytes[2..4].copy_from_slice(&self.kind.to_le_bytes());
@@ -47,20 +64,21 @@ impl Header {
         bytes
     }
 
-    pub(super) fn read(bytes: &[u8; LENGTH]) -> Header {
+    /// `None`: there are too few bytes.
+    pub(super) fn read(bytes: &[u8]) -> Option<Header> {
+        if bytes.len() < LENGTH {
+            return None;
+        }
         let word = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let double = |at: usize| u32::from(word(at)) | u32::from(word(at + 2)) << 16;
         let quad = |at: usize| u64::from(double(at)) | u64::from(double(at + 4)) << 32;
-        Header {
-            magic: word(0),
-            kind: word(2),
-            length: double(4),
-            seed: quad(8),
-            offset: quad(16),
-            thread: word(32),
-            number: word(34),
-            crc: double(COVERED),
-        }
+        let (magic, length, seed, offset) = (word(0), double(4), quad(8), quad(16));
+        let [kind, thread, number] = match is_of_342(bytes) {
+            true => [u16::from(bytes[3]), word(40), word(32)],
+            false => [word(2), word(32), word(34)],
+        };
+        let crc = double(length_of(bytes) - (LENGTH - COVERED));
+        Some(Header { magic, kind, length, seed, offset, thread, number, crc })
     }
 
     /// Whether the seed names run and write: fio draws it, and it has nothing to do with the number.
@@ -69,13 +87,14 @@ impl Header {
     }
 
     /// The checksum that the bytes should have.
-    pub(super) fn crc_of(bytes: &[u8; LENGTH]) -> u32 {
-        crc32c(&bytes[..COVERED])
+    pub(super) fn crc_of(bytes: &[u8], crc32c: Crc32c) -> u32 {
+        crc32c(&bytes[..length_of(bytes) - (LENGTH - COVERED)])
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::digest::crc32c;
     use super::*;
 
     /// A header that fio 3.33 wrote for `verify=crc32c` at offset 4096.
@@ -85,10 +104,10 @@ mod tests {
         bytes[..8].copy_from_slice(&[0xca, 0xac, 5, 0, 0, 0x10, 0, 0]);
         bytes[17] = 0x10;
         bytes[28..].copy_from_slice(&[0xd3, 0xbb, 0x9c, 0x08, 1, 0, 1, 0, 0x09, 0xcd, 0xd5, 0xc9]);
-        let header = Header::read(&bytes);
+        let header = Header::read(&bytes).unwrap();
         assert_eq!((header.magic, header.kind, header.length), (MAGIC, 5, 4096));
         assert_eq!((header.offset, header.thread, header.number), (4096, 1, 1));
-        assert_eq!(header.crc, Header::crc_of(&bytes));
+        assert_eq!(header.crc, Header::crc_of(&bytes, crc32c));
     }
 
     #[test]
@@ -103,7 +122,7 @@ mod tests {
             number: 0xfedc,
             crc: 0,
         };
-        let bytes = header.bytes();
-        assert_eq!(Header::read(&bytes), Header { crc: Header::crc_of(&bytes), ..header });
+        let bytes = header.bytes(crc32c);
+        assert_eq!(Header::read(&bytes).unwrap(), Header { crc: Header::crc_of(&bytes, crc32c), ..header });
     }
 }

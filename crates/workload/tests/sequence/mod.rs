@@ -53,6 +53,7 @@ pub(crate) fn workload(line: &str) -> Workload {
         bytes: job.extent.io_size.map_or(size, bytes),
         starts_over: job.extent.io_size.is_some(),
         verified: job.verify.is_some(),
+        backlog: job.verify.as_ref().map(|verify| verify.backlog).filter(|backlog| backlog.writes > 0),
         trims: job.verify.and_then(|verify| verify.trims),
         pass_bytes: (job.submission.depth > 1).then_some(size),
         loops: job.extent.loops,

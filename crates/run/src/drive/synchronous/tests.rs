@@ -106,6 +106,7 @@ fn workload(writes: bool) -> Workload {
         loops: 1,
         time_based: false,
         number_ios: 0,
+        backlog: None,
         trims: None,
         durability: Durability::default(),
         pacing: Pacing::default(),

@@ -1,0 +1,94 @@
+//! `verify_state_save` and `verify_state_load`: how far the writes of a job came, in a file that outlives a crash of the
+//! storage.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use engine::Engine;
+use engine::errno::EINVAL;
+use engine::files::{Reach, Readers, write_whole};
+use results::{Note, Severity};
+use workload::{Generator, LastWrites, SavedState, Workload};
+
+use crate::drive::{Account, Drive};
+use crate::plan::WorkerPlan;
+use crate::sources::reason;
+use crate::worker::Refused;
+
+/// fio's name of the file, in which jobs count from 0.
+fn path(plan: &WorkerPlan) -> PathBuf {
+    let job = plan.job.name.replace('/', ".");
+    let name = format!("local-{job}-{}-verify.state", plan.thread_number - 1);
+    let directory = plan.job.verify.as_ref().and_then(|verify| verify.aux_path.clone());
+    directory.unwrap_or_default().join(name)
+}
+
+/// How far the writes came that ended. `None`: nobody wants to know.
+pub(crate) fn of<E: Engine, A: Account>(plan: &WorkerPlan, drive: &mut Drive<'_, E, A>) -> Option<SavedState> {
+    let verify = plan.job.verify.as_ref()?;
+    // A directory that is held has none but the files of its command.
+    let saves = verify.state_save && plan.job.pattern.access.writes && !verify.only;
+    if !saves || !matches!(plan.reach, Reach::ByPath) {
+        return None;
+    }
+    let failed = drive.failed_writes();
+    let completed = drive.writes_issued();
+    let content = drive.parts().content.as_ref()?;
+    let prepared = content.writes_prepared()?;
+    // Those that are lost have no place in the list; which they are is not known.
+    let known = if prepared == completed { usize::MAX } else { 0 };
+    let places = content.last_writes().take(known).filter(|place| !failed.contains(place));
+    let places = places.map(|(file, offset)| (file.into(), offset)).collect();
+    let depth = plan.queueing.depth as u64;
+    let state = SavedState { writes: prepared, last: LastWrites::Completed { depth, places } };
+    if !verify.only_synced {
+        return Some(state);
+    }
+    let writes = Generator::writes_before_sync(&plan.workload, prepared).ok()?;
+    // All before the sync completed.
+    Some(SavedState { writes, last: LastWrites::Completed { depth: 0, places: Vec::new() } })
+}
+
+/// Saves it; what went wrong, in fio's words.
+pub(crate) fn save(plan: &WorkerPlan, state: &SavedState) -> Option<String> {
+    let path = path(plan);
+    let bytes = state.to_bytes(&plan.job.name, plan.files.len() as u32);
+    let error = write_whole(&path, Readers::ByUmask, &bytes).err()?;
+    Some(format!("fio: open state file: {}\nfio: state file: {} (for_write=1)", reason(&error), path.display()))
+}
+
+/// How many requests of the job can be verified as the saved state says. `None`: nobody asked.
+pub(crate) fn verifiable(plan: &WorkerPlan) -> Result<Option<u64>, Refused> {
+    let Some(verify) = plan.job.verify.as_ref().filter(|verify| verify.state_load) else { return Ok(None) };
+    if plan.job.pattern.access.writes && !verify.only {
+        return Ok(None);
+    }
+    let path = path(plan);
+    let refused = |message| Refused { code: EINVAL, function: "verify_state_load", message };
+    let bytes = std::fs::read(&path).map_err(|error| {
+        let text =
+            format!("fio: open state file: {}\nfio: state file: {} (for_write=0)", reason(&error), path.display());
+        Refused { code: error.raw_os_error().unwrap_or(EINVAL), function: "verify_state_load", message: text }
+    })?;
+    let state = SavedState::of_bytes(&bytes).map_err(|error| refused(format!("{error}: {}", path.display())))?;
+    let number = state.verifiable(&plan.workload).map_err(|error| refused(error.to_string()))?;
+    Ok(Some(number))
+}
+
+/// The workload of a worker, for one that reads only as far as the saved state says.
+pub(crate) fn limited(plan: &WorkerPlan, verifiable: Option<u64>) -> Cow<'_, Workload> {
+    match verifiable.filter(|_| !plan.job.pattern.access.writes) {
+        // None at all is not run.
+        Some(requests) => {
+            let asked = Some(plan.workload.number_ios).filter(|number| *number > 0).unwrap_or(u64::MAX);
+            Cow::Owned(Workload { number_ios: requests.clamp(1, asked), loops: 1, ..plan.workload.clone() })
+        }
+        None => Cow::Borrowed(&plan.workload),
+    }
+}
+
+/// How much was verified.
+pub(crate) fn note(job: &str, requests: u64) -> Note {
+    let text = format!("{job}: verified as far as the saved state says: the first {requests} writes");
+    Note { job: Some(job.to_owned()), ..Note::new("verified-to-saved-state", Severity::Info, text) }
+}
