@@ -12,7 +12,7 @@ mod smallfiles;
 mod sweep;
 mod table;
 
-pub use changes::{changes, changes_json, changes_markdown, history, history_json};
+pub use changes::{Changes, history, history_json};
 pub use check::{ListedProfile, profiles, profiles_json};
 pub use runs::{runs, runs_json};
 pub use sentence::summary;

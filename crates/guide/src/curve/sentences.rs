@@ -31,7 +31,7 @@ impl Load {
 
 /// The sentences that the rows allow.
 pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
-    let closed = study.rows.iter().filter_map(|row| Some((row.numbered("qd")?.1, row.figures()?.total.iops)));
+    let closed = study.rows.iter().filter_map(|row| Some((row.numbered("qd")?.1, row.figures()?.iops())));
     let best = closed.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, iops)| *iops > 0.0);
     let loads: Vec<Load> = study.loads().iter().filter_map(Load::of).collect();
     let Some((depth, capacity)) = best else {

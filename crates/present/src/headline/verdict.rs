@@ -64,9 +64,16 @@ impl VerdictLine {
         }
     }
 
+    /// Whether it can be asked of this storage at all.
+    pub(crate) fn applies(&self) -> bool {
+        self.verdict != Verdict::NotApplicable.word()
+    }
+
     /// `99th percentile of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`; without a figure why there is none.
     pub(crate) fn words(&self) -> String {
-        let Some(value) = self.measured else { return format!("{}: {}", self.title, self.reason) };
+        let Some(value) = self.measured.filter(|_| self.applies()) else {
+            return format!("{}: {}", self.title, self.reason);
+        };
         let mut text = format!("{}: {} {}", self.title, figure(value), self.unit);
         let side = match self.bound {
             Bound::AtMost => Some("at most"),

@@ -1,6 +1,6 @@
 //! A point of a sweep: its runs merged, with confidence intervals.
 
-use super::{LatencyFigures, Row, Trust};
+use super::{Figures, LatencyFigures, Row, Trust};
 use crate::interval::Interval;
 use crate::record::Latency;
 use crate::samples::added_up;
@@ -17,12 +17,12 @@ const SEED: u64 = 1;
 pub struct SweepPoint {
     /// IOPS of each run that counts, with its round.
     pub runs: Vec<(u32, f64)>,
-    /// Operations per second.
+    /// Operations per second, of writes until they are durable.
     pub iops: f64,
     /// Where the rate would lie in other runs, 95 %: the wider of what the runs show between and within them. `None`:
     /// too few runs.
     pub interval: Option<Interval>,
-    /// Bytes per second, durable where something was written.
+    /// Bytes per second, likewise.
     pub bytes_per_s: f64,
     /// All requests' latency.
     pub latency: Option<LatencyFigures>,
@@ -35,17 +35,15 @@ impl SweepPoint {
     pub fn of(rows: &[&Row]) -> Option<SweepPoint> {
         let counts = |row: &Row| {
             let failed = row.run.iter().flat_map(|run| &run.jobs).any(|job| job.error.is_some());
-            !failed && row.trust() < Trust::Invalid && row.figures().is_some_and(|figures| figures.total.iops > 0.0)
+            !failed && row.trust() < Trust::Invalid && row.figures().is_some_and(|figures| figures.iops() > 0.0)
         };
         let rows: Vec<&Row> = rows.iter().copied().filter(|row| counts(row)).collect();
-        let totals: Vec<_> = rows.iter().filter_map(|row| Some((row.round, row.figures()?.total))).collect();
-        let runs: Vec<(u32, f64)> = totals.iter().map(|(round, total)| (*round, total.iops)).collect();
+        let figures: Vec<(u32, Figures)> = rows.iter().filter_map(|row| Some((row.round, row.figures()?))).collect();
+        let runs: Vec<(u32, f64)> = figures.iter().map(|(round, figures)| (*round, figures.iops())).collect();
         let rate = |amount: u64, seconds: f64| if seconds > 0.0 { Some(amount as f64 / seconds) } else { None };
-        let operations = totals.iter().map(|(_, total)| total.operations).sum();
-        let bytes = totals.iter().map(|(_, total)| total.bytes).sum();
-        let seconds = totals.iter().map(|(_, total)| total.operations as f64 / total.iops).sum();
-        let durable_s =
-            totals.iter().map(|(_, total)| total.bytes as f64 / total.durable_bytes_per_s.unwrap_or(total.bytes_per_s));
+        let operations = figures.iter().map(|(_, figures)| figures.total.operations).sum();
+        let bytes = figures.iter().map(|(_, figures)| figures.total.bytes).sum();
+        let seconds = figures.iter().map(|(_, figures)| figures.total.operations as f64 / figures.iops()).sum();
         let iops = rate(operations, seconds)?;
         let between = STUDENT_95.of_runs(&runs.iter().map(|(_, iops)| *iops).collect::<Vec<_>>());
         let interval = between.map(|between| within(&rows, iops).map_or(between, |within| between.joined(within)));
@@ -55,7 +53,7 @@ impl SweepPoint {
         Some(SweepPoint {
             interval: interval.map(|found| Interval { low: found.low.min(iops), high: found.high.max(iops), ..found }),
             iops,
-            bytes_per_s: rate(bytes, durable_s.sum())?,
+            bytes_per_s: rate(bytes, seconds)?,
             latency: LatencyFigures::of(&all),
             p99_interval: p99_interval(&latencies, &all),
             runs,
