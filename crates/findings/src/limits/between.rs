@@ -138,8 +138,8 @@ impl Known {
             return Err("no part takes most of the time");
         }
         if self.unsafe_writes {
-            return Err("the run on the server did not wait for durable writes, but an NFS server does; repeat both \
-                        runs with --sync=dsync");
+            return Err("the run on the server did not wait for durable writes, but an NFS server does; only writes \
+                        that both sync (sync-latency of measure, --sync=dsync) show whose time it is");
         }
         Ok((Culprit::Link, format!("a request spends {} on the network", latency(way_ns))))
     }

@@ -6,7 +6,7 @@ use results::{LatencyFigures, Study};
 
 use crate::requests::Requests;
 
-/// So many times the floor is away from it.
+/// So many times the floor is away from it: the sentences say twice.
 const AWAY: f64 = 2.0;
 
 /// More than chance: so many times the capacity.
@@ -84,14 +84,14 @@ fn floor(loads: &[Load]) -> Option<String> {
         let (index, lowest) = lowest.unwrap_or((0, &first));
         Some(match loads[index..].iter().find(|load| of(load) > AWAY * of(lowest)) {
             Some(away) => format!(
-                "{name} is {} at {} % load, and more than {AWAY} times that from {} % on ({})",
+                "{name} is {} at {} % load, and more than twice that from {} % on ({})",
                 latency(of(lowest)),
                 lowest.percent,
                 away.percent,
                 latency(of(away))
             ),
             None => {
-                format!("{name} stays within {AWAY} times its {} up to {} % load", latency(of(lowest)), last.percent)
+                format!("{name} stays within twice its {} up to {} % load", latency(of(lowest)), last.percent)
             }
         })
     };
@@ -205,8 +205,8 @@ mod tests {
         ];
         assert_eq!(
             floor(&loads).unwrap(),
-            "Response time, from the intended start of a request: the median is 120 µs at 10 % load, and more than 2 \
-             times that from 90 % on (310 µs); p99 is 300 µs at 10 % load, and more than 2 times that from 75 % on (900 µs)."
+            "Response time, from the intended start of a request: the median is 120 µs at 10 % load, and more than \
+             twice that from 90 % on (310 µs); p99 is 300 µs at 10 % load, and more than twice that from 75 % on (900 µs)."
         );
         assert_eq!(kept(&loads), "keeps 35,900 IOPS with p99 within 2.00 ms; 30,010 with p99 within 900 µs.");
         assert_eq!(
@@ -220,7 +220,7 @@ mod tests {
     fn an_idle_machine_that_is_slower_is_not_the_floor() {
         let loads = [load(10, 4_000.0, 300, 900), load(50, 20_000.0, 100, 400), load(90, 36_000.0, 150, 700)];
         let text = floor(&loads).unwrap();
-        assert!(text.contains("the median stays within 2 times its 100 µs up to 90 % load"), "{text}");
+        assert!(text.contains("the median stays within twice its 100 µs up to 90 % load"), "{text}");
         assert_eq!(saturation(&loads).unwrap(), "Even 90 % load was served: 36,000 of the 36,000 IOPS offered.");
     }
 

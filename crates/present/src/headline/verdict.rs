@@ -45,6 +45,23 @@ pub(super) fn of(study: &Study) -> Vec<VerdictLine> {
     study.verdicts.iter().map(|row| VerdictLine::of(row, target(row))).collect()
 }
 
+/// Each answer in words; of those that do not apply for the same reason, the first for all.
+pub(crate) fn told_once(verdicts: &[VerdictLine]) -> Vec<(&VerdictLine, String)> {
+    let like = |one: &VerdictLine, other: &VerdictLine| {
+        !one.applies() && !other.applies() && one.profile == other.profile && one.reason == other.reason
+    };
+    let words = |(index, line): (usize, &'_ VerdictLine)| {
+        if verdicts[..index].iter().any(|earlier| like(earlier, line)) {
+            return None;
+        }
+        match verdicts.iter().filter(|other| like(other, line)).count() {
+            0 | 1 => Some(line.words()),
+            same => Some(format!("{same} requirements: {}", line.reason)),
+        }
+    };
+    verdicts.iter().enumerate().filter_map(|(index, line)| Some((line, words((index, line))?))).collect()
+}
+
 impl VerdictLine {
     fn of(row: &VerdictRow, target: String) -> VerdictLine {
         let asked = &row.requirement;

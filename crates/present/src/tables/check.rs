@@ -5,7 +5,7 @@ use results::{Bound, Confidence, RequirementKind, Study, TestOrigin, Verdict, Ve
 use serde_json::json;
 
 use super::table::{Form, Table, wrapped};
-use crate::headline::verdict::figure;
+use crate::headline::verdict::{figure, told_once};
 use crate::headline::{Headline, VerdictLine};
 
 /// One line for each requirement: `etcd  FAIL  p99 of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`. Those that
@@ -26,23 +26,6 @@ pub(super) fn lines(headline: &Headline, form: Form) -> String {
         }
     };
     told_once(verdicts).into_iter().map(line).collect()
-}
-
-/// Each answer in words; of those that do not apply for the same reason, the first for all.
-fn told_once(verdicts: &[VerdictLine]) -> Vec<(&VerdictLine, String)> {
-    let like = |one: &VerdictLine, other: &VerdictLine| {
-        !one.applies() && !other.applies() && one.profile == other.profile && one.reason == other.reason
-    };
-    let words = |(index, line): (usize, &'_ VerdictLine)| {
-        if verdicts[..index].iter().any(|earlier| like(earlier, line)) {
-            return None;
-        }
-        match verdicts.iter().filter(|other| like(other, line)).count() {
-            0 | 1 => Some(line.words()),
-            same => Some(format!("{same} requirements: {}", line.reason)),
-        }
-    };
-    verdicts.iter().enumerate().filter_map(|(index, line)| Some((line, words((index, line))?))).collect()
 }
 
 /// All answers.

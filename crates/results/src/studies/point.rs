@@ -5,14 +5,14 @@ use crate::interval::Interval;
 use crate::record::Latency;
 use crate::samples::added_up;
 use crate::sort;
-use crate::statistics::{STUDENT_95, bootstrap_mean_interval, mean, percentile_interval};
+use crate::statistics::{STUDENT_95, bootstrap_mean_interval, mean, median, percentile_interval};
 
 const CONFIDENCE: f64 = 0.95;
 
 /// Intervals are the same each time.
 const SEED: u64 = 1;
 
-/// The runs of one point. Rates are all operations over all of the time, percentiles those of all requests together.
+/// The runs of one point. Rates are the medians of the runs, percentiles those of all requests together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepPoint {
     /// IOPS of each run that counts, with its round.
@@ -40,12 +40,9 @@ impl SweepPoint {
         let rows: Vec<&Row> = rows.iter().copied().filter(|row| counts(row)).collect();
         let figures: Vec<(u32, Figures)> = rows.iter().filter_map(|row| Some((row.round, row.figures()?))).collect();
         let runs: Vec<(u32, f64)> = figures.iter().map(|(round, figures)| (*round, figures.iops())).collect();
-        let rate = |amount: u64, seconds: f64| if seconds > 0.0 { Some(amount as f64 / seconds) } else { None };
-        let operations = figures.iter().map(|(_, figures)| figures.total.operations).sum();
-        let bytes = figures.iter().map(|(_, figures)| figures.total.bytes).sum();
-        let seconds = figures.iter().map(|(_, figures)| figures.total.operations as f64 / figures.iops()).sum();
-        let iops = rate(operations, seconds)?;
-        let between = STUDENT_95.of_runs(&runs.iter().map(|(_, iops)| *iops).collect::<Vec<_>>());
+        let rates: Vec<f64> = runs.iter().map(|(_, iops)| *iops).collect();
+        let iops = median(&rates)?;
+        let between = STUDENT_95.of_runs(&rates);
         let interval = between.map(|between| within(&rows, iops).map_or(between, |within| between.joined(within)));
         let latencies: Vec<Latency> = rows.iter().filter_map(|row| latency(row)).collect();
         let mut all = Latency::default();
@@ -53,7 +50,7 @@ impl SweepPoint {
         Some(SweepPoint {
             interval: interval.map(|found| Interval { low: found.low.min(iops), high: found.high.max(iops), ..found }),
             iops,
-            bytes_per_s: rate(bytes, seconds)?,
+            bytes_per_s: median(&figures.iter().map(|(_, figures)| figures.bytes_per_s()).collect::<Vec<_>>())?,
             latency: LatencyFigures::of(&all),
             p99_interval: p99_interval(&latencies, &all),
             runs,
