@@ -2,7 +2,7 @@
 
 use results::quantity::{count_per_s, latency, number};
 use results::statistics::Served;
-use results::{LatencyFigures, Study};
+use results::{LatencyFigures, Study, Trust};
 
 use crate::requests::Requests;
 
@@ -31,11 +31,13 @@ impl Load {
 
 /// The sentences that the rows allow.
 pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
-    let closed = study.rows.iter().filter_map(|row| Some((row.numbered("qd")?.1, row.figures()?.iops())));
+    let valid = study.rows.iter().filter(|row| row.trust() < Trust::Invalid);
+    let closed = valid.filter_map(|row| Some((row.numbered("qd")?.1, row.figures()?.iops())));
     let best = closed.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, iops)| *iops > 0.0);
     let loads: Vec<Load> = study.loads().iter().filter_map(Load::of).collect();
     let Some((depth, capacity)) = best else {
-        return vec![format!("{}: no capacity was measured, so the loads have no reference.", requests.title())];
+        let title = requests.title();
+        return vec![format!("{title}: the closed loop has no valid number, so that the loads have no reference.")];
     };
     let mut sentences = vec![format!(
         "{}: {} A closed loop reached {} at depth {depth}: loads are given in % of this capacity.",

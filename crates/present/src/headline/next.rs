@@ -1,6 +1,7 @@
 //! What to do next, after an answer.
 
 use results::evidence::StorageClass;
+use results::statistics::WINNER_ROUNDS;
 use results::{Question, Study, Verdict, test_name};
 
 use super::found::Found;
@@ -57,6 +58,10 @@ fn asked_next(study: &Study, tests: &[TestFigures]) -> Vec<String> {
                     format!("{}: good enough for etcd?", typed(&["fsdyno", "check", "etcd", &target.path]))
                 }),
             );
+        }
+        Question::Compare if study.rows.iter().all(|row| row.round + 1 < WINNER_ROUNDS.0) => {
+            let enough = command::with(study, "--rounds", WINNER_ROUNDS.0);
+            next.push(format!("{enough}: enough rounds to tell who is faster"));
         }
         Question::Check => {
             let whole = command::without(study, &SHORTER);
