@@ -17,6 +17,7 @@ use results::{Finding, PhaseRecord, RunRecord, sort};
 
 pub use document::markdown;
 pub use explanation::Explanation;
+pub use traps::too_short::{ID as TOO_SHORT, is_too_short};
 pub use traps::{catalogue, explanation};
 
 use evidence::Evidence;

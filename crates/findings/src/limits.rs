@@ -7,7 +7,7 @@ mod phrase;
 mod study;
 
 use results::evidence::StorageClass;
-use results::{JobRecord, RunRecord, Severity};
+use results::{JobRecord, Moments, RunRecord, Severity};
 
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
 use crate::units::counted;
@@ -215,16 +215,21 @@ fn busy_share(flow: &Flow<'_>) -> Option<f64> {
     after.iter().filter_map(share).reduce(f64::max)
 }
 
-/// Mean latency of the row's requests from start to reap, ns.
+/// Mean latency of the row's requests from start to reap, ns; of writes that are each synced, until they are.
 pub(crate) fn mean_latency_ns(row: &Row<'_>) -> Option<f64> {
-    let (count, sum) = row
-        .workers
-        .iter()
-        .flat_map(|worker| worker.directions.iter().map(|(_, direction)| &direction.lat))
-        .fold((0.0, 0.0), |(count, sum), lat| {
-            let own = lat.moments.count as f64;
-            (count + own, sum + own * lat.moments.mean().unwrap_or(0.0))
-        });
+    let directions = row.workers.iter().flat_map(|worker| worker.directions.iter());
+    let requests = mean(directions.map(|(_, direction)| direction.lat.moments))?;
+    let syncs = mean(row.workers.iter().map(|worker| worker.sync.lat.moments));
+    let is_synced = row.first().plan.sync_every_writes == 1;
+    Some(requests + syncs.filter(|_| is_synced).unwrap_or(0.0))
+}
+
+/// The mean of all of them, ns.
+fn mean(all: impl Iterator<Item = Moments>) -> Option<f64> {
+    let (count, sum) = all.fold((0.0, 0.0), |(count, sum), moments| {
+        let own = moments.count as f64;
+        (count + own, sum + own * moments.mean().unwrap_or(0.0))
+    });
     (count > 0.0).then(|| sum / count)
 }
 

@@ -12,12 +12,12 @@ mod text;
 use std::process::ExitCode;
 
 use crate::process::status::UNUSABLE;
-use crate::process::streams::print;
+use crate::process::streams::{columns, print};
 
 /// Looks, and prints what was found.
 pub(crate) fn answer(as_json: bool) -> ExitCode {
     let findings = look::look();
-    let text = if as_json { json::document(&findings) } else { text::page(&findings) };
+    let text = if as_json { json::document(&findings) } else { text::page(&findings, columns()) };
     if print(&text) { ExitCode::SUCCESS } else { ExitCode::from(UNUSABLE) }
 }
 

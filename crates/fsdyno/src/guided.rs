@@ -390,12 +390,15 @@ mod tests {
         let mut study = results::Study::of_run(results::RunRecord::new("fsdyno", 0));
         study.question = results::Question::Measure;
         study.targets[0].path = "/data".into();
+        study.command = ["measure", "/data", "--only=rand-read"].map(str::to_owned).to_vec();
         let next = present::Headline::of(&study).next;
         assert!(next.len() >= 3, "{next:?}");
         for step in next {
             let words = step.split(": ").next().unwrap_or_default().split_whitespace();
             Guided::try_parse_from(words).unwrap_or_else(|error| panic!("{step}: {error}"));
         }
+        let again = present::tables::Changes::more_rounds_of(&study).expect("its rounds can be repeated");
+        Guided::try_parse_from(again.split_whitespace()).unwrap_or_else(|error| panic!("{again}: {error}"));
     }
 
     #[test]

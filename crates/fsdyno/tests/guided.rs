@@ -29,7 +29,7 @@ fn a_measurement_is_printed_kept_and_leaves_nothing() {
         "random 4k, deep",
         "\ntrust  ",
         "\nrand-read        32 ",
-        "IOPS = concurrency / latency",
+        "IOPS = concurrency / mean latency",
         "Throughput = IOPS x block size",
         "a file of 16 MiB",
     ] {

@@ -119,6 +119,9 @@ fn the_null_engine_does_all_that_it_is_asked_for() {
     let Some(wine) = wine() else { return };
     let job = wine.job(&["--name=a", "--ioengine=null", "--size=64m", "--bs=4k", "--rw=randread", "--iodepth=8"]);
     assert_eq!((&job["read"]["total_ios"], &job["error"]), (&16_384.into(), &0.into()));
+    // A 0 in a report that nobody counted has a note.
+    let report = wine.fsdyno(&["--name=a", "--ioengine=null", "--size=4k"]);
+    assert!(report.contains("ctx, majf and minf are not measured"), "{report}");
 }
 
 /// What Windows engines have written, this system's program reads back and verifies, and the other way round.

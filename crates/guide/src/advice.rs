@@ -14,9 +14,10 @@ const fn advice(id: &'static str, words: &'static str, option: Option<&'static s
     Advice { id, words, option }
 }
 
-const ADVICE: [Advice; 17] = [
+const ADVICE: [Advice; 18] = [
     advice("above-link-speed", "use more data than this machine has memory", Some("--size")),
     advice("burst", "use the later figure, and measure for minutes", Some("--runtime=300")),
+    advice("clock", "choose a faster clock source, where the system has one", None),
     advice("cpu-starved", "compare with an engine that needs no kernel threads", Some("--engine=psync")),
     advice(
         "depth-not-reached",
@@ -60,6 +61,10 @@ pub fn for_question(id: &str, question: Question) -> String {
     let name = |option: &&str| option.split('=').next().is_some_and(|name| options(question).contains(&name));
     match advice.option.filter(name) {
         Some(option) => format!("{} ({option})", advice.words),
+        // What its tests do is written in the profile.
+        None if question == Question::Check && advice.option.is_some() => {
+            format!("{}, in a profile of your own (--show, --profiles)", advice.words)
+        }
         None => advice.words.to_string(),
     }
 }
@@ -91,7 +96,10 @@ mod tests {
         let rest = ["run again when the host is idle", "fsdyno explain a-new-one"];
         assert_eq!(next(&found), ["measure for longer (--runtime=60)", rest[0], rest[1]]);
         advise(&mut of_check, Question::Check);
-        assert_eq!(next(&of_check), ["measure for longer", rest[0], rest[1]]);
+        assert_eq!(
+            next(&of_check),
+            ["measure for longer, in a profile of your own (--show, --profiles)", rest[0], rest[1]]
+        );
     }
 
     #[test]

@@ -44,8 +44,8 @@ pub fn attribute(server: &Study, client: &Study) -> Result<Vec<Attributed>, Prob
         let what = format!("{} was measured on local storage: there is no network in between", client.id);
         return Err(Problem::new(what).with_next(next));
     }
-    let known = server.patterns();
-    let common: Vec<&str> = client.patterns().into_iter().filter(|pattern| known.contains(pattern)).collect();
+    let known = server.tests();
+    let common: Vec<&str> = client.tests().into_iter().filter(|pattern| known.contains(pattern)).collect();
     if common.is_empty() {
         return Err(Problem::new(format!("{} and {} have no pattern in common", server.id, client.id))
             .with_next("run the same command on both: server and client need the same plan"));

@@ -107,6 +107,18 @@ impl Relay<'_> {
     }
 }
 
+/// What the workers are at. A reader closes its files where a writer syncs, and has nothing to wait for.
+fn phase(states: &[WorkerState], wrote: bool) -> LivePhase {
+    use WorkerState::{Created, Initialised, Ramp, Running, Syncing, Verifying, Waiting};
+    let any = |wanted: &[WorkerState]| states.iter().any(|state| wanted.contains(state));
+    match () {
+        () if any(&[Running, Verifying]) => LivePhase::Running,
+        () if any(&[Syncing]) && wrote => LivePhase::Syncing,
+        () if any(&[Waiting, Created, Initialised, Ramp]) => LivePhase::Ramp,
+        () => LivePhase::Running,
+    }
+}
+
 impl Observer for Relay<'_> {
     fn layout_progress(&mut self, done: u64, total: u64, seconds_left: Option<u64>) {
         let elapsed_ms = self.elapsed_ms();
@@ -139,15 +151,10 @@ impl Observer for Relay<'_> {
         let operations = published.iter().flat_map(|totals| totals.ios.into_values()).sum();
         let bytes = published.iter().flat_map(|totals| totals.bytes.into_values()).sum();
         let states: Vec<WorkerState> = view.cells.iter().map(run::WorkerCell::state).collect();
-        let any = |state| states.contains(&state);
-        let phase = match () {
-            () if any(WorkerState::Running) || any(WorkerState::Verifying) => LivePhase::Running,
-            () if any(WorkerState::Syncing) => LivePhase::Syncing,
-            () => LivePhase::Ramp,
-        };
+        let wrote = published.iter().any(|totals| totals.ios.write > 0);
         let (operations_per_s, bytes_per_s) = self.rates(view.elapsed_ns, operations, bytes);
         let figures = LiveFigures {
-            phase,
+            phase: phase(&states, wrote),
             elapsed_ms: self.elapsed_ms(),
             seconds_left: run::seconds_left(view),
             operations_per_s,
@@ -191,5 +198,19 @@ impl Observer for Relay<'_> {
             _ => vec![&job.directions.read.clat, &job.sync.lat],
         });
         self.latency_ns_p99 = latencies.filter_map(|latency| latency.histogram.as_ref()?.percentile(99.0)).max();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_writers_sync_and_nobody_warms_up_at_the_end() {
+        use WorkerState::{Exited, Ramp, Reaped, Running, Syncing};
+        assert_eq!(phase(&[Ramp, Exited], false), LivePhase::Ramp);
+        assert_eq!(phase(&[Ramp, Running], true), LivePhase::Running);
+        assert_eq!([phase(&[Syncing], true), phase(&[Syncing], false)], [LivePhase::Syncing, LivePhase::Running]);
+        assert_eq!(phase(&[Exited, Reaped], true), LivePhase::Running);
     }
 }

@@ -109,7 +109,9 @@ pub fn compare(places: &[Place], options: &Options, caller: Caller<'_>) -> Resul
         None => fitting_size(&mut study_run, places, &sites, options)?,
     };
     let reason = run_rounds(&mut study_run, &sites, options, size_bytes)?;
-    study_run.note("rounds", Severity::Info, reason);
+    if let Some(reason) = reason {
+        study_run.note("rounds", Severity::Info, reason);
+    }
     let ways = sites.iter().map(|site| (&site.io_mode, site.passes));
     study_run.note("rules", Severity::Info, patterns::rules(places, ways, options));
     for site in sites {
@@ -133,17 +135,17 @@ fn check(places: &[Place]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Rounds until there are enough; why they ended.
+/// Rounds until there are enough; why they ended where that is not what was asked for.
 fn run_rounds(
     study_run: &mut StudyRun<'_>,
     sites: &[Site],
     options: &Options,
     size_bytes: u64,
-) -> Result<String, Problem> {
+) -> Result<Option<String>, Problem> {
     let cap = rounds_max(options);
     for round in 0..cap {
         if study_run.stopped() {
-            return Ok(format!("stopped by a signal in round {round}"));
+            return Ok(Some(format!("stopped by a signal in round {round}")));
         }
         study_run.steps.1 = study_run.steps.0 + turns_from(round, options, sites.len());
         for pattern in PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)) {
@@ -155,18 +157,14 @@ fn run_rounds(
             }
         }
         if options.rounds.is_none()
+            && cap > 1
             && let Some(reason) = enough(&study_run.study, round + 1, cap)
         {
-            return Ok(reason);
+            return Ok(Some(reason));
         }
     }
-    Ok(match options.rounds {
-        _ if cap == 1 => "one round".to_string(),
-        Some(asked) if asked < cap => {
-            format!("{cap} rounds, one more than requested, so that each path goes first equally often")
-        }
-        _ => format!("{cap} rounds, as requested"),
-    })
+    let one_more = options.rounds.is_some_and(|asked| asked < cap);
+    Ok(one_more.then(|| format!("{cap} rounds, one more than requested, so that each path goes first equally often")))
 }
 
 /// The most rounds that there will be.
@@ -255,10 +253,9 @@ fn stop(widest: Option<(f64, String)>, rounds: u32, cap: u32) -> Option<String> 
     })
 }
 
-/// Bytes per second of each round, durable where something was written.
+/// Bytes per second of each round, of writes until they are durable.
 fn headline_rates(study: &Study, target: usize, pattern: &str) -> Vec<f64> {
-    let rate = |figures: Figures| figures.total.durable_bytes_per_s.unwrap_or(figures.total.bytes_per_s);
-    study.repeats(target, pattern).filter_map(|row| row.figures().map(rate)).collect()
+    study.repeats(target, pattern).filter_map(|row| Some(row.figures()?.bytes_per_s())).collect()
 }
 
 /// Bytes of each job's file: what the slowest target writes and makes durable in one turn, within space and memory. A
@@ -327,8 +324,7 @@ fn durable_rate(record: &results::RunRecord) -> Option<f64> {
     let mut jobs = record.jobs.iter();
     let mut merged = jobs.next()?.clone();
     jobs.for_each(|job| merged.merge(job));
-    let figures = results::Figures::of_job(&merged);
-    figures.total.durable_bytes_per_s.or(Some(figures.total.bytes_per_s)).filter(|rate| *rate > 0.0)
+    Some(Figures::of_job(&merged).bytes_per_s()).filter(|rate| *rate > 0.0)
 }
 
 /// Reads `--expect NAME=TYPE`.

@@ -175,7 +175,7 @@ fn rate(study: &Study, row: usize) -> Option<f64> {
     let row = &study.rows[row];
     let failed = row.run.iter().flat_map(|run| &run.jobs).any(|job| job.error.is_some());
     let valid = !failed && row.trust() < Trust::Invalid;
-    row.figures().filter(|_| valid).map(|figures| figures.total.iops).filter(|iops| *iops > 0.0)
+    row.figures().filter(|_| valid).map(|figures| figures.iops()).filter(|iops| *iops > 0.0)
 }
 
 /// What a closed loop reached.

@@ -3,9 +3,11 @@
 use findings::limits::{Limited, Limiter, Phrase, of_study};
 use results::{Question, Study};
 
-/// One sentence per target and limit, in the order of the targets.
+/// One sentence per target and limit, in the order of the targets, with the figures that show it.
 pub fn sentences(study: &Study) -> Vec<String> {
-    of_study(study).iter().map(|limited| sentence(study, limited)).collect()
+    // What a cache did is told by its finding, and that there is no device below memory needs no figures.
+    let told = |limited: &&Limited| !matches!(limited.limiter, Ok(Limiter::Cache | Limiter::Memory));
+    of_study(study).iter().filter(told).map(|limited| sentence(study, limited)).collect()
 }
 
 fn sentence(study: &Study, limited: &Limited) -> String {
@@ -19,9 +21,8 @@ fn sentence(study: &Study, limited: &Limited) -> String {
     let text = match limited.limiter {
         Ok(limiter) => {
             let are = if limited.tests.len() == 1 { "is" } else { "are" };
-            let what = if limiter == Limiter::Cache { "answered" } else { "limited" };
             let shown = figures(&limited.tests, &limited.evidence);
-            format!("{which} {are} {what} by {} ({shown}).", limiter.word())
+            format!("{which} {are} limited by {} ({shown}).", limiter.word())
         }
         Err(reason) => format!("what limits {which} is not visible from here ({reason})."),
     };

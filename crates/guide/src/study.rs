@@ -57,12 +57,31 @@ impl Place {
 
     /// Reads `NAME=PATH`, or a path alone.
     pub fn parse(word: &str) -> Place {
-        match word.split_once('=') {
-            Some((name, path)) if !name.is_empty() && !name.contains('/') => {
-                Place { name: name.to_string(), path: PathBuf::from(path) }
+        let (name, path) = match word.split_once('=') {
+            Some((name, path)) if !name.is_empty() && !name.contains('/') => (name, path),
+            _ => (word, word),
+        };
+        Place { name: name.to_string(), ..Place::at(Path::new(path)) }
+    }
+
+    /// The words of a command line with this place as it is from everywhere: where it stands as it was typed, or at the
+    /// end where it was left out.
+    pub fn in_command(&self, typed: &Path, mut command: Vec<String>) -> Vec<String> {
+        let (typed, path) = (typed.display().to_string(), self.path.display().to_string());
+        let name = |word: &String| {
+            word.strip_suffix(&typed).filter(|name| name.is_empty() || name.ends_with('=')).map(str::len)
+        };
+        // A word behind an option may be its value.
+        let is_value = |index: usize| command[index - 1].starts_with("--") && !command[index - 1].contains('=');
+        let places = || (1..command.len()).filter(|index| name(&command[*index]).is_some());
+        match places().find(|index| !is_value(*index)).or_else(|| places().next()) {
+            Some(index) => {
+                let name = name(&command[index]).unwrap_or_default();
+                command[index].replace_range(name.., &path);
             }
-            _ => Place { name: word.to_string(), path: PathBuf::from(word) },
+            None => command.push(path),
         }
+        command
     }
 }
 

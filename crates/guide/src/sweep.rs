@@ -3,7 +3,7 @@
 
 use results::quantity::{counted, number};
 use results::statistics::order_of_round;
-use results::{Question, Row, Severity, Study};
+use results::{Figures, Question, Row, Severity, Study};
 use run::StopRule;
 
 use crate::fill::Filled;
@@ -62,6 +62,7 @@ pub fn sweep(place: &Place, options: &Options, caller: Caller<'_>) -> Result<Stu
         check_blocks(&groups, filled)?;
         let site = Filled { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
         take_points(&mut study_run, options, &groups, site)?;
+        judge_points_whole(&mut study_run.study);
     }
     study_run.remove_work_directory(work);
     // Without a file there is nothing to say of it.
@@ -158,6 +159,22 @@ fn take_points(
     Ok(())
 }
 
+/// A turn is short on purpose: how long a point was measured, all of its turns say together.
+fn judge_points_whole(study: &mut Study) {
+    let patterns: Vec<String> = study.tests().into_iter().map(str::to_owned).collect();
+    for pattern in patterns {
+        let figures: Vec<Figures> = study.repeats(0, &pattern).filter_map(Row::figures).collect();
+        let runtime_ms = figures.iter().map(|figures| (figures.elapsed_s * 1e3).round() as u64).sum();
+        if findings::is_too_short(runtime_ms, figures.iter().map(|figures| figures.total.operations).sum()) {
+            continue;
+        }
+        for row in study.rows.iter_mut().filter(|row| row.pattern == pattern) {
+            row.findings.retain(|finding| finding.id != findings::TOO_SHORT);
+            row.run.iter_mut().for_each(|run| run.findings.retain(|finding| finding.id != findings::TOO_SHORT));
+        }
+    }
+}
+
 /// So many requests in flight.
 fn closed_loop_row(requests: &Requests, depth: u32, site: Filled<'_>, timing: Timing, round: u32) -> Row {
     let pattern = format!("{}-qd{depth}", requests.pattern());
@@ -181,7 +198,29 @@ pub(crate) fn closed_loop(
 
 #[cfg(test)]
 mod tests {
+    use results::{Finding, JobRecord, JobSetup, RunRecord};
+
     use super::*;
+
+    #[test]
+    fn turns_are_judged_together() {
+        let turn = |runtime_ms| {
+            let mut job = JobRecord::new("randread-4k-qd1", 1, JobSetup::default());
+            (job.directions.read.ios, job.directions.read.runtime_ms) = (100, runtime_ms);
+            let mut run = RunRecord::new("test", 0);
+            run.jobs = vec![job];
+            run.findings = vec![Finding::new(findings::TOO_SHORT, Severity::Caution, "short", "longer")];
+            let row = Study::of_run(run.clone()).rows.remove(0);
+            Row { pattern: "randread-4k-qd1".into(), findings: run.findings.clone(), ..row }
+        };
+        let trust = |turns: &[u64]| {
+            let mut study = Study::of_run(RunRecord::new("test", 0));
+            study.rows = turns.iter().map(|runtime_ms| turn(*runtime_ms)).collect();
+            judge_points_whole(&mut study);
+            study.rows.iter().map(|row| row.findings.len() + row.run.as_ref().unwrap().findings.len()).sum::<usize>()
+        };
+        assert_eq!([trust(&[625; 8]), trust(&[250, 250])], [0, 4]);
+    }
 
     #[test]
     fn the_time_decides_on_the_turns() {

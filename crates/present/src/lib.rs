@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod calendar;
+mod command;
 mod document;
 pub mod export;
 mod headline;

@@ -12,11 +12,12 @@ mod smallfiles;
 mod sweep;
 mod table;
 
-pub use changes::{changes, changes_json, changes_markdown, history, history_json};
+pub use changes::{Changes, history, history_json};
 pub use check::{ListedProfile, profiles, profiles_json};
 pub use runs::{runs, runs_json};
 pub use sentence::summary;
 
+use results::evidence::StorageClass;
 use results::{Question, Severity, Study, escape};
 
 use crate::headline::Headline;
@@ -90,7 +91,12 @@ fn heading(study: &Study, form: Form) -> String {
     // A fio run that was saved by itself has no name and no place.
     for target in study.targets.iter().filter(|target| !target.path.is_empty()) {
         let mount = target.storage.mount.value();
-        let on = mount.map(|mount| format!(": {} on {}", mount.fstype, mount.source)).unwrap_or_default();
+        let on = mount.map(|mount| match target.storage.class {
+            // What it is mounted from is a word of nobody's.
+            StorageClass::Memory => format!(": {}, in memory", mount.fstype),
+            _ => format!(": {} on {}", mount.fstype, mount.source),
+        });
+        let on = on.unwrap_or_default();
         let named = if target.name == target.path { String::new() } else { format!("{} = ", target.name) };
         let line = match form {
             Form::Text { .. } => format!("{}\n", escape::line(&format!("{named}{}{on}", target.path))),

@@ -138,8 +138,8 @@ impl Known {
             return Err("no part takes most of the time");
         }
         if self.unsafe_writes {
-            return Err("the run on the server did not wait for durable writes, but an NFS server does; repeat both \
-                        runs with --sync=dsync");
+            return Err("the run on the server did not wait for durable writes, but an NFS server does; only writes \
+                        that both sync (sync-latency of measure, --sync=dsync) show whose time it is");
         }
         Ok((Culprit::Link, format!("a request spends {} on the network", latency(way_ns))))
     }
@@ -151,9 +151,13 @@ impl Known {
     }
 
     fn sentence(&self, row: &Row<'_>, added_ns: f64, found: Result<(Culprit, String), &str>) -> String {
+        let what = match direction(row) {
+            Transfer::Read => "read",
+            Transfer::Write if row.first().plan.sync_every_writes == 1 => "write with its sync",
+            Transfer::Write => "write",
+        };
         let mut sentence = format!(
-            "A {} takes {} on the server and {} on the client: network and protocol add {} ({:.0} %).",
-            if direction(row) == Transfer::Read { "read" } else { "write" },
+            "A {what} takes {} on the server and {} on the client: network and protocol add {} ({:.0} %).",
             latency(self.server_ns),
             latency(self.client_ns),
             latency(added_ns),

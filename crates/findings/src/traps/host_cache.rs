@@ -15,7 +15,7 @@ pub(crate) const ID: &str = "host-cache";
 pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T12",
-    title: "A cache below the device: host, controller, array",
+    title: "A cache below the device (host, controller, array)",
     happens: "A virtual disk may be a file in the host's page cache. A RAID controller or an array has memory of its \
               own. The device counters of this machine then show every request as delivered, although memory answered.",
     seen: "Loop device: the device below its file moved half or less of what the loop device moved, in reads or in \
@@ -117,7 +117,7 @@ fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Findi
     let report = Report::new(ID, Severity::Invalid, row.name)
         .bytes("bytes moved by the loop device", moved)
         .bytes("bytes moved below it", below);
-    Some(report.says(cause, "attach the loop device with losetup --direct-io=on"))
+    Some(report.says(cause, "attach the loop device with direct I/O (losetup, option direct-io)"))
 }
 
 /// Random reads faster than a platter turns. Virtual disks say "platters" for want of knowing better.

@@ -7,7 +7,8 @@ use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{counted, time};
 
-pub(crate) const ID: &str = "too-short";
+/// Under this name it is explained.
+pub const ID: &str = "too-short";
 
 pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
@@ -26,11 +27,16 @@ const RUNTIME_MS: u64 = 1_000;
 /// Fewer I/Os say little.
 const IOS: u64 = 64;
 
+/// Whether so much I/O says little.
+pub fn is_too_short(runtime_ms: u64, ios: u64) -> bool {
+    runtime_ms < RUNTIME_MS || ios < IOS
+}
+
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let short = |(_, row): (_, &crate::evidence::Row<'_>)| {
         let (runtime_ms, ios) = (row.runtime_ms(), row.ios());
         let started = ios > 0 && row.workers.iter().all(|worker| worker.error.is_none());
-        (started && (runtime_ms < RUNTIME_MS || ios < IOS)).then(|| {
+        (started && is_too_short(runtime_ms, ios)).then(|| {
             let cause =
                 format!("{} in {}: too little for a conclusion", counted(ios, "I/O"), time(runtime_ms as f64 * 1e6));
             // What is reported of a search is its last window.

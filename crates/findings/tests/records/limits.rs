@@ -156,6 +156,23 @@ fn server_and_client_apart() {
 }
 
 #[test]
+fn a_write_that_waits_for_its_sync_takes_as_long_as_both() {
+    let synced = |run: RunRecord, sync_us: u64| {
+        let mut run = run;
+        let job = &mut run.jobs[0];
+        job.setup.access = Access::named("write").unwrap();
+        job.plan.sync_every_writes = 1;
+        std::mem::swap(&mut job.directions.read, &mut job.directions.write);
+        (0..100).for_each(|_| job.sync.lat.record(sync_us * 1000));
+        run
+    };
+    let found = between(&synced(on_the_server(4), 1_000), &synced(reads(None, 40, 0, 39), 5_000)).unwrap();
+    let without = between(&on_the_server(4), &reads(None, 40, 0, 39)).unwrap();
+    assert_eq!((found.server_ns, found.client_ns), (without.server_ns + 1e6, without.client_ns + 5e6));
+    assert!(found.sentence.starts_with("A write with its sync takes "), "{}", found.sentence);
+}
+
+#[test]
 fn writes_that_were_not_safe_on_the_server_prove_nothing_about_the_link() {
     let written = |synchronous: bool| {
         let mut server = on_the_server(4);

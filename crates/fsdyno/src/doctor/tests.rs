@@ -75,12 +75,12 @@ fn walled_in() -> Findings {
 
 #[test]
 fn page_of_a_healthy_machine() {
-    insta::assert_snapshot!(text::page(&healthy()));
+    insta::assert_snapshot!(text::page(&healthy(), 80));
 }
 
 #[test]
 fn page_of_a_machine_that_hides_and_forbids() {
-    insta::assert_snapshot!(text::page(&walled_in()));
+    insta::assert_snapshot!(text::page(&walled_in(), 80));
 }
 
 #[test]
@@ -118,4 +118,12 @@ fn the_verdict_names_the_rate_of_one_core() {
         "{verdict}"
     );
     assert!(judgement::verdict(&walled_in()).contains("not visible: /proc/x: Permission denied"));
+}
+
+#[test]
+fn the_page_fits_a_narrow_terminal() {
+    for findings in [healthy(), walled_in()] {
+        let page = text::page(&findings, 60);
+        assert!(page.lines().all(|line| line.chars().count() <= 60), "{page}");
+    }
 }

@@ -9,14 +9,11 @@ use super::judgement;
 /// Where values begin.
 const LABEL_WIDTH: usize = 34;
 
-/// Lines are broken here.
-const LINE_WIDTH: usize = 80;
-
-/// The whole page.
-pub(super) fn page(findings: &Findings) -> String {
+/// The whole page, for a terminal of so many columns.
+pub(super) fn page(findings: &Findings, columns: usize) -> String {
     let Findings { version, debug_build, floors, clock, engines, io_uring_features, .. } = findings;
     let build = if *debug_build { "debug" } else { "release" };
-    let mut page = Page::new(format!("{version}, {build} build"), LABEL_WIDTH, LINE_WIDTH);
+    let mut page = Page::new(format!("{version}, {build} build"), LABEL_WIDTH, columns);
     page.gap();
     page.paragraph("", &judgement::verdict(findings));
     for warning in judgement::warnings(findings) {

@@ -52,6 +52,7 @@ impl Attribute {
 fn as_text(first_line: &str, found: &[Attributed]) -> String {
     let mut page = present::Page::new(first_line, 2, columns());
     if let Some(answer) = in_short(found) {
+        page.gap();
         page.paragraph("", &answer);
     }
     for Attributed { title, outcome, .. } in found {
@@ -127,7 +128,7 @@ mod tests {
             sentence: "A read takes 4 ms.".into(),
         };
         let found = [attributed(Ok(found)), attributed(Err("the plans differ".into()))];
-        let answer = "a\nMost of the latency that the client adds comes from the link (1 of 2 patterns).\n";
+        let answer = "a\n\nMost of the latency that the client adds comes from the link (1 of 2 patterns).\n";
         assert!(as_text("a", &found).starts_with(answer), "{}", as_text("a", &found));
         let json = as_json(&found[0]);
         assert_eq!((&json["limit"], &json["added_share"]), (&json!("the link"), &json!(0.75)));

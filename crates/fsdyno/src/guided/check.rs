@@ -105,7 +105,7 @@ impl Check {
         };
         let place = Place::at(Path::new(path));
         let shared = Shared { junit: self.junit, ..self.shared };
-        answer(&shared, command, |caller| check(&place, &options, &library, caller))
+        answer(&shared, place.in_command(Path::new(path), command), |caller| check(&place, &options, &library, caller))
     }
 
     fn profile(&self, entry: &Entry) -> ExitCode {

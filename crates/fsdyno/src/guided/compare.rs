@@ -1,5 +1,6 @@
 //! `fsdyno compare`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -105,6 +106,11 @@ impl Compare {
             expected: self.expect,
         };
         let shared = Shared { wide: self.wide, ..self.shared };
+        let in_command = |command, (place, word): (&Place, &String)| {
+            let typed = word.strip_prefix(&format!("{}=", place.name)).unwrap_or(word);
+            place.in_command(Path::new(typed), command)
+        };
+        let command = places.iter().zip(&self.places).fold(command, in_command);
         answer(&shared, command, |caller| compare(&places, &options, caller))
     }
 }

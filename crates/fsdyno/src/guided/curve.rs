@@ -51,7 +51,7 @@ impl Curve {
             size_bytes: self.file.size,
             expected: self.file.expect,
         };
-        let place = Place { name: self.path.display().to_string(), path: self.path };
-        answer(&self.shared, command, |caller| curve(&place, &options, caller))
+        let place = Place::at(&self.path);
+        answer(&self.shared, place.in_command(&self.path, command), |caller| curve(&place, &options, caller))
     }
 }

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use guide::Problem;
 use guide::store::Store;
 use present::export::junit::{Case, Outcome};
+use present::tables::Changes;
 use results::quantity::counted;
 use results::{Change, Measure, Significance, Study, changes, earlier, is_repeat, obstacles};
 
@@ -187,12 +188,14 @@ impl Diff {
         }
         let conditions: Vec<Condition> =
             self.fail_if.iter().map(|text| Condition::parse(text, &found)).collect::<Result<_, _>>()?;
-        let (base_name, new_name) = (called(&base), called(&new));
-        let status = if self.json {
-            printed(&present::tables::changes_json(&found, &base_name, &new_name, &reasons))
-        } else {
-            printed_page(&present::tables::changes(&found, &base_name, &new_name, &reasons, columns()))
+        let shown = Changes {
+            found: &found,
+            base: called(&base),
+            new: called(&new),
+            obstacles: &reasons,
+            more_rounds: Changes::more_rounds_of(&new),
         };
+        let status = if self.json { printed(&shown.json()) } else { printed_page(&shown.text(columns())) };
         let mut cases = Vec::new();
         for (condition, words) in conditions.iter().zip(&self.fail_if) {
             let mut failures = Vec::new();
@@ -212,12 +215,11 @@ impl Diff {
                 Some(reason) => Outcome::Skipped(reason),
                 None => Outcome::Passed,
             };
-            cases.push(Case { class: new_name.clone(), name: words.clone(), outcome });
+            cases.push(Case { class: shown.new.clone(), name: words.clone(), outcome });
         }
         let written = [
             junit.map(|file| file.write("fsdyno diff", &cases)),
-            step_summary
-                .map(|file| file.append(&present::tables::changes_markdown(&found, &base_name, &new_name, &reasons))),
+            step_summary.map(|file| file.append(&shown.markdown())),
         ];
         let problems: Vec<Problem> = written.into_iter().flatten().filter_map(Result::err).collect();
         problems.iter().for_each(report_problem);

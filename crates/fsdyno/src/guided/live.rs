@@ -84,7 +84,8 @@ impl guide::Watcher for Live {
         self.note_target(step);
         let added = self.estimate.begin(step);
         if added > 0 && !self.quiet {
-            self.message(&format!("{} more: the results are not decided yet", counted(added as u64, "step")));
+            let more = counted(added as u64, "step");
+            self.message(&format!("{more} more, from `{}` on: the results are not decided yet", step.title));
         }
         // What it does first is not known yet.
         self.show(step, &LiveFigures { phase: LivePhase::Running, ..LiveFigures::default() });

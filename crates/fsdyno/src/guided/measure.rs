@@ -82,6 +82,6 @@ impl Measure {
         };
         let place = Place::at(&self.path);
         options.size_before = size_before(&self.shared, &place, &options);
-        answer(&self.shared, command, |caller| measure(&place, &options, caller))
+        answer(&self.shared, place.in_command(&self.path, command), |caller| measure(&place, &options, caller))
     }
 }

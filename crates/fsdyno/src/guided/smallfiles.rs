@@ -67,6 +67,6 @@ impl SmallFiles {
             expected: self.expect,
         };
         let place = Place::at(&self.path);
-        answer(&self.shared, command, |caller| smallfiles(&place, &options, caller))
+        answer(&self.shared, place.in_command(&self.path, command), |caller| smallfiles(&place, &options, caller))
     }
 }

@@ -97,10 +97,9 @@ fn rests_on_a_second(row: &Row) {
     assert!(measured_s >= 1.0, "{} on {}, round {}: {measured_s} s", row.title, row.target, row.round);
 }
 
-/// The headline of a row, bytes per second: durable where something was written.
+/// The headline of a row, bytes per second, of writes until they are durable.
 pub(crate) fn rate(row: &Row) -> f64 {
-    let total = row.figures().expect("figures").total;
-    total.durable_bytes_per_s.unwrap_or(total.bytes_per_s)
+    row.figures().expect("figures").bytes_per_s()
 }
 
 /// What the row's jobs wrote until the last look, what left over the wire by then, and when that was, ms.

@@ -2,11 +2,11 @@
 
 use results::quantity::{count_per_s, latency, number};
 use results::statistics::Served;
-use results::{LatencyFigures, Study};
+use results::{LatencyFigures, Study, Trust};
 
 use crate::requests::Requests;
 
-/// So many times the floor is away from it.
+/// So many times the floor is away from it: the sentences say twice.
 const AWAY: f64 = 2.0;
 
 /// More than chance: so many times the capacity.
@@ -31,11 +31,13 @@ impl Load {
 
 /// The sentences that the rows allow.
 pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
-    let closed = study.rows.iter().filter_map(|row| Some((row.numbered("qd")?.1, row.figures()?.total.iops)));
+    let valid = study.rows.iter().filter(|row| row.trust() < Trust::Invalid);
+    let closed = valid.filter_map(|row| Some((row.numbered("qd")?.1, row.figures()?.iops())));
     let best = closed.max_by(|one, other| one.1.total_cmp(&other.1)).filter(|(_, iops)| *iops > 0.0);
     let loads: Vec<Load> = study.loads().iter().filter_map(Load::of).collect();
     let Some((depth, capacity)) = best else {
-        return vec![format!("{}: no capacity was measured, so the loads have no reference.", requests.title())];
+        let title = requests.title();
+        return vec![format!("{title}: the closed loop has no valid number, so that the loads have no reference.")];
     };
     let mut sentences = vec![format!(
         "{}: {} A closed loop reached {} at depth {depth}: loads are given in % of this capacity.",
@@ -84,14 +86,14 @@ fn floor(loads: &[Load]) -> Option<String> {
         let (index, lowest) = lowest.unwrap_or((0, &first));
         Some(match loads[index..].iter().find(|load| of(load) > AWAY * of(lowest)) {
             Some(away) => format!(
-                "{name} is {} at {} % load, and more than {AWAY} times that from {} % on ({})",
+                "{name} is {} at {} % load, and more than twice that from {} % on ({})",
                 latency(of(lowest)),
                 lowest.percent,
                 away.percent,
                 latency(of(away))
             ),
             None => {
-                format!("{name} stays within {AWAY} times its {} up to {} % load", latency(of(lowest)), last.percent)
+                format!("{name} stays within twice its {} up to {} % load", latency(of(lowest)), last.percent)
             }
         })
     };
@@ -205,8 +207,8 @@ mod tests {
         ];
         assert_eq!(
             floor(&loads).unwrap(),
-            "Response time, from the intended start of a request: the median is 120 µs at 10 % load, and more than 2 \
-             times that from 90 % on (310 µs); p99 is 300 µs at 10 % load, and more than 2 times that from 75 % on (900 µs)."
+            "Response time, from the intended start of a request: the median is 120 µs at 10 % load, and more than \
+             twice that from 90 % on (310 µs); p99 is 300 µs at 10 % load, and more than twice that from 75 % on (900 µs)."
         );
         assert_eq!(kept(&loads), "keeps 35,900 IOPS with p99 within 2.00 ms; 30,010 with p99 within 900 µs.");
         assert_eq!(
@@ -220,7 +222,7 @@ mod tests {
     fn an_idle_machine_that_is_slower_is_not_the_floor() {
         let loads = [load(10, 4_000.0, 300, 900), load(50, 20_000.0, 100, 400), load(90, 36_000.0, 150, 700)];
         let text = floor(&loads).unwrap();
-        assert!(text.contains("the median stays within 2 times its 100 µs up to 90 % load"), "{text}");
+        assert!(text.contains("the median stays within twice its 100 µs up to 90 % load"), "{text}");
         assert_eq!(saturation(&loads).unwrap(), "Even 90 % load was served: 36,000 of the 36,000 IOPS offered.");
     }
 

@@ -2,7 +2,7 @@
 
 use results::evidence::{ServerIdentity, StorageClass};
 use results::quantity::{bytes_per_s, count, latency, number, published};
-use results::{Direction, JobRecord, Row, Study, Target, test_name};
+use results::{Direction, JobRecord, LatencyFigures, Row, Study, Target, Trust, test_name};
 use run::StopRule;
 
 use super::lines::Timing;
@@ -20,17 +20,19 @@ pub(super) fn of(study: &Study) -> Vec<String> {
     laws.into_iter().flatten().chain(crate::limits::sentences(study)).collect()
 }
 
-/// Rate, mean time from submission to completion in ns, and depth of a row's only job.
+/// Rate, time from submission to completion in ns, and depth of a row's only job.
 struct Measured {
     iops: f64,
     bytes_per_s: f64,
     mean_ns: f64,
+    p50_ns: f64,
     depth: f64,
     block_bytes: u32,
 }
 
+/// The figures of the first run of a test; `None`: it has none that count.
 fn measured(study: &Study, pattern: &str) -> Option<Measured> {
-    let row = study.rows.iter().find(|row| row.pattern == pattern)?;
+    let row = study.rows.iter().find(|row| row.pattern == pattern && row.trust() < Trust::Invalid)?;
     let job = only_job(row)?;
     let direction = if job.directions.read.ios > 0 { Direction::Read } else { Direction::Write };
     let block_bytes = job.setup.block_sizes[direction].0;
@@ -40,6 +42,7 @@ fn measured(study: &Study, pattern: &str) -> Option<Measured> {
         iops: direction.iops(),
         bytes_per_s: direction.bandwidth() as f64,
         mean_ns,
+        p50_ns: direction.latency().and_then(LatencyFigures::of).map_or(mean_ns, |found| found.p50_ns as f64),
         depth: f64::from(job.setup.depth),
         block_bytes,
     })
@@ -54,13 +57,16 @@ fn only_job(row: &Row) -> Option<JobRecord> {
     Some(merged)
 }
 
-/// IOPS = concurrency / latency.
+/// A deep queue gains something from so many times the IOPS of a single request on.
+const GAIN: f64 = 1.05;
+
+/// IOPS = concurrency / mean latency.
 fn concurrency(study: &Study) -> Option<String> {
     let deep = measured(study, test_name::RAND_READ)?;
     let possible = deep.depth * 1e9 / deep.mean_ns;
     let holds = deep.iops / possible * 100.0;
     let mut sentence = format!(
-        "IOPS = concurrency / latency: {} requests in flight / {} on average = {} IOPS; measured {} ({:.0} % of it{}).",
+        "IOPS = concurrency / mean latency: {} requests in flight / {} = {} IOPS; measured {} ({:.0} % of it{}).",
         deep.depth,
         latency(deep.mean_ns),
         number(possible),
@@ -69,14 +75,13 @@ fn concurrency(study: &Study) -> Option<String> {
         if holds < 95.0 { ": the rest of the time requests waited for submission" } else { "" }
     );
     if let Some(single) = measured(study, test_name::READ_LATENCY) {
-        // By the same law: so many requests were really being served at once.
-        let served = deep.iops * single.mean_ns / 1e9;
-        sentence.push_str(&format!(
-            " A read alone takes {} on average: at depth {} the storage served {} such reads at once, the others waited.",
-            latency(single.mean_ns),
-            deep.depth,
-            number(served)
-        ));
+        let gain = deep.iops / single.iops;
+        let one = number(single.iops);
+        sentence.push_str(&if gain >= GAIN {
+            format!(" One read at a time gives {one} IOPS, depth {} {} times as many.", deep.depth, number(gain))
+        } else {
+            format!(" One read at a time gives {one} IOPS: more in flight gain nothing here.")
+        });
     }
     Some(sentence)
 }
@@ -84,60 +89,55 @@ fn concurrency(study: &Study) -> Option<String> {
 /// Throughput = IOPS x block size.
 fn throughput(study: &Study) -> Option<String> {
     let read = measured(study, test_name::SEQ_READ_64K)?;
-    let product = read.iops * f64::from(read.block_bytes);
     let small = measured(study, test_name::RAND_READ)?;
     Some(format!(
         "Throughput = IOPS x block size: {} reads/s x {} KiB = {}; the same storage moves {} in 4 KiB random \
          reads.",
         number(read.iops),
         read.block_bytes / 1024,
-        bytes_per_s(product),
+        bytes_per_s(read.bytes_per_s),
         bytes_per_s(small.bytes_per_s),
     ))
 }
 
 /// What the network's round trip explains of the latency.
 fn round_trip(study: &Study, server: Option<&ServerIdentity>) -> Option<String> {
-    let single = measured(study, test_name::READ_LATENCY).or_else(|| measured(study, test_name::WRITE_LATENCY))?;
-    let Some(server) = server else { return Some(without_server(study.targets.first()?, single.mean_ns)) };
-    Some(match server.connect_ns.value() {
+    let of = |what, pattern| Some((what, measured(study, pattern)?.p50_ns));
+    let (what, p50_ns) =
+        of("a 4k read", test_name::READ_LATENCY).or_else(|| of("a 4k write", test_name::WRITE_LATENCY))?;
+    let took = latency(p50_ns);
+    let Some(server) = server else { return Some(without_server(study.targets.first()?, what, &took)) };
+    let address = &server.address;
+    Some(match server.connect_ns.value().map(|connect_ns| *connect_ns as f64) {
         // Clearly longer: two measurements of the same round trip differ a little.
-        Some(connect_ns) if *connect_ns as f64 > single.mean_ns * 1.25 => format!(
-            "A TCP connect to {} takes {}, longer than the {} of a 4k request: a cache on this machine answered some \
-             requests.",
-            server.address,
-            latency(*connect_ns as f64),
-            latency(single.mean_ns)
+        Some(connect_ns) if connect_ns > p50_ns * 1.25 => format!(
+            "A TCP connect to {address} takes {}, longer than the {took} of {what}: a cache on this machine answered.",
+            latency(connect_ns),
         ),
         Some(connect_ns) => format!(
-            "A TCP connect to {} takes {}, {:.0} % of the {} of a 4k request: no request to that server can be faster.",
-            server.address,
-            latency(*connect_ns as f64),
-            (*connect_ns as f64 / single.mean_ns * 100.0).min(100.0),
-            latency(single.mean_ns)
+            "A TCP connect to {address} takes {}, {:.0} % of the {took} of {what}: no answer of that server can be faster.",
+            latency(connect_ns),
+            (connect_ns / p50_ns * 100.0).min(100.0),
         ),
         None => format!(
-            "The share of the network round trip to {} in the {} of a 4k request is not visible: {}.",
-            server.address,
-            latency(single.mean_ns),
+            "The share of the network round trip to {address} in the {took} of {what} is not visible: {}.",
             server.connect_ns.reason().unwrap_or("not inspected")
         ),
     })
 }
 
 /// The same where no server is known, which need not mean that there is none.
-fn without_server(target: &Target, mean_ns: f64) -> String {
-    let took = latency(mean_ns);
+fn without_server(target: &Target, what: &str, took: &str) -> String {
     match target.storage.class {
-        StorageClass::Memory => format!(
-            "No network and no device below: all {took} of a 4k request are spent in this machine's memory and CPUs."
-        ),
+        StorageClass::Memory => {
+            format!("No network and no device below: all {took} of {what} are spent in this machine's memory and CPUs.")
+        }
         StorageClass::Network | StorageClass::Fuse | StorageClass::HostShare | StorageClass::Unknown => format!(
-            "The share of a network round trip in the {took} of a 4k request is not visible: the server is not known."
+            "The share of a network round trip in the {took} of {what} is not visible: the server is not known."
         ),
         StorageClass::Block | StorageClass::Device | StorageClass::Kernel => format!(
-            "No network is visible: all {took} of a 4k request are spent in this machine and its devices, including \
-             what is behind them."
+            "No network is visible: all {took} of {what} are spent in this machine and its devices, including what is \
+             behind them."
         ),
     }
 }

@@ -15,8 +15,8 @@ pub(super) fn of(study: &Study, mount: Option<&Mount>, shell_ns: Option<[u64; 2]
         .collect()
 }
 
-fn seconds(ns: u64) -> String {
-    format!("{} s", number(ns as f64 / 1e9))
+fn time(ns: u64) -> String {
+    latency(ns as f64)
 }
 
 fn rule(study: &Study) -> Option<String> {
@@ -25,17 +25,15 @@ fn rule(study: &Study) -> Option<String> {
         "{} {} written in {} and {} read back in {}",
         counted(write.operations, "file"),
         if write.operations == 1 { "was" } else { "were" },
-        seconds(write.elapsed_ns),
+        time(write.elapsed_ns),
         count(read.operations),
-        seconds(read.elapsed_ns)
+        time(read.elapsed_ns)
     );
     let verdict = study.verdicts.first()?;
     let source = format!("the {} (read {})", verdict.requirement.source, verdict.requirement.read_on);
     Some(match verdict.verdict {
-        Verdict::NotApplicable => format!(
-            "{done}. The {LIMIT_S} s rule of {source} needs 1,001 files of 5 bytes in one directory, one after the \
-             other: it does not apply here."
-        ),
+        // Its line says why.
+        Verdict::NotApplicable => format!("{done}."),
         _ => format!("{done}, one after the other. Below {LIMIT_S} s for each is good, according to {source}."),
     })
 }
@@ -46,11 +44,11 @@ fn loops(study: &Study, shell_ns: Option<[u64; 2]>) -> Option<String> {
     let own = format!(
         "about {} to the write and {} to the read on any storage, mostly to start cat {} times (measured here on \
          /dev/null)",
-        seconds(write_ns),
-        seconds(read_ns),
+        time(write_ns),
+        time(read_ns),
         count(shell::FILES.into())
     );
-    let took = |pattern| phase_of(study, pattern).map(|phase| seconds(phase.elapsed_ns));
+    let took = |pattern| phase_of(study, pattern).map(|phase| time(phase.elapsed_ns));
     Some(match (took("shell-write"), took("shell-read")) {
         (Some(write), Some(read)) => {
             format!("The published shell loops took {write} and {read}. Bash itself adds {own}.")

@@ -49,12 +49,14 @@ pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
         }
     }
     let left_out = match &left_out[..] {
+        // Nothing is left to speak of.
+        _ if points.is_empty() => String::new(),
         [] => String::new(),
         [only] => format!(" Depth {only} is left out: it has no valid number."),
         several => format!(" Depths {} are left out: they have no valid number.", several.join(", ")),
     };
     let description = if points.iter().any(|point| point.depth > 1) && points.iter().all(Point::is_alone) {
-        let engine = "one request was in flight at every depth (see depth-not-reached)";
+        let engine = "one request was in flight at every depth (fsdyno explain depth-not-reached)";
         format!("use depth 1: {engine}, so more depth has no effect.")
     } else {
         description(&points)
@@ -64,6 +66,9 @@ pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
 
 /// First which depth to use, in a sentence; then what that rests on.
 fn description(points: &[Point]) -> String {
+    if points.is_empty() {
+        return "the best depth cannot be told: no depth has a valid number.".to_string();
+    }
     if points.len() < POINTS_MIN {
         let depths = counted(points.len() as u64, "depth");
         return format!(

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use results::escape::{markdown as inline, markdown_code, markdown_sentence};
-use results::quantity::{Units, rate_number};
+use results::quantity::{Units, published, rate_number};
 use results::{Question, Study, Trust};
 
+use crate::command;
+use crate::headline::verdict::figure;
 use crate::headline::{Headline, metrics};
 use crate::quantity::{duration, megabytes_per_s, number, percent, ratio, shortened, times_between};
-use crate::shell::as_typed;
 use crate::summary::{Cell, Grid, Lane, Line, Metric};
 
 /// The study as Markdown: the answer, verdicts, a table of figures, what was found against them, and the command.
@@ -30,7 +31,7 @@ pub fn markdown(study: &Study) -> String {
     table(&mut text, &grid);
     findings(&mut text, &headline);
     if !study.command.is_empty() {
-        let _ = writeln!(text, "\n```\n{}\n```", markdown_code(&as_typed(&study.command)));
+        let _ = writeln!(text, "\n```\n{}\n```", markdown_code(&command::of(study)));
     }
     let rounds = match grid.rounds() {
         0 | 1 => String::new(),
@@ -50,13 +51,13 @@ fn verdicts(text: &mut String, study: &Study) {
         let asked = &row.requirement;
         let measured = row
             .measured
-            .map_or("not measured".to_owned(), |value| format!("{} {}", number(value), inline(&asked.unit)));
+            .map_or("not measured".to_owned(), |value| format!("{} {}", figure(value), inline(&asked.unit)));
         let _ = writeln!(
             text,
             "| **{}** | {} | {measured} | {} {} | {} |",
             row.verdict.word(),
             inline(&asked.title),
-            number(asked.threshold),
+            published(asked.threshold),
             inline(&asked.unit),
             inline(&row.reason)
         );

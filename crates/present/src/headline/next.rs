@@ -1,44 +1,30 @@
 //! What to do next, after an answer.
 
-use results::{Question, Study, test_name};
+use results::evidence::StorageClass;
+use results::statistics::WINNER_ROUNDS;
+use results::{Question, Study, Verdict, test_name};
 
 use super::found::Found;
 use super::test::TestFigures;
+use crate::command;
 use crate::shell::as_typed;
 
 /// No space, or none left of a quota.
 const FULL: [i32; 2] = [28, 122];
 
+/// Options with which a check is not the vendor's test, each with whether it has a value.
+const SHORTER: [(&str, bool); 3] = [("--quick", false), ("--scale-runtime", true), ("--size-cap", true)];
+
 pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Vec<String> {
-    let mut next: Vec<String> = Vec::new();
     if let [only] = tests
         && only.name == test_name::FILL
     {
         return vec![unfilled(study)];
     }
-    // The gravest decides what is worth doing first.
-    next.extend(findings.iter().find(|found| found.is_against()).map(|found| {
-        let explained = format!("fsdyno explain {}", found.id);
-        if found.next.is_empty() || found.next == explained {
-            explained
-        } else {
-            format!("{} ({explained})", found.next)
-        }
-    }));
-    let has_figures = tests.iter().any(|test| test.error.is_none());
-    if study.question == Question::Measure
-        && has_figures
-        && let Some(target) = study.targets.first()
-    {
-        let runs = study.rows.iter().map(|row| row.round).max().unwrap_or(0);
-        if runs == 0 {
-            next.push(format!(
-                "{}: how far the figures vary",
-                command(&["fsdyno", "measure", &target.path, "--runs=5"])
-            ));
-        }
-        next.push(format!("{}: good enough for etcd?", command(&["fsdyno", "check", "etcd", &target.path])));
-    }
+    let mut next = match study.question {
+        Question::Check if nothing_applies(study) => elsewhere(study),
+        _ => gravest(findings).into_iter().chain(asked_next(study, tests)).collect(),
+    };
     let is_saved = !study.command.iter().any(|word| word == "--no-store");
     if study.question != Question::Fio && is_saved {
         next.push(format!("fsdyno report {} -o sheet.html: charts and all details", study.id));
@@ -46,14 +32,75 @@ pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Ve
     next
 }
 
-fn command(words: &[&str]) -> String {
+/// The gravest finding decides what is worth doing first.
+fn gravest(findings: &[Found]) -> Option<String> {
+    let found = findings.iter().find(|found| found.is_against())?;
+    let explained = format!("fsdyno explain {}", found.id);
+    Some(match found.next.strip_suffix(')') {
+        _ if found.next.is_empty() || found.next == explained => explained,
+        Some(options) => format!("{options}; {explained})"),
+        None => format!("{} ({explained})", found.next),
+    })
+}
+
+/// What the figures raise as the next question.
+fn asked_next(study: &Study, tests: &[TestFigures]) -> Vec<String> {
+    let mut next = Vec::new();
+    match study.question {
+        // Figures that do not count need not be repeated, nor judged.
+        Question::Measure if tests.iter().any(TestFigures::counts) && !mostly_void(tests) => {
+            if study.rows.iter().all(|row| row.round == 0) {
+                next.push(format!("{}: how far the figures vary", command::with(study, "--runs", 5)));
+            }
+            let durable = study.targets.first().filter(|target| target.storage.class != StorageClass::Memory);
+            next.extend(
+                durable.map(|target| {
+                    format!("{}: good enough for etcd?", typed(&["fsdyno", "check", "etcd", &target.path]))
+                }),
+            );
+        }
+        Question::Compare if study.rows.iter().all(|row| row.round + 1 < WINNER_ROUNDS.0) => {
+            let enough = command::with(study, "--rounds", WINNER_ROUNDS.0);
+            next.push(format!("{enough}: enough rounds to tell who is faster"));
+        }
+        Question::Check => {
+            let whole = command::without(study, &SHORTER);
+            next.extend(whole.map(|whole| format!("{whole}: the tests as they were published")));
+        }
+        _ => {}
+    }
+    next
+}
+
+/// Not even half of the figures count.
+pub(super) fn mostly_void(tests: &[TestFigures]) -> bool {
+    tests.iter().filter(|test| !test.counts()).count() * 2 >= tests.len()
+}
+
+fn nothing_applies(study: &Study) -> bool {
+    !study.verdicts.is_empty() && study.verdicts.iter().all(|row| row.verdict == Verdict::NotApplicable)
+}
+
+/// None of the requirements can be judged on this storage.
+fn elsewhere(study: &Study) -> Vec<String> {
+    let mut profiles: Vec<&str> = Vec::new();
+    for row in &study.verdicts {
+        if !profiles.contains(&row.requirement.profile.as_str()) {
+            profiles.push(&row.requirement.profile);
+        }
+    }
+    let words: Vec<&str> = ["fsdyno", "check"].into_iter().chain(profiles).chain(["DIRECTORY"]).collect();
+    vec![format!("{}: a directory on the storage that will hold the data", typed(&words))]
+}
+
+fn typed(words: &[&str]) -> String {
     as_typed(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
 }
 
 /// What to do about a file that could not be written.
 fn unfilled(study: &Study) -> String {
     let path = study.targets.first().map_or("", |target| target.path.as_str());
-    let inspect = command(&["fsdyno", "inspect", path]);
+    let inspect = typed(&["fsdyno", "inspect", path]);
     let errors = study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.jobs);
     let is_full = errors.filter_map(|job| job.error.as_ref()).any(|error| FULL.contains(&error.code));
     if is_full {

@@ -5,6 +5,7 @@ use results::{Question, Severity, Study, Verdict, test_name};
 
 use super::figures::{rate, throughput, typical};
 use super::found::Found;
+use super::next::mostly_void;
 use super::standing::{self, Standing};
 use super::test::TestFigures;
 use crate::quantity::listed;
@@ -16,6 +17,10 @@ pub(super) fn of(grid: &Grid<'_>, tests: &[TestFigures], findings: &[Found], sta
         && let Some(failed) = nothing(tests)
     {
         return Some(failed);
+    }
+    let is_void = !tests.is_empty() && !tests.iter().any(TestFigures::counts);
+    if matches!(study.question, Question::Sweep | Question::Curve) && is_void {
+        return untrusted(tests, findings, true);
     }
     let joined = |sentences: &[String]| Some(sentences.join(" ")).filter(|text| !text.is_empty());
     match study.question {
@@ -93,15 +98,21 @@ fn measured(tests: &[TestFigures], findings: &[Found]) -> Option<String> {
         let figures: Vec<String> = [sequential, random].into_iter().flatten().collect();
         (!figures.is_empty()).then(|| format!("{verb} {}", figures.join(" and ")))
     };
-    let took = |what: &str, test: Option<&TestFigures>| Some(format!("{what} {}", typical(counted_in(test)?)?));
     let rates = [moved("reads", six.seq_read, six.rand_read), moved("writes", six.seq_write, six.rand_write)];
     let latencies = [
-        took("a 4k read takes", six.read_latency),
-        took("a 4k write", six.write_latency),
-        took("making a write durable", six.sync_latency),
+        ("a 4k read", six.read_latency),
+        ("a 4k write", six.write_latency),
+        ("making a write durable", six.sync_latency),
     ];
-    let joined = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
-    let parts: Vec<String> = [joined(&rates), joined(&latencies)].into_iter().filter(|part| !part.is_empty()).collect();
+    let latencies = latencies.into_iter().filter_map(|(what, test)| Some((what, typical(counted_in(test)?)?)));
+    // The verb stands once, behind the first.
+    let takes = |(index, (what, time)): (usize, (&str, String))| {
+        if index == 0 { format!("{what} takes {time}") } else { format!("{what} {time}") }
+    };
+    let rates: Vec<String> = rates.into_iter().flatten().collect();
+    let latencies: Vec<String> = latencies.enumerate().map(takes).collect();
+    let parts: Vec<String> =
+        [rates, latencies].into_iter().filter(|part| !part.is_empty()).map(|part| part.join(", ")).collect();
     let others = untrusted(tests, findings, parts.is_empty());
     let all: Vec<String> = parts.into_iter().chain(others).collect();
     (!all.is_empty()).then(|| all.join("; "))
@@ -109,8 +120,7 @@ fn measured(tests: &[TestFigures], findings: &[Found]) -> Option<String> {
 
 /// Why most figures are no part of the answer; `None`: most are.
 fn untrusted(tests: &[TestFigures], findings: &[Found], none_is_left: bool) -> Option<String> {
-    let out = tests.iter().filter(|test| !test.counts()).count();
-    if out == 0 || (out * 2 < tests.len() && !none_is_left) {
+    if tests.iter().all(TestFigures::counts) || !(none_is_left || mostly_void(tests)) {
         return None;
     }
     let failed = tests.iter().filter(|test| test.error.is_some()).count();

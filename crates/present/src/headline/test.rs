@@ -74,19 +74,12 @@ pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
 
-/// Requests of fewer bytes are counted, those of more are weighed.
-const SMALL_BYTES: f64 = 65_536.0;
-
 impl TestFigures {
     pub(super) fn of(grid: &Grid<'_>, line: &Line<'_>, target: usize, cell: &Cell<'_>) -> TestFigures {
         let (moved, requests) = metrics(line);
         let workers = cell.repeats.first();
         let lanes = lanes(grid.study, &line.pattern, cell);
         let value = |metric, unit: f64| cell.value(metric).map(|value| rounded(value / unit));
-        let is_small = cell
-            .value(Metric::Throughput)
-            .zip(cell.value(Metric::Iops))
-            .is_some_and(|(bytes, ios)| bytes < ios * SMALL_BYTES);
         TestFigures {
             name: line.pattern.clone(),
             title: line.title.clone(),
@@ -110,7 +103,7 @@ impl TestFigures {
             findings: cell.reasons().into_iter().map(str::to_owned).collect(),
             error: cell.error(),
             lanes,
-            by_requests: is_small || line.is_phase(),
+            by_requests: cell.is_small() || line.is_phase(),
         }
     }
 

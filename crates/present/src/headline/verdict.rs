@@ -45,6 +45,23 @@ pub(super) fn of(study: &Study) -> Vec<VerdictLine> {
     study.verdicts.iter().map(|row| VerdictLine::of(row, target(row))).collect()
 }
 
+/// Each answer in words; of those that do not apply for the same reason, the first for all.
+pub(crate) fn told_once(verdicts: &[VerdictLine]) -> Vec<(&VerdictLine, String)> {
+    let like = |one: &VerdictLine, other: &VerdictLine| {
+        !one.applies() && !other.applies() && one.profile == other.profile && one.reason == other.reason
+    };
+    let words = |(index, line): (usize, &'_ VerdictLine)| {
+        if verdicts[..index].iter().any(|earlier| like(earlier, line)) {
+            return None;
+        }
+        match verdicts.iter().filter(|other| like(other, line)).count() {
+            0 | 1 => Some(line.words()),
+            same => Some(format!("{same} requirements: {}", line.reason)),
+        }
+    };
+    verdicts.iter().enumerate().filter_map(|(index, line)| Some((line, words((index, line))?))).collect()
+}
+
 impl VerdictLine {
     fn of(row: &VerdictRow, target: String) -> VerdictLine {
         let asked = &row.requirement;
@@ -64,9 +81,16 @@ impl VerdictLine {
         }
     }
 
+    /// Whether it can be asked of this storage at all.
+    pub(crate) fn applies(&self) -> bool {
+        self.verdict != Verdict::NotApplicable.word()
+    }
+
     /// `99th percentile of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`; without a figure why there is none.
     pub(crate) fn words(&self) -> String {
-        let Some(value) = self.measured else { return format!("{}: {}", self.title, self.reason) };
+        let Some(value) = self.measured.filter(|_| self.applies()) else {
+            return format!("{}: {}", self.title, self.reason);
+        };
         let mut text = format!("{}: {} {}", self.title, figure(value), self.unit);
         let side = match self.bound {
             Bound::AtMost => Some("at most"),

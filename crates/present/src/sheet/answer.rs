@@ -77,7 +77,17 @@ fn short_lines(headline: &Headline, question: Question) -> Markup {
             div { dt { "trust" } dd { (badge(headline.trust.trust)) " " (because(headline)) } }
             @if !headline.limits.is_empty() { div { dt { "limited by" }
                 @for limit in &headline.limits { dd { (limit) } } } }
-            @if !next.is_empty() && question != Question::Fio { div { dt { "next" } @for next in next { dd { (next) } } } }
+            @if !next.is_empty() && question != Question::Fio { div { dt { "next" } @for next in next { dd { (unbroken(next)) } } } }
+        }
+    }
+}
+
+/// A step in words, its options in one piece each: browsers break lines behind hyphens.
+fn unbroken(step: &str) -> Markup {
+    html! {
+        @for (index, word) in step.split(' ').enumerate() {
+            @if index > 0 { " " }
+            @if word.starts_with("--") { span.option { (word) } } @else { (word) }
         }
     }
 }

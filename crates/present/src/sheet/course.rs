@@ -3,7 +3,7 @@
 use results::statistics::{Sensitivity, WarmUp, change_point, median, warm_up};
 
 use super::series::Series;
-use crate::quantity::{megabytes_per_s, round, shortened};
+use crate::quantity::{round, shortened};
 use crate::summary::Grid;
 
 /// Values this near to the later ones are no warm-up.
@@ -26,7 +26,7 @@ pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
         let of = |points: usize| round(points as f64 * series.step_s);
         // A step first: a burst that ends is none of the beginning.
         if let Some(step) = change_point(&values, &Sensitivity::default()) {
-            let (before, after) = (megabytes_per_s(step.before_median), megabytes_per_s(step.after_median));
+            let (before, after) = (series.unit.words(step.before_median), series.unit.words(step.after_median));
             text.push(format!("{name} changed from {before} to {after} at {} s and stayed there.", of(step.index)));
             continue;
         }
@@ -47,15 +47,15 @@ pub(super) fn sentences(series: &Series, grid: &Grid<'_>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::series::RoundLine;
+    use crate::sheet::series::{RoundLine, Unit};
 
     fn sentences_of(values: &[f64]) -> Vec<String> {
         let study = results::Study::of_run(results::RunRecord::new("fio-3.42-test", 0));
         let grid = Grid::of(&study);
         let values = values.iter().map(|value| Some(value * 1e6)).collect();
         let rounds = vec![RoundLine { target: 0, round: 0, values }];
-        let series =
-            Series { step_s: 0.5, thinned: 1, rounds, medians: Vec::new(), marks: Vec::new(), figures: Vec::new() };
+        let (medians, marks, figures) = (Vec::new(), Vec::new(), Vec::new());
+        let series = Series { unit: Unit::Bytes, step_s: 0.5, thinned: 1, rounds, medians, marks, figures };
         sentences(&series, &grid).iter().map(|sentence| sentence.replace('\u{a0}', " ")).collect()
     }
 

@@ -100,7 +100,7 @@ fn name(line: &Line<'_>, target: usize) -> Markup {
     html! {
         (test(&line.pattern))
         @if is_first(line, target) && line.title != line.pattern { small.what { (shortened(&line.title, 80)) } }
-        @if let Some(cache) = cache(line).filter(|_| is_first(line, target)) { small.what { (cache) " cache" } }
+        @if let Some(cache) = cache(line).filter(|_| is_first(line, target)) { small.what { "cache: " (cache) } }
     }
 }
 

@@ -104,7 +104,7 @@ fn study_title(grid: &Grid<'_>) -> String {
         return if jobs.is_empty() { "A run without results".to_owned() } else { jobs.join(", ") };
     }
     let names: Vec<String> = match &grid.study.targets[..] {
-        [only] if !only.path.is_empty() => vec![shortened(place::path(only), 80)],
+        [only] if !only.path.is_empty() => vec![shortened(&only.path, 80)],
         _ => grid.targets.iter().map(|name| shortened(name, 40)).collect(),
     };
     grid.study.question.title(&if names.is_empty() { "nothing".to_owned() } else { listed(&names) })

@@ -1,7 +1,7 @@
 //! Where in the page something stands: names stay unique with several studies, and headings in order.
 
 use maud::{Markup, html};
-use results::{Target, Trust};
+use results::Trust;
 
 use crate::quantity::shortened;
 use crate::summary::Grid;
@@ -58,12 +58,6 @@ const LONG: usize = 24;
 /// The name of a test, as it stands everywhere.
 pub(super) fn test(name: &str) -> Markup {
     html! { code class=[(name.chars().count() > LONG).then_some("long")] { (shortened(name, 60)) } }
-}
-
-/// The path of a storage, as it is from everywhere.
-pub(super) fn path(target: &Target) -> &str {
-    let resolved = target.storage.resolved_path.value().filter(|_| !target.path.starts_with('/'));
-    resolved.map_or(&target.path, String::as_str)
 }
 
 /// The name of a storage in its colour; `None`: there is only one.

@@ -1,15 +1,15 @@
 //! How it was done, the exact commands to do it again, and the numbers themselves.
 
 use maud::{Markup, html};
-use results::{Note, Question, Severity, Study, Trust};
+use results::{Note, Severity, Trust};
 
-use super::place::{self, Place, badge, place_of, test};
-use crate::export;
+use super::place::{Place, badge, place_of, test};
 use crate::shell::as_typed;
 use crate::summary::Grid;
+use crate::{command, export};
 
 pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
-    let (notes, whole) = (notes(grid), command(grid.study));
+    let (notes, whole) = (notes(grid), command::of(grid.study));
     if grid.lines.is_empty() && notes.is_empty() {
         return html! {};
     }
@@ -38,23 +38,6 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
             } }
         },
     )
-}
-
-/// The study's command line, its paths as they are from everywhere.
-fn command(study: &Study) -> String {
-    let absolute = |word: &String| {
-        let (before, path) =
-            word.rsplit_once('=').map_or(("", word.as_str()), |(name, path)| (&word[..=name.len()], path));
-        let mut targets = study.targets.iter().map(place::path);
-        let target = targets.find(|target| !path.starts_with('/') && target.ends_with(&format!("/{path}")));
-        target.map_or(word.clone(), |target| format!("{before}{target}"))
-    };
-    let words: Vec<String> = study.command.iter().map(absolute).collect();
-    match words.first() {
-        Some(first) if first != "fsdyno" && first == study.question.word() => format!("fsdyno {}", as_typed(&words)),
-        Some(first) if study.question == Question::Fio && first.starts_with('-') => format!("fio {}", as_typed(&words)),
-        _ => as_typed(&words),
-    }
 }
 
 /// Notes of the study and of its runs, each once, the grave ones first.

@@ -59,6 +59,7 @@
   for (const chart of document.querySelectorAll("[data-axes]")) {
     const [left, right, end, top, bottom, low, high, logarithmic] = chart.dataset.axes.split(" ").map(Number);
     const names = chart.dataset.names.split("\n");
+    const { unit } = chart.dataset;
     const svg = chart.querySelector("svg");
     const lines = [...svg.querySelectorAll("path.line")].map((path) => ({
       target: Number(path.classList[1].slice(1)),
@@ -77,7 +78,7 @@
       const nearest = (points) => points.reduce((one, other) => (Math.abs(other[0] - x) < Math.abs(one[0] - x) ? other : one));
       const parts = lines.map(({ target, points }) => {
         const known = element("b", { textContent: names[target] ?? "", className: "c" + target });
-        return element("span", {}, known, " " + short(value(nearest(points)[1])) + " MB/s");
+        return element("span", {}, known, " " + short(value(nearest(points)[1])) + " " + unit);
       });
       readout.replaceChildren(element("span", { textContent: short(((x - left) / (right - left)) * end) + " s" }), ...parts);
     });

@@ -6,6 +6,8 @@ use results::JobRecord;
 use results::evidence::Seen;
 use results::statistics::{self, median};
 
+use crate::headline::metrics;
+use crate::quantity::{megabytes_per_s, number};
 use crate::summary::{Cell, Line, Repeat};
 
 /// Points of one pattern's chart, over all its lines: the page has a budget.
@@ -16,8 +18,49 @@ const POINTS_OF_A_LINE: std::ops::RangeInclusive<usize> = 40..=300;
 /// Fewer points are no course.
 pub(super) const POINTS_OF_A_COURSE: usize = 4;
 
+/// What a chart counts: what the test is compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// Bytes per second.
+    Bytes,
+    /// Requests per second.
+    Requests,
+}
+
+impl Unit {
+    fn of(line: &Line<'_>) -> Unit {
+        if line.cells.iter().any(Cell::is_small) { Unit::Requests } else { Unit::Bytes }
+    }
+
+    /// As people read it, and how much of the lines' values one of it is.
+    pub(super) fn shown(self) -> (&'static str, f64) {
+        match self {
+            Unit::Bytes => ("MB/s", 1e6),
+            Unit::Requests => ("IOPS", 1.0),
+        }
+    }
+
+    /// A value with its unit.
+    pub(super) fn words(self, value: f64) -> String {
+        match self {
+            Unit::Bytes => megabytes_per_s(value),
+            Unit::Requests => format!("{}\u{a0}IOPS", number(value)),
+        }
+    }
+
+    /// What a worker kept in each direction, `(ms, value)`, and how much of a line's value one of it is.
+    fn samples(self, worker: &JobRecord) -> ([&[(u64, u64)]; 3], f64) {
+        let directions = [&worker.directions.read, &worker.directions.write, &worker.directions.trim];
+        match self {
+            Unit::Bytes => (directions.map(|direction| &direction.bandwidth_samples.series[..]), 1024.0),
+            Unit::Requests => (directions.map(|direction| &direction.iops_samples.series[..]), 1.0),
+        }
+    }
+}
+
 /// All lines of one pattern's chart.
 pub(super) struct Series {
+    pub(super) unit: Unit,
     /// Seconds between two points.
     pub(super) step_s: f64,
     /// Windows averaged into one point; 1: none was left out.
@@ -28,11 +71,11 @@ pub(super) struct Series {
     pub(super) medians: Vec<RoundLine>,
     /// What happened when.
     pub(super) marks: Vec<Mark>,
-    /// The tables' throughput of each target, bytes per second: a chart says no other. `None`: the target has none.
+    /// The tables' figure of each target: a chart says no other. `None`: the target has none.
     pub(super) figures: Vec<Option<f64>>,
 }
 
-/// One line, bytes per second; the point at index i is the time from `i * step_s` to `(i + 1) * step_s`.
+/// One line, in the series' unit; the point at index i is the time from `i * step_s` to `(i + 1) * step_s`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RoundLine {
     pub(super) target: usize,
@@ -70,12 +113,13 @@ pub(super) enum MarkKind {
 impl Series {
     /// `None` when no worker kept samples.
     pub(super) fn of(line: &Line<'_>) -> Option<Series> {
-        let window_ms = line.cells.iter().flat_map(|cell| &cell.repeats).find_map(window_ms)?;
+        let unit = Unit::of(line);
+        let window_ms = line.cells.iter().flat_map(|cell| &cell.repeats).find_map(|repeat| window_ms(repeat, unit))?;
         let mut rounds = Vec::new();
         let mut marks = Vec::new();
         for (target, cell) in line.cells.iter().enumerate() {
             for repeat in &cell.repeats {
-                let values = sum_of_workers(&repeat.workers, window_ms);
+                let values = sum_of_workers(&repeat.workers, window_ms, unit);
                 if values.iter().any(Option::is_some) {
                     marks.extend(marks_of(repeat, target));
                     rounds.push(RoundLine { target, round: repeat.row.round, values });
@@ -89,8 +133,10 @@ impl Series {
             line.values = line.values.chunks(thinned).map(mean).collect();
         }
         let medians = medians(&rounds, line.cells.len());
-        let figures = line.cells.iter().map(|cell| cell.value(line.headline())).collect();
-        Some(Series { step_s: window_ms as f64 * thinned as f64 / 1e3, thinned, rounds, medians, marks, figures })
+        let (moved, requests) = metrics(line);
+        let metric = if unit == Unit::Requests { requests } else { moved };
+        let figures = line.cells.iter().map(|cell| cell.value(metric)).collect();
+        Some(Series { unit, step_s: window_ms as f64 * thinned as f64 / 1e3, thinned, rounds, medians, marks, figures })
     }
 
     /// The figure that stands beside a line.
@@ -122,27 +168,24 @@ impl Series {
 }
 
 /// The distance of two samples, ms: the smallest that the first series has.
-fn window_ms(repeat: &Repeat<'_>) -> Option<u64> {
-    let series = repeat.workers.iter().flat_map(|worker| directions(worker)).find(|series| !series.is_empty())?;
+fn window_ms(repeat: &Repeat<'_>, unit: Unit) -> Option<u64> {
+    let series = repeat.workers.iter().flat_map(|worker| unit.samples(worker).0).find(|series| !series.is_empty())?;
     let distances = series.windows(2).map(|pair| pair[1].0.saturating_sub(pair[0].0));
     // Windows end a little late now and then; they were meant to be of whole tenths of a second.
     let least = distances.filter(|distance| *distance > 0).min().unwrap_or(series[0].0);
     Some(((least + 50) / 100 * 100).max(1).max(if least < 50 { least } else { 1 }))
 }
 
-fn directions(worker: &JobRecord) -> [&[(u64, u64)]; 3] {
-    [&worker.directions.read, &worker.directions.write, &worker.directions.trim]
-        .map(|direction| &direction.bandwidth_samples.series[..])
-}
-
-/// Bytes per second by window, all workers and directions.
-fn sum_of_workers(workers: &[&JobRecord], window_ms: u64) -> Vec<Option<f64>> {
+/// The rate by window, all workers and directions.
+fn sum_of_workers(workers: &[&JobRecord], window_ms: u64, unit: Unit) -> Vec<Option<f64>> {
     let mut windows: BTreeMap<u64, (f64, usize)> = BTreeMap::new();
-    for (at_ms, kib_per_s) in workers.iter().flat_map(|worker| directions(worker)).flatten() {
-        let index = ((at_ms + window_ms / 2) / window_ms).saturating_sub(1);
-        let window = windows.entry(index).or_default();
-        window.0 += *kib_per_s as f64 * 1024.0;
-        window.1 += 1;
+    for (series, size) in workers.iter().map(|worker| unit.samples(worker)) {
+        for (at_ms, rate) in series.into_iter().flatten() {
+            let index = ((at_ms + window_ms / 2) / window_ms).saturating_sub(1);
+            let window = windows.entry(index).or_default();
+            window.0 += *rate as f64 * size;
+            window.1 += 1;
+        }
     }
     // In the last window some workers may have ended already: their absence is not a loss of speed.
     let usual = windows.values().map(|(_, count)| *count).max().unwrap_or(0);
@@ -239,11 +282,14 @@ mod tests {
     #[test]
     fn windows_of_workers_add_up_and_the_last_partial_one_goes() {
         let (first, second) = (worker(&[(500, 1000), (1001, 2000), (1500, 7)]), worker(&[(500, 1), (999, 2)]));
-        let sums = sum_of_workers(&[&first, &second], 500);
+        let sums = sum_of_workers(&[&first, &second], 500, Unit::Bytes);
         assert_eq!(sums, [Some(1001.0 * 1024.0), Some(2002.0 * 1024.0)]);
         let gap = worker(&[(500, 1), (1500, 1)]);
-        assert_eq!(sum_of_workers(&[&gap], 500), [Some(1024.0), None, Some(1024.0)]);
-        assert!(sum_of_workers(&[], 500).is_empty());
+        assert_eq!(sum_of_workers(&[&gap], 500, Unit::Bytes), [Some(1024.0), None, Some(1024.0)]);
+        assert!(sum_of_workers(&[], 500, Unit::Bytes).is_empty());
+        let mut counted = worker(&[(500, 7)]);
+        counted.directions.write.iops_samples.record(300, 500);
+        assert_eq!(sum_of_workers(&[&counted], 500, Unit::Requests), [Some(300.0)], "bytes are another matter");
     }
 
     #[test]

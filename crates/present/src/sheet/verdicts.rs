@@ -1,20 +1,22 @@
 //! `check`: the verdict on each requirement, then all that is known of it.
 
 use maud::{Markup, html};
+use results::quantity::published;
 use results::{Bound, Confidence, TestOrigin, VerdictRow};
 
 use super::place::Place;
 use super::table::{Row, Table};
 use crate::headline::VerdictLine;
-use crate::quantity::{number, percent};
+use crate::headline::verdict::{figure, told_once};
+use crate::quantity::percent;
 use crate::summary::Grid;
 
 /// One line for each requirement.
 pub(super) fn list(lines: &[VerdictLine]) -> Markup {
     html! {
-        @if !lines.is_empty() { ul.verdicts { @for line in lines { li {
+        @if !lines.is_empty() { ul.verdicts { @for (line, words) in told_once(lines) { li {
             (badge(line.verdict))
-            span { (line.words()) " " code { (line.profile) } }
+            span { (words) " " code { (line.profile) } }
         } } } }
     }
 }
@@ -26,7 +28,7 @@ fn asked(row: &VerdictRow) -> Option<String> {
         Bound::AtLeast => "at least",
         Bound::Gate => return None,
     };
-    Some(format!("{side} {} {}", number(requirement.threshold), requirement.unit))
+    Some(format!("{side} {} {}", published(requirement.threshold), requirement.unit))
 }
 
 fn badge(verdict: &str) -> Markup {
@@ -55,7 +57,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Place) -> Markup {
             cells: vec![
                 Some(html! { (requirement.title) small.what { (requirement.profile) " · " (requirement.id) } }),
                 Some(badge(row.verdict.word())),
-                row.measured.map(|measured| html! { (number(measured)) " " (requirement.unit) }),
+                row.measured.map(|measured| html! { (figure(measured)) " " (requirement.unit) }),
                 asked(row).map(|asked| {
                     html! { (asked)
                     @if let Some(derivation) = &requirement.derivation { small.what { (derivation) } } }

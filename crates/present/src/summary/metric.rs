@@ -119,12 +119,5 @@ fn sum(merged: &JobRecord, figure: impl Fn(&DirectionRecord) -> f64) -> Option<f
 
 /// So much of what was written per second, until it is durable.
 fn durable(merged: &JobRecord, written: u64) -> Option<f64> {
-    // With reads between the writes, the sync at the end is no part of their pace.
-    if merged.directions.read.ios > 0 {
-        return None;
-    }
-    merged.final_sync_ns?;
-    // The runtime ends after the sync.
-    let elapsed_ns = merged.directions.write.runtime_ms as f64 * 1e6 + merged.close_ns.unwrap_or(0) as f64;
-    (written > 0 && elapsed_ns > 0.0).then(|| written as f64 * 1e9 / elapsed_ns)
+    Some(written as f64 / merged.durable_s()?)
 }

@@ -19,6 +19,9 @@ const PATTERNS: [&str; 5] = ["read", "write", "randread", "randwrite", "randrw"]
 /// came from.
 const CANNOT_WIN: [&str; 2] = ["too-short", "not-visible"];
 
+/// Requests of fewer bytes are counted, those of more are weighed.
+const SMALL_BYTES: f64 = 65_536.0;
+
 /// All cells of a study.
 pub(crate) struct Grid<'a> {
     pub(crate) study: &'a Study,
@@ -125,6 +128,12 @@ impl<'a> Cell<'a> {
             None if metric.is_of_cpu() && self.by_round(metric).len() < self.repeats.len() => None,
             None => median(&self.by_round(metric)),
         }
+    }
+
+    /// Whether its requests are so small that their number says more than their bytes.
+    pub(crate) fn is_small(&self) -> bool {
+        let rates = self.value(Metric::Throughput).zip(self.value(Metric::Iops));
+        rates.is_some_and(|(bytes, ios)| bytes < ios * SMALL_BYTES)
     }
 
     /// The figure of each round that has it.

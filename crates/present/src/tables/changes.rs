@@ -2,31 +2,84 @@
 
 use results::quantity::{counted, latency, number, rate_number, rate_unit};
 use results::statistics::{HISTORY_MIN, Scatter, median};
-use results::{Change, Measure, Significance, Study, escape};
+use results::{Change, Measure, Question, Significance, Study, escape};
 
 use serde_json::json;
 
 use super::measure::reach;
 use super::table::{Form, Table};
+use crate::command;
 use crate::summary::interval;
 
-/// The changes between two studies, for a terminal: `base` and `new` are what they are called, `obstacles` what speaks
-/// against comparing them.
-pub fn changes(found: &[Change], base: &str, new: &str, obstacles: &[String], columns: usize) -> String {
-    let form = Form::Text { columns };
-    let answer = form.paragraph(&format!("{}.", outcome(found)));
-    let places = [("base", base.to_owned()), ("new", new.to_owned())];
-    changes_shown(found, &format!("{answer}\n{}\n", form.labelled(&places)), obstacles, form)
+/// The changes from one study to a later one, and what is to be said of them.
+#[derive(Clone, Debug)]
+pub struct Changes<'a> {
+    /// The changes.
+    pub found: &'a [Change],
+    /// What the earlier study is called.
+    pub base: String,
+    /// What the later one is called.
+    pub new: String,
+    /// What speaks against comparing them.
+    pub obstacles: &'a [String],
+    /// The command that measures as many rounds as a judgement needs; `None`: the question has none.
+    pub more_rounds: Option<String>,
 }
 
-/// The same in Markdown.
-pub fn changes_markdown(found: &[Change], base: &str, new: &str, obstacles: &[String]) -> String {
-    let places = [("base", base.to_owned()), ("new", new.to_owned())];
-    let heading = format!("**{}**\n\n{}\n", escape::markdown(&outcome(found)), Form::Markdown.labelled(&places));
-    changes_shown(found, &heading, obstacles, Form::Markdown)
+/// Rounds on each side that can show a change.
+const ROUNDS: u32 = 4;
+
+impl Changes<'_> {
+    /// The command that asks the study's question again with enough rounds.
+    pub fn more_rounds_of(study: &Study) -> Option<String> {
+        match study.question {
+            Question::Measure => Some(command::with(study, "--runs", ROUNDS)),
+            Question::Compare => Some(command::with(study, "--rounds", ROUNDS)),
+            _ => None,
+        }
+    }
+
+    /// For a terminal of so many columns.
+    pub fn text(&self, columns: usize) -> String {
+        let form = Form::Text { columns };
+        let answer = form.paragraph(&format!("{}.", outcome(self.found)));
+        self.shown(&answer, form)
+    }
+
+    /// In Markdown.
+    pub fn markdown(&self) -> String {
+        self.shown(&format!("**{}**\n", escape::markdown(&outcome(self.found))), Form::Markdown)
+    }
+
+    fn shown(&self, answer: &str, form: Form) -> String {
+        let (_, _, judged) = counts(self.found);
+        let mut lines = vec![("base", self.base.clone()), ("new", self.new.clone())];
+        // Figures that nobody can judge are no answer: what would give one is.
+        let instead = self.more_rounds.as_ref().filter(|_| judged == 0);
+        lines.extend(instead.map(|command| ("next", format!("{command}: before the change, and after it"))));
+        let mut text = format!("{answer}\n{}", form.labelled(&lines));
+        if instead.is_none() {
+            text.push_str(&format!("\n{}\n{}", table(self.found).shown(form), form.paragraph(&summary(self.found))));
+        }
+        for reason in self.obstacles {
+            text.push_str(&form.paragraph(&format!("compared with --force although {reason}")));
+        }
+        escape::terminal(&text).into_owned()
+    }
+
+    /// As one JSON document.
+    pub fn json(&self) -> String {
+        let rest = json!({
+            "base": self.base,
+            "new": self.new,
+            "obstacles": self.obstacles,
+            "changes": self.found.iter().map(as_json).collect::<Vec<_>>(),
+        });
+        crate::document(outcome(self.found), rest)
+    }
 }
 
-fn changes_shown(found: &[Change], heading: &str, obstacles: &[String], form: Form) -> String {
+fn table(found: &[Change]) -> Table {
     let mut table = Table::new(&["pattern", "<figure", "base", "new", "change", "interval", "±runs", "<"]);
     let mut last = String::new();
     for change in found {
@@ -49,12 +102,7 @@ fn changes_shown(found: &[Change], heading: &str, obstacles: &[String], form: Fo
             meaning(change).to_string(),
         ]);
     }
-    let mut text = format!("{heading}{}\n", table.shown(form));
-    text.push_str(&form.paragraph(&summary(found)));
-    for reason in obstacles {
-        text.push_str(&form.paragraph(&format!("compared with --force although {reason}")));
-    }
-    escape::terminal(&text).into_owned()
+    table
 }
 
 /// `+3.4`, `-91.3`, `+1670`: three digits say enough.
@@ -76,33 +124,25 @@ fn percent(logarithm: f64) -> f64 {
     logarithm.exp_m1() * 100.0
 }
 
-/// The changes as one JSON document.
-pub fn changes_json(found: &[Change], base: &str, new: &str, obstacles: &[String]) -> String {
-    let rows: Vec<_> = found
-        .iter()
-        .map(|change| {
-            json!({
-                "target": change.target,
-                "pattern": change.pattern,
-                "figure": change.measure.word(),
-                "base": change.base,
-                "new": change.new,
-                "change_percent": change.percent(),
-                "interval_ratio": change.interval,
-                "scatter_percent": percent(change.scatter.deviation()),
-                "scatter_runs": match change.scatter {
-                    Scatter::Assumed => None,
-                    Scatter::Seen { studies, .. } => Some(studies),
-                },
-                "p_value": change.p_value,
-                "rounds": [change.rounds.0, change.rounds.1],
-                "shown": meaning(change),
-                "trust": change.trust.word(),
-            })
-        })
-        .collect();
-    let rest = json!({ "base": base, "new": new, "obstacles": obstacles, "changes": rows });
-    crate::document(outcome(found), rest)
+fn as_json(change: &Change) -> serde_json::Value {
+    json!({
+        "target": change.target,
+        "pattern": change.pattern,
+        "figure": change.measure.word(),
+        "base": change.base,
+        "new": change.new,
+        "change_percent": change.percent(),
+        "interval_ratio": change.interval,
+        "scatter_percent": percent(change.scatter.deviation()),
+        "scatter_runs": match change.scatter {
+            Scatter::Assumed => None,
+            Scatter::Seen { studies, .. } => Some(studies),
+        },
+        "p_value": change.p_value,
+        "rounds": [change.rounds.0, change.rounds.1],
+        "shown": meaning(change),
+        "trust": change.trust.word(),
+    })
 }
 
 fn title(measure: Measure) -> &'static str {
@@ -210,7 +250,8 @@ pub fn history(studies: &[Study], columns: usize) -> String {
     let runs = counted(studies.len() as u64, "run");
     let title = first.question.title(&first.target_names().join(", "));
     let mut text = form.paragraph(&format!(
-        "{title} IOPS of {runs}, medians of the rounds; ± is the interval of the median, of three rounds or more:"
+        "{title} {runs}; IOPS (of writes until they are durable), medians of the rounds, ± the interval of the median \
+         from three rounds on:"
     ));
     for target in 0..first.targets.len().max(1) {
         if first.targets.len() > 1 {

@@ -5,38 +5,27 @@ use results::{Bound, Confidence, RequirementKind, Study, TestOrigin, Verdict, Ve
 use serde_json::json;
 
 use super::table::{Form, Table, wrapped};
-use crate::headline::verdict::figure;
+use crate::headline::verdict::{figure, told_once};
 use crate::headline::{Headline, VerdictLine};
 
-/// A place of a longer name stands in the heading alone.
-const PLACE_COLUMNS: usize = 24;
-
-/// One line for each requirement: `etcd on /data   FAIL   p99 of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`.
+/// One line for each requirement: `etcd  FAIL  p99 of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`. Those that
+/// do not apply share a line where they share the reason.
 pub(super) fn lines(headline: &Headline, form: Form) -> String {
     let verdicts = &headline.verdicts;
-    let is_short = verdicts.iter().all(|line| line.target.chars().count() <= PLACE_COLUMNS);
-    let asked: Vec<String> = verdicts
-        .iter()
-        .map(|line| if is_short { format!("{} on {}", line.profile, line.target) } else { line.profile.clone() })
-        .collect();
     let widest = |columns: &mut dyn Iterator<Item = usize>| columns.max().unwrap_or(0);
-    let place_columns = widest(&mut asked.iter().map(|place| place.chars().count()));
+    let profile_columns = widest(&mut verdicts.iter().map(|line| line.profile.chars().count()));
     let verdict_columns = widest(&mut verdicts.iter().map(|line| line.verdict.len()));
-    let line = |(line, asked): (&VerdictLine, &String)| match form {
+    let line = |(line, words): (&VerdictLine, String)| match form {
         Form::Text { .. } => {
-            let label = format!("{asked:<place_columns$}   {:<verdict_columns$} ", line.verdict);
-            form.labelled(&[(&escape::line(&label), line.words())])
+            let label = format!("{:<profile_columns$}  {:<verdict_columns$}", line.profile, line.verdict);
+            form.labelled(&[(&escape::line(&label), words)])
         }
         Form::Markdown => {
-            format!(
-                "- **{}** {}: {}\n",
-                line.verdict,
-                escape::markdown(asked),
-                escape::markdown_sentence(&line.words())
-            )
+            let (profile, words) = (escape::markdown(&line.profile), escape::markdown_sentence(&words));
+            format!("- **{}** {profile}: {words}\n", line.verdict)
         }
     };
-    verdicts.iter().zip(&asked).map(line).collect()
+    told_once(verdicts).into_iter().map(line).collect()
 }
 
 /// All answers.
@@ -81,19 +70,8 @@ fn block(rows: &[&VerdictRow], columns: usize) -> String {
     };
     let sources = distinct(rows.iter().map(|row| source(row)));
     let shared = shared_caveats(rows);
-    let mut left_out: Vec<&str> = Vec::new();
-    for row in rows {
-        if row.verdict == Verdict::NotApplicable {
-            // Rows that say nothing about this storage share their reason: it is told once, with their number.
-            if !left_out.contains(&row.reason.as_str()) {
-                left_out.push(&row.reason);
-                let same =
-                    rows.iter().filter(|other| other.verdict == row.verdict && other.reason == row.reason).count();
-                let what = if same == 1 { row.requirement.title.clone() } else { format!("{same} requirements") };
-                line(2, &format!("{}: {what}: {}", row.verdict.word(), row.reason));
-            }
-            continue;
-        }
+    // Why the others do not apply, their lines have said.
+    for row in rows.iter().filter(|row| row.verdict != Verdict::NotApplicable) {
         let mark = if sources.len() > 1 { format!(" [{}]", place(&sources, &source(row))) } else { String::new() };
         line(2, &format!("{}{mark}", sentence(row)));
         line(INDENT, &why(row));

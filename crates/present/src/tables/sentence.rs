@@ -15,9 +15,9 @@ pub fn summary(row: &Row) -> String {
     let total = figures.total;
     let mut parts = Vec::new();
     if total.bytes > 0 {
-        parts.push(bytes_per_s(total.durable_bytes_per_s.unwrap_or(total.bytes_per_s)));
+        parts.push(bytes_per_s(figures.bytes_per_s()));
     }
-    parts.push(count_per_s(total.iops));
+    parts.push(count_per_s(figures.iops()));
     // Where each write waits for its sync, the write alone says little.
     let syncs = figures.sync.as_ref().filter(|_| row.pattern != test_name::SYNC_LATENCY);
     parts.extend(syncs.map(|sync| format!("sync {}", percentiles(sync))));

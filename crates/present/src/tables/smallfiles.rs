@@ -1,7 +1,7 @@
 //! The table of `smallfiles`: the phases.
 
 use results::quantity::{count, latency, number};
-use results::{Figures, LatencyFigures, PhaseRecord, Row, Study, Trust};
+use results::{Figures, LatencyFigures, PhaseRecord, Row, Study, Trust, Verdict, VerdictRow};
 
 use super::sentence::first_error;
 use super::table::{Form, Table};
@@ -12,10 +12,11 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
     parts.join("\n")
 }
 
-/// Why some were not judged.
+/// Why some were not judged, as far as their lines do not say it.
 fn reasons(study: &Study, form: Form) -> Option<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for verdict in study.verdicts.iter().filter(|verdict| verdict.margin_percent.is_none()) {
+    let open = |verdict: &&VerdictRow| verdict.margin_percent.is_none() && verdict.verdict != Verdict::NotApplicable;
+    for verdict in study.verdicts.iter().filter(open) {
         let Some(row) = verdict.rows.first().and_then(|index| study.rows.get(*index)) else { continue };
         match reasons.iter_mut().find(|(reason, _)| *reason == verdict.reason) {
             Some((_, titles)) => titles.push(&row.title),

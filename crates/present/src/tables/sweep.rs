@@ -6,6 +6,7 @@ use results::{LatencyFigures, Row, Study, SweepPoint, Trust};
 use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
 use super::table::{Form, Table};
+use crate::quantity::listed;
 
 pub(super) fn tables(study: &Study, form: Form) -> String {
     let mut parts: Vec<String> = failed_filling(study, form).into_iter().collect();
@@ -42,27 +43,39 @@ pub(super) fn failed_filling(study: &Study, form: Form) -> Option<String> {
     Some(form.paragraph(&format!("{}: failed: {}", row.title, first_error(row)?)))
 }
 
-/// One line per depth.
+/// One line per depth; where none has figures that count, why.
 pub(super) fn points(points: &[(u32, Vec<&Row>)], form: Form) -> String {
     let mut table =
         Table::new(&["depth", "runs", "IOPS", "95 %", rate_unit(), "mean", "p50", "p99", "in flight", "<trust"]);
+    let mut missing: Vec<(String, Vec<String>)> = Vec::new();
     for (depth, rows) in points {
-        let cells = match (SweepPoint::of(rows), rows.iter().find_map(|row| first_error(row))) {
-            (Some(point), _) => measured(rows, &point),
-            (None, Some(error)) => without_figures(&format!("failed: {error}")),
-            (None, None) if rows.iter().any(|row| row.figures().is_some()) => without_figures("invalid"),
-            (None, None) => without_figures("did not run"),
-        };
+        let cells = SweepPoint::of(rows).map(|point| measured(rows, &point)).unwrap_or_else(|| {
+            let reason = without_figures(rows);
+            match missing.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, depths)) => depths.push(depth.to_string()),
+                None => missing.push((reason.clone(), vec![depth.to_string()])),
+            }
+            let mut cells = vec!["-".to_string(); 8];
+            cells.push(reason);
+            cells
+        });
         table.row(std::iter::once(format!("{depth:>5}")).chain(cells).collect());
     }
-    if table.is_empty() { String::new() } else { table.shown(form) }
+    if missing.iter().map(|(_, depths)| depths.len()).sum::<usize>() < points.len() {
+        return table.shown(form);
+    }
+    let line =
+        |(reason, depths): &(String, Vec<String>)| form.paragraph(&format!("depth {}: {reason}", listed(depths)));
+    missing.iter().map(line).collect()
 }
 
-/// Why a depth has none.
-fn without_figures(words: &str) -> Vec<String> {
-    let mut cells = vec!["-".to_string(); 8];
-    cells.push(words.to_string());
-    cells
+/// Why a depth has no figures that count.
+fn without_figures(rows: &[&Row]) -> String {
+    match rows.iter().find_map(|row| first_error(row)) {
+        Some(error) => format!("failed: {error}"),
+        None if rows.iter().any(|row| row.figures().is_some()) => "invalid".to_string(),
+        None => "did not run".to_string(),
+    }
 }
 
 fn measured(rows: &[&Row], point: &SweepPoint) -> Vec<String> {

@@ -83,6 +83,13 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
     let names = BTreeMap::from([(study.sentences.concat(), study.id.clone())]);
     let studies = std::slice::from_ref(study);
     let found = changes(study, study, &[]);
+    let shown = tables::Changes {
+        found: &found,
+        base: study.id.clone(),
+        new: study.version.clone(),
+        obstacles: &study.sentences,
+        more_rounds: tables::Changes::more_rounds_of(study),
+    };
     let mut forms = BTreeMap::from([
         ("text", tables::text(study, 80)),
         ("markdown", tables::markdown(study)),
@@ -94,9 +101,9 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
         ("runs", tables::runs(studies, &names, 80)),
         ("runs as json", tables::runs_json(studies, &names)),
         ("history", tables::history(studies, 80)),
-        ("changes", tables::changes(&found, &study.id, &study.version, &study.sentences, 80)),
-        ("changes in Markdown", tables::changes_markdown(&found, &study.id, &study.version, &study.sentences)),
-        ("changes as json", tables::changes_json(&found, &study.id, &study.version, &study.sentences)),
+        ("changes", shown.text(80)),
+        ("changes in Markdown", shown.markdown()),
+        ("changes as json", shown.json()),
         ("inspect", storages.clone().map(|storage| inspect::text(storage, &study.host)).collect()),
         ("inspect as json", storages.map(|storage| inspect::json(storage, &study.host, &study.version)).collect()),
         ("record", of_runs(&RunRecord::to_json)),

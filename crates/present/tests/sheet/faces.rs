@@ -1,5 +1,6 @@
 //! One study in all forms: each figure is the same, under the same name.
 
+use present::tables::text;
 use present::{Headline, TestFigures};
 use results::quantity::{latency, number};
 use results::{Finding, JobError, Question, Row, Severity, Study, test_name};
@@ -230,6 +231,21 @@ fn where_little_can_be_trusted_the_answer_says_why() {
     study.rows.truncate(4);
     let sentence = Headline::of(&study).headline.unwrap();
     assert!(sentence.starts_with("no figure can be trusted: CPU contention"), "{sentence}");
+}
+
+#[test]
+fn a_sweep_without_a_figure_that_counts_has_no_table_of_dashes() {
+    let finding = measured().rows[0].findings[0].clone();
+    let mut study = odd::sweep(Question::Sweep);
+    study
+        .rows
+        .iter_mut()
+        .for_each(|row| row.findings = vec![results::Finding { severity: Severity::Invalid, ..finding.clone() }]);
+    let printed = text(&study, 80);
+    assert!(printed.contains("no figure can be trusted: CPU contention"), "{printed}");
+    assert!(printed.contains("depth 1, 2, 4, 8, 16, 32 and 64: invalid") && !printed.contains(" - "), "{printed}");
+    study.rows[3].findings.clear();
+    assert!(text(&study, 80).contains("depth runs"), "one depth is a table");
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! What the guided face prints, whole, at 80 columns: every word of it is looked at when it changes.
 
 use insta::assert_snapshot;
-use present::tables::{changes, history, markdown, runs, text, wide_text};
+use present::tables::{Changes, history, markdown, runs, text, wide_text};
 use results::{Question, Study};
 
 use crate::fixture;
 use crate::odd;
+
+fn changes<'a>(found: &'a [results::Change], base: &str, new: &str) -> Changes<'a> {
+    Changes { found, base: base.into(), new: new.into(), obstacles: &[], more_rounds: None }
+}
 
 /// The comparison's first target alone, as `measure` asks.
 fn measurement() -> Study {
@@ -66,7 +70,18 @@ fn what_changed() {
         job.directions.read.bytes /= 2;
     }
     let found = results::changes(&base, &new, &[]);
-    assert_snapshot!(changes(&found, "20261101-a (/data)", "20261108-b (/data)", &[], 80));
+    assert_snapshot!(changes(&found, "20261101-a (/data)", "20261108-b (/data)").text(80));
+}
+
+#[test]
+fn runs_that_cannot_be_judged_end_with_the_command_that_can() {
+    let (base, new) = (measurement(), measurement());
+    let found = results::changes(&base, &new, &[]);
+    let more_rounds = Changes::more_rounds_of(&new);
+    assert!(more_rounds.as_ref().is_some_and(|command| command.ends_with(" --runs=4")), "{more_rounds:?}");
+    let shown = Changes { more_rounds, ..changes(&found, "a", "b") };
+    assert_snapshot!(shown.text(80));
+    assert!(!shown.markdown().contains('|'), "{}", shown.markdown());
 }
 
 #[test]
@@ -96,7 +111,7 @@ fn what_runs_differ_by_stands_beside_the_change_and_in_the_history() {
         .into_iter()
         .filter(|change| change.measure == results::Measure::Iops && change.pattern == "randread")
         .collect();
-    assert_snapshot!(changes(&iops, "20261103", "20261104", &[], 80));
+    assert_snapshot!(changes(&iops, "20261103", "20261104").text(80));
     assert_snapshot!(history(&kept[..4], 80));
 }
 

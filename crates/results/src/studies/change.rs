@@ -11,9 +11,9 @@ mod history;
 /// A figure that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Bytes per second, durable where something was written.
+    /// Bytes per second, of writes until they are durable.
     Rate,
-    /// Operations per second.
+    /// Operations per second, likewise.
     Iops,
     /// Median latency.
     P50,
@@ -49,8 +49,8 @@ impl Measure {
         let latencies = figures.total.latency.as_ref();
         let latency = |pick: fn(&LatencyFigures) -> Option<u64>| latencies.and_then(pick).map(|ns| ns as f64);
         match self {
-            Measure::Rate => Some(figures.total.durable_bytes_per_s.unwrap_or(figures.total.bytes_per_s)),
-            Measure::Iops => Some(figures.total.iops),
+            Measure::Rate => Some(figures.bytes_per_s()),
+            Measure::Iops => Some(figures.iops()),
             Measure::P50 => latency(|found| Some(found.p50_ns)),
             Measure::P99 => latency(|found| found.p99_ns),
             Measure::Cpu => Some(figures.cpu_percent),

@@ -2,7 +2,7 @@
 
 use super::Row;
 use crate::record::{DirectionRecord, JobRecord, Latency};
-use crate::test_name;
+use crate::{PerDirection, test_name};
 
 /// Figures of one row, all its workers together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,8 +21,8 @@ pub struct Figures {
     pub cpu_percent: f64,
     /// Wall time that counted, s.
     pub elapsed_s: f64,
-    /// Time of the syncs and closes after the last I/O, s; `None`: there were none.
-    pub settle_s: Option<f64>,
+    /// See [`JobRecord::durable_s`].
+    pub durable_s: Option<f64>,
 }
 
 /// Figures of one direction.
@@ -36,8 +36,6 @@ pub struct DirectionFigures {
     pub iops: f64,
     /// Bytes per second.
     pub bytes_per_s: f64,
-    /// Bytes per second with the syncs and closes at the end counted in; `None`: there were none.
-    pub durable_bytes_per_s: Option<f64>,
     /// Latency from start to reap where a run kept its distribution, else from issue to reap; `None`: not measured. The
     /// total of the test of durable writes has that of the sync.
     pub latency: Option<LatencyFigures>,
@@ -87,7 +85,6 @@ impl Row {
                 bytes,
                 iops: rate(phase.operations),
                 bytes_per_s: rate(bytes),
-                durable_bytes_per_s: None,
                 latency: LatencyFigures::of(&phase.latency),
             };
             let cpu_percent =
@@ -127,47 +124,53 @@ impl Row {
 impl Figures {
     /// Figures of a job's or a group's record.
     pub fn of_job(job: &JobRecord) -> Figures {
-        let settle_ns = match (job.final_sync_ns, job.close_ns) {
-            (None, None) => None,
-            (sync, close) => Some(sync.unwrap_or(0) + close.unwrap_or(0)),
-        };
-        let read = direction(&job.directions.read, None);
-        // The runtime ends after the sync: what the close takes is beyond it.
-        let beyond_ns = settle_ns.map(|_| job.close_ns.unwrap_or(0));
-        let write = direction(&job.directions.write, beyond_ns);
-        let both = job.mixed();
-        let total = direction(&both, beyond_ns.filter(|_| write.is_some())).unwrap_or_default();
         let elapsed_ms =
             job.directions.read.runtime_ms.max(job.directions.write.runtime_ms).max(job.directions.trim.runtime_ms);
         let cpu_ns = job.user_ns + job.system_ns;
         // The CPU time covers the whole life of the workers, the wall time summed over them.
         let wall_ns = job.job_runtime_ms.max(1) * 1_000_000;
         Figures {
-            read,
-            write,
-            total,
+            read: direction(&job.directions.read),
+            write: direction(&job.directions.write),
+            total: direction(&job.mixed()).unwrap_or_default(),
             sync: LatencyFigures::of(&job.sync.lat),
             cpu_ns,
             cpu_percent: cpu_ns as f64 * 100.0 * f64::from(job.members.max(1)) / wall_ns as f64,
             elapsed_s: elapsed_ms as f64 / 1e3,
-            settle_s: settle_ns.map(|ns| ns as f64 / 1e9),
+            durable_s: job.durable_s(),
         }
+    }
+
+    /// Bytes per second, of writes until they are durable: the rate by which tests are compared.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.durable_s.map_or(self.total.bytes_per_s, |seconds| self.total.bytes as f64 / seconds)
+    }
+
+    /// Operations per second, of writes until they are durable.
+    pub fn iops(&self) -> f64 {
+        self.durable_s.map_or(self.total.iops, |seconds| self.total.operations as f64 / seconds)
     }
 }
 
-fn direction(record: &DirectionRecord, beyond_ns: Option<u64>) -> Option<DirectionFigures> {
-    (record.ios > 0).then(|| {
-        let runtime_s = record.runtime_ms as f64 / 1e3;
-        let durable = |beyond_ns: u64| record.bytes as f64 / (runtime_s + beyond_ns as f64 / 1e9);
-        let latency = record.latency().and_then(LatencyFigures::of);
-        DirectionFigures {
-            operations: record.ios,
-            bytes: record.bytes,
-            iops: record.iops(),
-            bytes_per_s: record.bandwidth() as f64,
-            durable_bytes_per_s: beyond_ns.filter(|_| record.runtime_ms > 0).map(durable),
-            latency,
-        }
+impl JobRecord {
+    /// Time until all that was written is durable, s; `None`: nothing was synced at the end, or other requests came between
+    /// the writes, of whose pace that sync is no part.
+    pub fn durable_s(&self) -> Option<f64> {
+        self.final_sync_ns?;
+        let PerDirection { read, write, trim } = &self.directions;
+        // The runtime ends after the sync; the close comes after it.
+        let durable_s = write.runtime_ms as f64 / 1e3 + self.close_ns.unwrap_or(0) as f64 / 1e9;
+        (write.ios > 0 && read.ios == 0 && trim.ios == 0 && durable_s > 0.0).then_some(durable_s)
+    }
+}
+
+fn direction(record: &DirectionRecord) -> Option<DirectionFigures> {
+    (record.ios > 0).then(|| DirectionFigures {
+        operations: record.ios,
+        bytes: record.bytes,
+        iops: record.iops(),
+        bytes_per_s: record.bandwidth() as f64,
+        latency: record.latency().and_then(LatencyFigures::of),
     })
 }
 
@@ -183,7 +186,12 @@ mod tests {
         (job.directions.write.ios, job.directions.write.bytes, job.directions.write.runtime_ms) = (1, 4_000_000, 2000);
         (job.final_sync_ns, job.close_ns) = (Some(1_000_000_000), Some(2_000_000_000));
         let figures = Figures::of_job(&job);
-        assert_eq!(figures.total.durable_bytes_per_s, Some(1e6));
-        assert_eq!(figures.settle_s, Some(3.0));
+        assert_eq!((figures.durable_s, figures.bytes_per_s(), figures.iops()), (Some(4.0), 1e6, 0.25));
+        assert_eq!(figures.total.iops, 0.5, "fio's figure leaves the close out");
+        // Reads between the writes do not wait for the sync at the end, and a close without a sync stores nothing.
+        let mut mixed = job.clone();
+        mixed.directions.read.ios = 1;
+        assert_eq!(mixed.durable_s(), None);
+        assert_eq!(JobRecord { final_sync_ns: None, ..job }.durable_s(), None);
     }
 }

@@ -1,28 +1,28 @@
 //! A point of a sweep: its runs merged, with confidence intervals.
 
-use super::{LatencyFigures, Row, Trust};
+use super::{Figures, LatencyFigures, Row, Trust};
 use crate::interval::Interval;
 use crate::record::Latency;
 use crate::samples::added_up;
 use crate::sort;
-use crate::statistics::{STUDENT_95, bootstrap_mean_interval, mean, percentile_interval};
+use crate::statistics::{STUDENT_95, bootstrap_mean_interval, mean, median, percentile_interval};
 
 const CONFIDENCE: f64 = 0.95;
 
 /// Intervals are the same each time.
 const SEED: u64 = 1;
 
-/// The runs of one point. Rates are all operations over all of the time, percentiles those of all requests together.
+/// The runs of one point. Rates are the medians of the runs, percentiles those of all requests together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepPoint {
     /// IOPS of each run that counts, with its round.
     pub runs: Vec<(u32, f64)>,
-    /// Operations per second.
+    /// Operations per second, of writes until they are durable.
     pub iops: f64,
     /// Where the rate would lie in other runs, 95 %: the wider of what the runs show between and within them. `None`:
     /// too few runs.
     pub interval: Option<Interval>,
-    /// Bytes per second, durable where something was written.
+    /// Bytes per second, likewise.
     pub bytes_per_s: f64,
     /// All requests' latency.
     pub latency: Option<LatencyFigures>,
@@ -35,19 +35,14 @@ impl SweepPoint {
     pub fn of(rows: &[&Row]) -> Option<SweepPoint> {
         let counts = |row: &Row| {
             let failed = row.run.iter().flat_map(|run| &run.jobs).any(|job| job.error.is_some());
-            !failed && row.trust() < Trust::Invalid && row.figures().is_some_and(|figures| figures.total.iops > 0.0)
+            !failed && row.trust() < Trust::Invalid && row.figures().is_some_and(|figures| figures.iops() > 0.0)
         };
         let rows: Vec<&Row> = rows.iter().copied().filter(|row| counts(row)).collect();
-        let totals: Vec<_> = rows.iter().filter_map(|row| Some((row.round, row.figures()?.total))).collect();
-        let runs: Vec<(u32, f64)> = totals.iter().map(|(round, total)| (*round, total.iops)).collect();
-        let rate = |amount: u64, seconds: f64| if seconds > 0.0 { Some(amount as f64 / seconds) } else { None };
-        let operations = totals.iter().map(|(_, total)| total.operations).sum();
-        let bytes = totals.iter().map(|(_, total)| total.bytes).sum();
-        let seconds = totals.iter().map(|(_, total)| total.operations as f64 / total.iops).sum();
-        let durable_s =
-            totals.iter().map(|(_, total)| total.bytes as f64 / total.durable_bytes_per_s.unwrap_or(total.bytes_per_s));
-        let iops = rate(operations, seconds)?;
-        let between = STUDENT_95.of_runs(&runs.iter().map(|(_, iops)| *iops).collect::<Vec<_>>());
+        let figures: Vec<(u32, Figures)> = rows.iter().filter_map(|row| Some((row.round, row.figures()?))).collect();
+        let runs: Vec<(u32, f64)> = figures.iter().map(|(round, figures)| (*round, figures.iops())).collect();
+        let rates: Vec<f64> = runs.iter().map(|(_, iops)| *iops).collect();
+        let iops = median(&rates)?;
+        let between = STUDENT_95.of_runs(&rates);
         let interval = between.map(|between| within(&rows, iops).map_or(between, |within| between.joined(within)));
         let latencies: Vec<Latency> = rows.iter().filter_map(|row| latency(row)).collect();
         let mut all = Latency::default();
@@ -55,7 +50,7 @@ impl SweepPoint {
         Some(SweepPoint {
             interval: interval.map(|found| Interval { low: found.low.min(iops), high: found.high.max(iops), ..found }),
             iops,
-            bytes_per_s: rate(bytes, durable_s.sum())?,
+            bytes_per_s: median(&figures.iter().map(|(_, figures)| figures.bytes_per_s()).collect::<Vec<_>>())?,
             latency: LatencyFigures::of(&all),
             p99_interval: p99_interval(&latencies, &all),
             runs,

@@ -21,10 +21,10 @@ pub(super) fn refusal(job: &Job, files: &[PathBuf]) -> Option<Refusal> {
     refuse(not_yet(&format!("{}: raw disks and volumes are", disk.display()), "use a file"))
 }
 
-/// Counters of a thread that reports show and Windows does not keep.
+/// Counters of a thread that Windows does not keep. Reports have a 0 in their places, so that they show this note, too.
 pub(super) fn note_of_usage() -> Note {
     let text = "Windows counts no context switches or page faults of a thread: ctx, majf and minf are not measured";
-    Note::new("usage-not-counted", Severity::Info, text)
+    Note::new("usage-not-counted", Severity::Caution, text)
 }
 
 fn not_yet(what: &str, next: &str) -> String {

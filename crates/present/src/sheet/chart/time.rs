@@ -20,22 +20,23 @@ const LINEAR_SHARE_MIN: f64 = 0.02;
 pub(in crate::sheet) fn chart(id: &str, title: &str, series: &Series, names: &[String]) -> Markup {
     let main: Vec<&RoundLine> = series.main_lines().collect();
     let (x, y) = scales(series, &main);
-    let figure = |line: &RoundLine| number(series.figure(line) / 1e6);
+    let (unit, size) = series.unit.shown();
+    let figure = |line: &RoundLine| number(series.figure(line) / size);
     let name = |line: &RoundLine| names.get(line.target).map(|name| format!("{name} ")).unwrap_or_default();
     let description: Vec<String> =
-        main.iter().map(|line| format!("{}{} MB/s in the table.", name(line), figure(line))).collect();
+        main.iter().map(|line| format!("{}{} {unit} in the table.", name(line), figure(line))).collect();
     let ends =
         main.iter().map(|line| (line.target, y.at(series.figure(line)), format!("{}{}", name(line), figure(line))));
     let ends = Ends { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
     // What the page's script needs to read the chart: the places of the axis' ends, and what they stand for.
     let (right, bottom, end_s) = (SIZE.0 - RIGHT, SIZE.1 - BOTTOM, x.high());
-    let (low, high, log) = (y.low() / 1e6, y.high() / 1e6, u8::from(y.is_logarithmic()));
+    let (low, high, log) = (y.low() / size, y.high() / size, u8::from(y.is_logarithmic()));
     let reading = format!("{LEFT} {right} {end_s} {TOP} {bottom} {low} {high} {log}");
     let frame = Frame { id, title, description: &description.join(" "), size: (ends.width(SIZE.0), SIZE.1) };
     html! {
-        div.read data-axes=(reading) data-names=(names.join("\n")) {
+        div.read data-axes=(reading) data-unit=(unit) data-names=(names.join("\n")) {
             (svg(&frame, html! {
-                (axes(&x, &y))
+                (axes(&x, &y, (unit, size)))
                 @for line in &series.rounds { @if !series.medians.is_empty() { (line_of(line, series.step_s, (&x, &y), "round")) } }
                 @for line in &main {
                     (rule((LEFT, y.at(series.figure(line))), (SIZE.0 - RIGHT, y.at(series.figure(line))),
@@ -64,14 +65,14 @@ fn scales(series: &Series, main: &[&RoundLine]) -> (Scale, Scale) {
     (Scale::linear(0.0, series.end_s(), LEFT, SIZE.0 - RIGHT), y)
 }
 
-fn axes(x: &Scale, y: &Scale) -> Markup {
+fn axes(x: &Scale, y: &Scale, (unit, size): (&str, f64)) -> Markup {
     let (bottom, end) = (SIZE.1 - BOTTOM, SIZE.0 - RIGHT);
     html! {
-        (label(0.0, 10.0, "axis", if y.is_logarithmic() { "MB/s, logarithmic" } else { "MB/s" }))
+        (label(0.0, 10.0, "axis", &if y.is_logarithmic() { format!("{unit}, logarithmic") } else { unit.to_owned() }))
         (label(end + 6.0, 10.0, "axis", "in the table"))
         @for value in y.marks(4) {
             (rule((LEFT, y.at(value)), (end, y.at(value)), "grid"))
-            (label(LEFT - 5.0, y.at(value) + 4.0, "tick end", &round(value / 1e6)))
+            (label(LEFT - 5.0, y.at(value) + 4.0, "tick end", &round(value / size)))
         }
         @for second in x.marks(6) { (label(x.at(second), bottom + 14.0, "tick middle", &round(second))) }
         (rule((LEFT, bottom), (end, bottom), "baseline"))

@@ -109,6 +109,14 @@ fn answers_on_a_terminal() {
 }
 
 #[test]
+fn what_does_not_apply_for_one_reason_shares_a_line() {
+    let lines = lines(&Headline::of(&study()), Form::Text { columns: 80 });
+    assert_eq!(lines.matches("NOT APPLICABLE").count(), 1, "{lines}");
+    assert!(lines.contains("NOT APPLICABLE  2 requirements: a condition before it is not met"), "{lines}");
+    assert_eq!(lines.matches(" PASS ").count() + lines.matches(" FAIL ").count(), 3, "{lines}");
+}
+
+#[test]
 fn answers_in_a_ticket() {
     insta::assert_snapshot!(answers(&study(), Form::Markdown));
 }

@@ -1,0 +1,70 @@
+//! The command line of a study, to be typed again.
+
+use results::{Question, Study};
+
+use crate::shell::as_typed;
+
+/// The study's own command.
+pub(crate) fn of(study: &Study) -> String {
+    as_typed(&words(study))
+}
+
+/// The same command with another value of an option, such as `--runs`.
+pub(crate) fn with(study: &Study, option: &str, value: u32) -> String {
+    let mut all = words(study);
+    remove(&mut all, option, true);
+    all.push(format!("{option}={value}"));
+    as_typed(&all)
+}
+
+/// The same command without these options, each with whether it has a value; `None`: it has none of them.
+pub(crate) fn without(study: &Study, options: &[(&str, bool)]) -> Option<String> {
+    let mut all = words(study);
+    let removed = options.iter().filter(|(option, has_value)| remove(&mut all, option, *has_value)).count();
+    (removed > 0).then(|| as_typed(&all))
+}
+
+/// Whether the option was there.
+fn remove(words: &mut Vec<String>, option: &str, has_value: bool) -> bool {
+    let Some(index) = words.iter().position(|word| word.split('=').next() == Some(option)) else { return false };
+    // Its value is a word of its own, or not.
+    let value = has_value && !words[index].contains('=') && index + 1 < words.len();
+    words.drain(index..=index + usize::from(value));
+    true
+}
+
+fn words(study: &Study) -> Vec<String> {
+    let first = study.command.first().map(String::as_str).unwrap_or_default();
+    let program = match study.question {
+        Question::Fio if first.starts_with('-') => Some("fio"),
+        Question::Fio => None,
+        question => (first == question.word()).then_some("fsdyno"),
+    };
+    program.map(str::to_owned).into_iter().chain(study.command.iter().cloned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_asked_for_stays_and_the_option_is_there_once() {
+        let study = |words: &[&str]| {
+            let command = words.iter().map(|word| (*word).to_owned()).collect();
+            Study { question: Question::Measure, command, ..Study::of_run(results::RunRecord::new("fsdyno", 0)) }
+        };
+        for (words, again) in [
+            (&["measure", "/data"][..], "fsdyno measure /data --runs=4"),
+            (&["measure", "/data", "--only=rand-read"], "fsdyno measure /data --only=rand-read --runs=4"),
+            (&["measure", "--runs", "2", "/data"], "fsdyno measure /data --runs=4"),
+            (&["measure", "--runs=2", "/data", "--size=1g"], "fsdyno measure /data --size=1g --runs=4"),
+        ] {
+            assert_eq!(with(&study(words), "--runs", 4), again);
+        }
+        let shortened = study(&["measure", "--quick", "--size", "1g", "/data"]);
+        let shorter = [("--quick", false), ("--size", true)];
+        assert_eq!(without(&shortened, &shorter).as_deref(), Some("fsdyno measure /data"));
+        assert_eq!(without(&study(&["measure", "/data"]), &shorter), None);
+        assert_eq!(of(&study(&["measure", "/my data"])), "fsdyno measure '/my data'");
+    }
+}
