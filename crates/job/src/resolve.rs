@@ -143,7 +143,7 @@ impl Draft {
         finish_submission(&mut job, &mut rules);
         finish_extent(&mut job, &mut rules);
         check_rates(&job, &mut rules);
-        finish_content(&mut job, &written);
+        finish_content(&mut job, &written, &mut rules);
         finish_windows(&mut job.reporting, &written);
         let trims = trims_among_writes(&job, &written, &mut rules);
         job.verify = written.verify_kind.map(|kind| Verify { kind, trims, ..written.verify });
@@ -174,6 +174,10 @@ fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
             "directory",
             "directory was written after filename and does not apply to it, as in fio: write directory first",
         );
+    }
+    if job.files.append && job.pattern.access.reads {
+        let text = "fio: file_append with a job that reads: behind the end of a file is nothing to read";
+        rules.refuse("file_append", text, "use a job that only writes, or leave file_append out");
     }
     job.files.read_only = rules.settings.read_only;
     if rules.settings.read_only && job.pattern.access.modifies() {
@@ -206,11 +210,15 @@ fn finish_pattern(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
     if pattern.distribution != Distribution::Uniform {
         pattern.random_map = false;
     }
+    if let Distribution::Sequence { strides, .. } = &mut pattern.distribution {
+        *strides = written.sequence_strides;
+    }
     if pattern.access.trims && written.trim_ranges > 1 {
         let text = format!("fio: can't use multiple ranges with IO engine {}", job.submission.engine.name());
         rules.refuse("num_range", text, "leave num_range out: each trim is one range");
     }
     finish_alignment(pattern, written, rules);
+    finish_zones(pattern, written, rules);
     if pattern.unaligned_sizes && job.submission.direct {
         rules.warn(WarningCode::UnalignedDirect, "bs_unaligned", "fio: bs_unaligned may not work with raw io");
     }
@@ -234,6 +242,27 @@ fn finish_alignment(pattern: &mut Pattern, written: &Written, rules: &mut Rules<
         pattern.random_map = false;
         rules.warn(WarningCode::BlockAlignWithoutMap, "ba", "fio: Any use of blockalign= turns off randommap");
     }
+}
+
+/// Zones that move over the file.
+fn finish_zones(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
+    let StridedZones { bytes, range, skip } = written.zones;
+    if !written.strided {
+        if bytes > 0 {
+            let text = "fio: --zonemode=none and --zonesize are not compatible.";
+            rules.refuse("zonesize", text, "write zonemode=strided, or leave zonesize out");
+        } else if range > 0 || skip > 0 {
+            let option = if range > 0 { "zonerange" } else { "zoneskip" };
+            rules.warn(WarningCode::WithoutEffect, option, format!("{option} has no effect without zonemode=strided"));
+        }
+        return;
+    }
+    if bytes == 0 {
+        let text = "fio: --zonesize must be specified when using --zonemode=strided.";
+        rules.refuse("zonemode", text, "write zonesize=1g, or another size");
+        return;
+    }
+    pattern.strided = Some(StridedZones { bytes, range: if range > 0 { range } else { bytes }, skip });
 }
 
 fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
@@ -311,8 +340,15 @@ fn finish_windows(reporting: &mut Reporting, written: &Written) {
         (window_ms(written.bandwidth_window_ms, bandwidth), window_ms(written.iops_window_ms, iops));
 }
 
-fn finish_content(job: &mut Job, written: &Written) {
+fn finish_content(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
     let content = &mut job.content;
+    let set = written.dedupe.working_set_percent.map(|_| written.working_set_percent);
+    let dedupe = Dedupe { working_set_percent: set, ..written.dedupe };
+    content.dedupe = Some(dedupe).filter(|dedupe| dedupe.percent > 0);
+    if dedupe.global && set.is_none() {
+        let text = "dedupe_global has no effect without dedupe_mode=working_set";
+        rules.warn(WarningCode::WithoutEffect, "dedupe_global", text);
+    }
     content.compress =
         written.compress_percent.filter(|percent| *percent > 0).map(|percent| (percent, written.compress_chunk));
     // What is refilled or repeated for every write has nothing left to scramble.

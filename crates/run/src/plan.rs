@@ -1,5 +1,6 @@
 //! From jobs and facts to workers: a pure function. What cannot work is refused here, before the first byte.
 
+mod content;
 mod files;
 mod memory;
 mod queueing;
@@ -11,10 +12,10 @@ use std::sync::Arc;
 
 use engine::errno::{EBUSY, EIO};
 use engine::files::{Directory, Reach};
-use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
+use job::{EngineName, Job, PerDirection, Seed, Unified};
 use probe::{FileKind, HostFacts};
 use results::{JobSetup, Note, Severity, UnifiedReporting};
-use workload::{FileSizes, Workload};
+use workload::{FileSizes, RepeatedBlocks, Workload};
 
 pub use files::{LayoutMethod, LayoutStep, PlannedFile};
 pub use queueing::Queueing;
@@ -58,6 +59,8 @@ pub struct WorkerPlan {
     pub queueing: Queueing,
     /// Largest block, bytes.
     pub block_bytes_max: u32,
+    /// Blocks that its writes repeat, with `dedupe_mode=working_set`.
+    pub repeated: Vec<RepeatedBlocks>,
     /// In the words of the reports.
     pub setup: JobSetup,
     /// Tells this run's blocks from those of others when they are verified.
@@ -92,6 +95,9 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
             stage += 1;
         }
         planning.add_job(job, group, stage);
+    }
+    if jobs.iter().any(|job| job.content.dedupe.is_some()) {
+        content::share_working_sets(&mut planning.plan.workers);
     }
     if jobs.iter().any(|job| job.verify.is_some()) {
         planning.plan.notes.extend(verify::note_of_shared_files(&planning.plan.workers));
@@ -144,6 +150,18 @@ impl Plan {
             worker.refused = Some(Refusal { code: EIO, function, message: std::mem::take(&mut message) });
         }
         self.layouts.clear();
+    }
+}
+
+impl WorkerPlan {
+    /// The seeds of its random streams, in fio's order.
+    pub fn random_seeds(&self) -> [u64; 24] {
+        workload::random_seeds(self.workload.seed, self.thread_number)
+    }
+
+    /// Where the content of its writes begins.
+    pub(crate) fn content_seed(&self) -> u64 {
+        self.workload.seed ^ u64::from(self.thread_number)
     }
 }
 
@@ -248,6 +266,7 @@ impl Planning<'_> {
             workload,
             queueing,
             block_bytes_max: largest_block(job),
+            repeated: Vec::new(),
             setup: setup(job),
             run_mark: self.system_seed,
             reach: Reach::ByPath,
@@ -278,18 +297,12 @@ impl Planning<'_> {
     }
 }
 
-/// Directions that have I/O, with their block sizes.
-fn used_directions(job: &Job) -> PerDirection<bool> {
-    let access = job.pattern.access;
-    PerDirection { read: access.has(Direction::Read), write: access.has(Direction::Write), trim: access.trims }
-}
-
 fn largest_block(job: &Job) -> u32 {
-    let used = used_directions(job);
+    let drawn = job.pattern.sizes_drawn();
     job.pattern
         .block_size
         .iter()
-        .filter(|(direction, _)| used[*direction])
+        .filter(|(direction, _)| drawn[*direction])
         .map(|(_, size)| size.max())
         .max()
         .unwrap_or(0)
@@ -297,11 +310,11 @@ fn largest_block(job: &Job) -> u32 {
 
 /// The smallest block that can come, bytes.
 pub(crate) fn smallest_block(job: &Job) -> u32 {
-    let used = used_directions(job);
+    let drawn = job.pattern.sizes_drawn();
     job.pattern
         .block_size
         .iter()
-        .filter(|(direction, _)| used[*direction])
+        .filter(|(direction, _)| drawn[*direction])
         .map(|(_, size)| size.min())
         .min()
         .unwrap_or(0)
@@ -317,6 +330,7 @@ fn setup(job: &Job) -> JobSetup {
     JobSetup {
         access: job.pattern.access,
         block_sizes,
+        sizes_by_sequence: job.pattern.sizes_by_sequence,
         engine: job.submission.engine.name().to_string(),
         depth: job.submission.depth,
         clones: job.clones,

@@ -272,11 +272,12 @@ impl EngineVisitor for Task<'_> {
 }
 
 fn content(plan: &WorkerPlan) -> Content {
-    let (job, seed) = (&plan.job, plan.workload.seed ^ u64::from(plan.thread_number));
+    let (job, seed) = (&plan.job, plan.content_seed());
     let content = match (&job.verify, verification::seal(plan)) {
         (Some(verify), Some(seal)) => Content::sealed(&job.content, verify.pattern.as_deref(), seed, seal),
         _ => Content::new(&job.content, seed),
     };
+    let content = content.repeating(&plan.repeated);
     // Without a disk no read changes a buffer, and a mix without reads has none.
     let reads = job.pattern.access.reads && job.pattern.read_percent > 0;
     let read_into = reads && !job.submission.engine.is_diskless();
@@ -318,7 +319,7 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
 
 /// Every buffer gets its content once; what changes per I/O is changed per I/O.
 fn fill_buffers<E: Engine>(engine: &mut E, slots: &Slots<E>, content: &mut Content, plan: &WorkerPlan) {
-    if plan.job.submission.engine.is_diskless() {
+    if plan.job.submission.engine.is_diskless() || content.makes_anew() {
         return;
     }
     // In the order in which they are taken.

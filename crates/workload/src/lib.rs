@@ -29,13 +29,15 @@ mod replay;
 mod service;
 mod sizes;
 mod spread;
+mod strided;
 mod trims;
 mod verify;
 mod workload;
 
-pub use content::Content;
+pub use content::{Content, RepeatedBlocks};
 pub use file_sizes::FileSizes;
 pub use generator::{Generator, Refill};
 pub use op::{BLOCK_OPS, Block, Op, OpKind, TRIMMED};
+pub use random::random_seeds;
 pub use verify::{Expected, Mismatch, Seal};
 pub use workload::{FileRange, Workload, WorkloadError};

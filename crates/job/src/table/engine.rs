@@ -128,9 +128,8 @@ pub(super) const ROWS: &[JobRow] = &[
     })).tier(3).help("Fill the queue again only when it has fallen to this"),
     option("io_submit_mode", word(SUBMIT_MODES, ignore_word))
         .tier(3).default("inline").help("Who submits I/O").status(Partial("inline only")),
-    option("serialize_overlap", boolean(ignore))
-        .tier(3).default("0").help("Hold an I/O back while one in flight overlaps it")
-        .status(NotYet("with the random map, in-flight blocks never overlap")),
+    option("serialize_overlap", boolean(|d, on| d.job.submission.serialize_overlap = on))
+        .tier(3).default("0").help("Hold an I/O back while one in flight overlaps it, unless both read"),
     option("direct", boolean(|d, on| d.job.submission.direct = on))
         .tier(1).default("0").help("O_DIRECT: past the page cache"),
     option("buffered", boolean(|d, on| d.job.submission.direct = !on))

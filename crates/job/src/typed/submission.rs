@@ -17,6 +17,8 @@ pub struct Submission {
     pub batch_complete_max: u32,
     /// Refill only after falling to this; `None`: at once.
     pub depth_low: Option<u32>,
+    /// A request that overlaps one in flight waits for it.
+    pub serialize_overlap: bool,
     /// O_DIRECT.
     pub direct: bool,
     /// O_SYNC / O_DSYNC at open.
@@ -38,6 +40,7 @@ impl Default for Submission {
             batch_complete_min: 1,
             batch_complete_max: 0,
             depth_low: None,
+            serialize_overlap: false,
             direct: false,
             sync_open: SyncOpen::None,
             memory_align: 0,

@@ -7,7 +7,7 @@ use engine::{Engine, Slot};
 use job::{Direction, Job, Pacing, PerDirection};
 use workload::{Op, OpKind};
 
-use super::{Account, Drive, Ended, Failure, Parts, UNTIMED};
+use super::{Account, Drive, Ended, Failure, PATIENCE, Parts, UNTIMED};
 use crate::recorder::Recorder;
 use crate::verification::Verification;
 
@@ -31,6 +31,8 @@ pub(crate) struct Governor {
     blocks_since_thought: u32,
     /// The block of a trim may still be on its way to the device: it comes first.
     drains_before_trims: bool,
+    /// `serialize_overlap`: a request waits for those in flight that it overlaps.
+    serializes: bool,
     /// When a minimum rate is checked next; `u64::MAX`: there is none.
     minimum_due_ns: PerDirection<u64>,
     /// Where the window of a minimum rate began.
@@ -53,10 +55,11 @@ impl Governor {
         };
         let watched = pacing.is_paced() || Direction::ALL.into_iter().any(watched);
         let drains_before_trims = job.verify.as_ref().is_some_and(|verify| verify.trims.is_some());
-        let needed = watched || verification.is_some() || drains_before_trims || job.reporting.logs.any();
+        let serializes = job.submission.serialize_overlap && job.pattern.access.modifies();
+        let needed = serializes || watched || verification.is_some() || drains_before_trims || job.reporting.logs.any();
         needed.then(|| {
             let mut governor =
-                Governor { pacing, drains_before_trims, ..Governor::of_verification(verification, now_ns) };
+                Governor { pacing, drains_before_trims, serializes, ..Governor::of_verification(verification, now_ns) };
             governor.watch_minimum_rates(now_ns);
             governor
         })
@@ -69,6 +72,7 @@ impl Governor {
             origin_ns: now_ns,
             blocks_since_thought: 0,
             drains_before_trims: false,
+            serializes: false,
             minimum_due_ns: PerDirection::all(u64::MAX),
             windows: PerDirection::default(),
             verification,
@@ -132,6 +136,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if !E::SYNCHRONOUS && self.governor().drains_before_trims && self.block.ops[index].kind == OpKind::Trim {
             self.drain::<TIMED, true>()?;
         }
+        if !E::SYNCHRONOUS && self.governor().serializes {
+            self.await_overlapping::<TIMED>(index)?;
+        }
         if self.governor().pacing.think_on_issue && self.block.ops[index].kind.direction().is_some() {
             self.governor().blocks_since_thought += 1;
         }
@@ -140,6 +147,28 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         }
         // Asked again while it waits: the end of the ramp begins the schedule anew.
         self.wait_until::<TIMED>(|drive| drive.intended_start_ns(index))
+    }
+
+    /// Waits for the requests in flight that the block's request overlaps, unless all of them read.
+    #[cold]
+    fn await_overlapping<const TIMED: bool>(&mut self, index: usize) -> Result<(), Ended> {
+        let op = self.block.ops[index];
+        while self.overlaps_one_in_flight(&op) {
+            self.submit::<TIMED, true>()?;
+            self.reap::<TIMED, true>(1, PATIENCE)?;
+        }
+        Ok(())
+    }
+
+    fn overlaps_one_in_flight(&self, op: &Op) -> bool {
+        let end = |op: &Op| op.offset + u64::from(op.length);
+        let overlaps = |other: &Op| {
+            let both_read = op.kind == OpKind::Read && other.kind == OpKind::Read;
+            op.file == other.file && !both_read && op.offset < end(other) && other.offset < end(op)
+        };
+        let free = self.parts.slots.free();
+        let mut overlapping = (0..self.flights.len()).filter(|index| overlaps(&self.flights[*index].op));
+        overlapping.any(|index| free.iter().all(|slot| slot.index() != index))
     }
 
     #[inline]

@@ -45,7 +45,7 @@ impl WorkerPlan {
                 true => Some(100),
                 false => job.content.compress.map(|(percent, _)| percent),
             },
-            uniform_data: job.content.zero || job.content.pattern.is_some(),
+            uniform_data: job.content.zero || job.content.pattern.is_some() && job.content.compress.is_none(),
             laid_out: self.laid_out,
         }
     }
