@@ -277,7 +277,7 @@ fn content(plan: &WorkerPlan) -> Content {
         (Some(verify), Some(seal)) => Content::sealed(&job.content, verify.pattern.as_deref(), seed, seal),
         _ => Content::new(&job.content, seed),
     };
-    let content = content.repeating(&plan.repeated);
+    let content = content.repeating(&plan.repeated, &plan.random_seeds());
     // Without a disk no read changes a buffer, and a mix without reads has none.
     let reads = job.pattern.access.reads && job.pattern.read_percent > 0;
     let read_into = reads && !job.submission.engine.is_diskless();

@@ -6,6 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::op::Op;
+use crate::random::Slot;
 use crate::verify::Seal;
 use pieces::Pieces;
 
@@ -94,10 +95,10 @@ impl Content {
         Content { mode, initial, stream: Xoshiro256PlusPlus::seed_from_u64(seed), seal: None, restore: None, pieces }
     }
 
-    /// What `dedupe_mode=working_set` repeats.
-    pub fn repeating(mut self, blocks: &[RepeatedBlocks]) -> Content {
+    /// What `dedupe_mode=working_set` repeats (nothing: the block before is repeated), for the worker with these seeds.
+    pub fn repeating(mut self, blocks: &[RepeatedBlocks], seeds: &[u64; 24]) -> Content {
         if let Some(pieces) = &mut self.pieces {
-            pieces.repeat(blocks);
+            pieces.repeat(blocks, seeds[Slot::Dedupe as usize]);
         }
         self
     }

@@ -22,6 +22,8 @@ pub(crate) enum Slot {
     Order = 10,
     /// Gaps between arrivals.
     Arrival = 15,
+    /// Which written blocks repeat others.
+    Dedupe = 14,
     /// Which zone.
     Zone = 16,
 }

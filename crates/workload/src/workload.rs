@@ -95,12 +95,12 @@ pub enum WorkloadError {
     )]
     MapTooLarge { gibibytes: u64 },
     #[error(
-        "fio: zoned_abs sizes exceed file size: the zones have {zones} bytes together, a file has {shortest}; \
+        "zoned_abs sizes exceed file size: the zones have {zones} bytes together, a file has {shortest}; \
          lower the sizes of random_distribution, or raise size"
     )]
     ZonesBeyond { zones: u64, shortest: u64 },
     #[error(
-        "fio: sequence access block {block} in base pattern out of bounds (max {blocks}); \
+        "sequence access block {block} in base pattern out of bounds (max {blocks}); \
          leave it out of random_distribution, or raise size"
     )]
     SequenceBeyond { block: u64, blocks: u64 },

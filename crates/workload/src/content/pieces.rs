@@ -3,6 +3,8 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use crate::random::Tausworthe;
+
 /// The random bytes that every block is made of, each piece with a key of its own: they stay in the first cache, and no
 /// compressor finds one piece in another.
 const POOL_BYTES: usize = 4096;
@@ -11,7 +13,7 @@ const POOL_BYTES: usize = 4096;
 const POOL_SEED: u64 = 0x5ca1_ab1e;
 
 /// Bytes of a piece of blocks that do not compress.
-const PIECE_BYTES: usize = 512;
+const PIECE_BYTES: usize = POOL_BYTES;
 
 /// An odd number: its multiples meet all numbers of 64 bits.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -36,10 +38,13 @@ pub(super) struct Pieces {
     seed: u64,
     /// Blocks made that differ from all before.
     number: u64,
-    repeat_percent: u64,
+    repeat_percent: u32,
+    /// Decides which blocks repeat others, in fio's sequence where the worker's seeds are known.
+    repeats: Tausworthe,
     /// What is repeated; empty: the block before.
     set: Vec<RepeatedBlocks>,
-    draws: Xoshiro256PlusPlus,
+    /// Decides which block of the set comes.
+    choices: Xoshiro256PlusPlus,
 }
 
 impl Pieces {
@@ -59,15 +64,17 @@ impl Pieces {
             rest: content.pattern.clone().unwrap_or_default(),
             seed,
             number: 0,
-            repeat_percent: content.dedupe.map_or(0, |dedupe| dedupe.percent.into()),
+            repeat_percent: content.dedupe.map_or(0, |dedupe| dedupe.percent),
+            repeats: Tausworthe::new(seed),
             set: Vec::new(),
-            draws: Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(STEP)),
+            choices: Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(STEP)),
         })
     }
 
-    /// Blocks repeat these in place of the block before.
-    pub(super) fn repeat(&mut self, set: &[RepeatedBlocks]) {
+    /// Blocks repeat these in place of the block before, unless there are none; when they do is drawn from `seed`.
+    pub(super) fn repeat(&mut self, set: &[RepeatedBlocks], seed: u64) {
         self.set = set.iter().copied().filter(|blocks| blocks.count > 0).collect();
+        self.repeats = Tausworthe::new(seed);
     }
 
     /// The next block.
@@ -78,7 +85,7 @@ impl Pieces {
 
     /// Whose block is next, and which of them.
     fn next(&mut self) -> (u64, u64) {
-        let repeats = self.repeat_percent > 0 && self.below(100) < self.repeat_percent;
+        let repeats = self.repeat_percent > 0 && self.repeats.percent() <= self.repeat_percent;
         if !repeats {
             self.number += 1;
             return (self.seed, self.number - 1);
@@ -99,20 +106,18 @@ impl Pieces {
 
     /// Uniform in 0..limit, which is far below 2^64.
     fn below(&mut self, limit: u64) -> u64 {
-        ((u128::from(self.draws.next_u64()) * u128::from(limit)) >> 64) as u64
+        ((u128::from(self.choices.next_u64()) * u128::from(limit)) >> 64) as u64
     }
 
     fn make_block(&self, block: &mut [u8], seed: u64, number: u64) {
-        // The finaliser of splitmix64: keys of neighbouring blocks have nothing in common.
-        let mut key = seed ^ number.wrapping_mul(STEP);
+        // Mixed before it is counted on: else the second piece of a block would be the first one of the next.
+        let mut key = mix(seed.wrapping_add(number.wrapping_mul(STEP)));
         for piece in block.chunks_mut(self.piece) {
             let random = (piece.len() as u64 * self.random as u64 / 100) as usize;
             let (head, rest) = piece.split_at_mut(random);
             for part in head.chunks_mut(POOL_BYTES) {
                 key = key.wrapping_add(STEP);
-                let mixed = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-                self.fill(part, mixed ^ (mixed >> 31));
+                self.fill(part, mix(key));
             }
             if self.rest.is_empty() {
                 rest.fill(0);
@@ -133,6 +138,13 @@ impl Pieces {
         let last = (u64::from_le_bytes(pool[POOL_BYTES / 8 - 1]) ^ key).to_le_bytes();
         rest.copy_from_slice(&last[..rest.len()]);
     }
+}
+
+/// The finaliser of splitmix64: neighbouring numbers have nothing in common afterwards.
+fn mix(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]
@@ -182,10 +194,13 @@ mod tests {
 
     #[test]
     fn random_parts_never_repeat() {
-        let mut seen = HashSet::new();
-        for block in blocks(&mut pieces(Some((50, 512)), 0, None), 200, 4096) {
-            for piece in block.chunks(512) {
-                assert!(piece[..256].chunks(16).all(|part| seen.insert(part.to_vec())));
+        for seed in [0, 7, 0x88] {
+            let mut seen = HashSet::new();
+            let mut pieces = Pieces { seed, ..pieces(Some((50, 512)), 0, None) };
+            for block in blocks(&mut pieces, 200, 4096) {
+                for piece in block.chunks(512) {
+                    assert!(piece[..256].chunks(16).all(|part| seen.insert(part.to_vec())), "seed {seed}");
+                }
             }
         }
     }
@@ -206,7 +221,7 @@ mod tests {
     #[test]
     fn a_working_set_is_the_first_blocks_of_its_workers() {
         let mut pieces = pieces(None, 50, None);
-        pieces.repeat(&[RepeatedBlocks { seed: 7, count: 20 }, RepeatedBlocks { seed: 9, count: 20 }]);
+        pieces.repeat(&[RepeatedBlocks { seed: 7, count: 20 }, RepeatedBlocks { seed: 9, count: 20 }], 1);
         let made = blocks(&mut pieces, 4000, 64);
         let different: HashSet<&Vec<u8>> = made.iter().collect();
         // Half of them are new, among them its own part of the set; the other part comes with the other worker.
