@@ -179,6 +179,11 @@ fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
         let text = "fio: file_append with a job that reads: behind the end of a file is nothing to read";
         rules.refuse("file_append", text, "use a job that only writes, or leave file_append out");
     }
+    let registers = job.submission.engine_options.registered_files || job.submission.engine_options.sqthread_poll;
+    if job.files.unlink_each_loop && (job.submission.engine.maps_files() || registers) {
+        let text = "fio: unlink_each_loop with files that are mapped or registered: they would stay in use";
+        rules.refuse("unlink_each_loop", text, "leave out registerfiles and sqthread_poll, or use another engine");
+    }
     job.files.read_only = rules.settings.read_only;
     if rules.settings.read_only && job.pattern.access.modifies() {
         let message = format!("fio: job <{}> has write or trim bit set, but fio is in read-only mode", rules.job);
@@ -394,6 +399,10 @@ fn check_verify(job: &Job, rules: &mut Rules<'_>) {
     if kind.has_header() && moved > 0 && (moved < header || moved.saturating_add(header) > interval) {
         let text = format!("fio: verify_offset={moved}: the header of {header} bytes does not fit there");
         rules.refuse("verify_offset", text, &format!("write 0, or {header} to {}", interval.saturating_sub(header)));
+    }
+    if job.files.unlink_each_loop && job.extent.loops > 1 {
+        let text = "fio: unlink_each_loop removes what verify is to read back";
+        rules.refuse("unlink_each_loop", text, "leave out loops, or unlink_each_loop");
     }
     if access.writes && verify.read_back && job.extent.time_based {
         rules.warn(

@@ -16,7 +16,7 @@ use workload::{Content, Generator};
 use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
 use crate::control::{Control, WorkerCell, WorkerState};
-use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Lost, Parts, Survival};
+use crate::drive::{Account, DRAIN, Drive, Ended, Failure, Governor, Lost, Parts, Renewal, Survival};
 use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::logs::LogBuffer;
 use crate::phase::Phase;
@@ -259,6 +259,7 @@ impl EngineVisitor for Task<'_> {
             log: log(index, shared, began_ns),
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,
+            renewal: renewal(plan, files, &shared.control, cell),
             account: ThreadAccount::begin(plan, RealClock::shared()),
             control: &shared.control,
             cell,
@@ -269,6 +270,29 @@ impl EngineVisitor for Task<'_> {
         let ended = if verification::only(job) { Ended::Finished } else { drive.run() };
         Some(finish(plan, drive, ended))
     }
+}
+
+/// `unlink_each_loop`. A job that reads finds nothing to open afterwards, which is its error, as with fio.
+fn renewal<'run>(
+    plan: &'run WorkerPlan,
+    files: &'run [OpenFile],
+    control: &'run Control,
+    cell: &'run WorkerCell,
+) -> Option<Renewal<'run>> {
+    if !plan.job.files.unlink_each_loop {
+        return None;
+    }
+    let failed = |code, function, detail| Failure { code, function, op: None, detail: Some(detail) };
+    Some(Box::new(move || {
+        for (file, planned) in files.iter().zip(&plan.files) {
+            let removed = plan.reach.remove(&planned.path);
+            removed.map_err(|error| failed(error.code, "unlink", error.to_string()))?;
+            let new = open(plan, planned, control, cell);
+            let new = new.map_err(|refused| failed(refused.code, refused.function, refused.message))?;
+            file.replace(new).map_err(|error| failed(error.code, "open", error.to_string()))?;
+        }
+        Ok(())
+    }))
 }
 
 fn content(plan: &WorkerPlan) -> Content {

@@ -117,7 +117,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("unlink", boolean(|d, on| d.job.files.unlink = on))
         .default("0").help("Delete the files when the job is done"),
     option("unlink_each_loop", boolean(|d, on| d.job.files.unlink_each_loop = on))
-        .tier(3).default("0").help("Delete the files after each loop").status(NotYet("use unlink")),
+        .tier(3).default("0").help("Delete the files between two loops"),
     option("pre_read", boolean(|d, on| d.job.files.pre_read = on))
         .tier(3).default("0").help("Read the files into the cache before the run"),
     option("invalidate", boolean(|d, on| d.job.files.invalidate = on))

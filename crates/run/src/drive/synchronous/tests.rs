@@ -147,6 +147,7 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
         log: None,
         time_all: true,
         invalidate: false,
+        renewal: None,
         account: Nobody,
         control: &control,
         cell: &cell,
