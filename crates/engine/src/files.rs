@@ -226,6 +226,11 @@ impl OpenFile {
         self.checked("read from", system::read_full_at(self.as_fd(), data, offset))
     }
 
+    /// Puts another file in the place of this one, for whoever knows this one by its descriptor. Nothing may be in flight.
+    pub fn replace(&self, other: OpenFile) -> Result<(), FileError> {
+        self.checked("replace", system::replace(self.as_fd(), other.fd))
+    }
+
     /// Closes it. A deferred write error (NFS, FUSE, quotas) shows up here and nowhere else.
     pub fn close(self) -> Result<(), FileError> {
         let OpenFile { fd, path, .. } = self;

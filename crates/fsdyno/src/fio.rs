@@ -1,6 +1,7 @@
 //! fio's face: its command line, its reports, its exit statuses.
 
 mod bandwidth_log;
+mod debug;
 mod formats;
 mod output;
 mod progress_line;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use fio_report::Details;
 use fio_report::terse::Version;
 use jiff::tz::TimeZone;
-use job::{Action, Eta, Findings, Outcome, Rejection, Request, Settings, Stream, Warning};
+use job::{Action, Eta, Findings, Outcome, Rejection, Request, Settings, Stream};
 use results::{RunRecord, escape};
 use run::plan::Plan;
 use run::{Conditions, Line, MachineSources, SignalWatch, StopRule};
@@ -42,21 +43,24 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
         print_stderr("fio: a word of the command line is not valid UTF-8");
         return ExitCode::from(REJECTED);
     };
-    let status = match job::parse_command_line(&words, &mut MachineSources) {
-        Outcome::Immediate(action) => immediate(action),
-        Outcome::Rejected(rejection) => rejected(&rejection),
-        Outcome::Run(request) => {
-            let for_people = formats_of(&request.settings).for_people();
-            remarks_of(&request.settings, for_people).options(&request.warnings, for_people);
-            let line = Line { words, request: *request };
-            let work = || run_line(&line).unwrap_or_else(|status| status);
-            match () {
-                () if line.request.settings.parse_only => 0,
-                () if touches_files(&line.request) => supervisor::supervised(work),
-                () => work(),
+    let status =
+        match job::parse_command_line(&words, &mut MachineSources) {
+            Outcome::Immediate(action) => immediate(action),
+            Outcome::Rejected(rejection) => rejected(&rejection),
+            Outcome::Run(request) => {
+                let for_people = formats_of(&request.settings).for_people();
+                remarks_of(&request.settings, for_people).options(&request.warnings, for_people);
+                let line = Line { words, request: *request };
+                let work = || run_line(&line).unwrap_or_else(|status| status);
+                match () {
+                    () if line.request.settings.parse_only => {
+                        if print(&debug::Lines::new(&line.request).all_of_parse()) { 0 } else { REJECTED }
+                    }
+                    () if touches_files(&line.request) => supervisor::supervised(work),
+                    () => work(),
+                }
             }
-        }
-    };
+        };
     ExitCode::from(status)
 }
 
@@ -127,7 +131,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
         output.error(&sentence);
         REJECTED
     })?;
-    let announced = announce(&planned.plan, &line.request.warnings, &formats, &mut output);
+    let announced = announce(&planned.plan, &line.request, &formats, &mut output);
     if let (Err(error), None) = (&announced, &record_file) {
         return Err(output_lost(error));
     }
@@ -231,18 +235,26 @@ fn claim_logs(plan: &Plan, settings: &Settings) -> Result<Option<BandwidthLog>, 
 }
 
 /// fio's lines before the run: one per job, the version, how many start, its notes.
-fn announce(plan: &Plan, warnings: &[Warning], formats: &Formats, output: &mut Output) -> std::io::Result<()> {
+fn announce(plan: &Plan, request: &Request, formats: &Formats, output: &mut Output) -> std::io::Result<()> {
+    let mut debug = debug::Lines::new(request);
     if !formats.for_people() {
+        let text: String = plan.workers.iter().map(|worker| debug.before(worker)).collect();
+        if !text.is_empty() {
+            print_stderr(text.trim_end());
+        }
         return Ok(());
     }
     let mut text = String::new();
-    for worker in plan.workers.iter().filter(|worker| worker.clone == 0) {
-        text.push_str(&fio_report::normal::banner(worker.job.label(worker.clone), worker.group, &worker.setup));
+    for worker in &plan.workers {
+        text.push_str(&debug.before(worker));
+        if worker.clone == 0 {
+            text.push_str(&fio_report::normal::banner(worker.job.label(worker.clone), worker.group, &worker.setup));
+        }
     }
     let threads = plan.workers.iter().filter(|worker| worker.job.process.thread).count() as u32;
     text.push_str(&format!("{}\n", VERSION));
     text.push_str(&fio_report::normal::starting(threads, plan.workers.len() as u32 - threads));
-    for warning in warnings.iter().filter(|warning| warning.fio_stream() == Some(Stream::Stdout)) {
+    for warning in request.warnings.iter().filter(|warning| warning.fio_stream() == Some(Stream::Stdout)) {
         text.push_str(&format!("{}\n", warning.text));
     }
     output.write(&escape::terminal(&text))

@@ -144,6 +144,8 @@ pub enum WarningCode {
     UnalignedDirect,
     /// The writes last as long as the runtime, so that none is verified.
     NothingVerified,
+    /// `opendir` found so many files.
+    FilesAdded,
     /// An error that only stops a run, met under `--parse-only`.
     OnlyParsed,
     /// A remark on the program's own options.
@@ -179,7 +181,9 @@ impl Warning {
             WarningCode::TimeBasedWithoutRuntime | WarningCode::BlockAlignWithoutMap | WarningCode::UnalignedDirect => {
                 Some(Stream::Stderr)
             }
-            WarningCode::SynchronousDepth | WarningCode::NothingVerified => Some(Stream::Stdout),
+            WarningCode::SynchronousDepth | WarningCode::NothingVerified | WarningCode::FilesAdded => {
+                Some(Stream::Stdout)
+            }
             WarningCode::OddValue
             | WarningCode::WithoutEffect
             | WarningCode::OtherEngine

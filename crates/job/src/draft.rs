@@ -26,6 +26,12 @@ pub struct Written {
     pub block_split: PerDirection<Option<Vec<(u32, u32)>>>,
     /// `blockalign`.
     pub block_align: PerDirection<Option<u64>>,
+    /// `random_sequence_stride`.
+    pub sequence_strides: bool,
+    /// `zonemode=strided`.
+    pub strided: bool,
+    /// `zonesize`, `zonerange`, `zoneskip`; 0: not written.
+    pub zones: StridedZones,
     /// `randrepeat`.
     pub repeat_random: bool,
     /// `randseed`.
@@ -62,6 +68,10 @@ pub struct Written {
     pub compress_percent: Option<u32>,
     /// `buffer_compress_chunk`, bytes.
     pub compress_chunk: u32,
+    /// `dedupe_percentage` (0: none) and its companions.
+    pub dedupe: Dedupe,
+    /// `dedupe_working_set_percentage`.
+    pub working_set_percent: u32,
 }
 
 impl Default for Written {
@@ -71,6 +81,9 @@ impl Default for Written {
             block_range: PerDirection::default(),
             block_split: PerDirection::default(),
             block_align: PerDirection::default(),
+            sequence_strides: false,
+            strided: false,
+            zones: StridedZones { bytes: 0, range: 0, skip: 0 },
             repeat_random: true,
             seed: None,
             named_in_directory: false,
@@ -97,6 +110,8 @@ impl Default for Written {
             iops_window_ms: None,
             compress_percent: None,
             compress_chunk: 512,
+            dedupe: Dedupe { percent: 0, working_set_percent: None, global: false },
+            working_set_percent: 5,
         }
     }
 }

@@ -20,6 +20,7 @@
 mod access;
 mod argv;
 pub mod compat;
+pub mod debug;
 pub mod diagnostic;
 pub mod differences;
 pub mod direction;
@@ -72,6 +73,8 @@ pub struct Request {
     pub global_options: Vec<(String, String)>,
     /// Remarks to print on standard error.
     pub warnings: Vec<Warning>,
+    /// Lines of `--debug=parse` about each job; empty if they were not asked for.
+    pub trace: Vec<Vec<String>>,
 }
 
 /// Why nothing runs.
@@ -111,9 +114,17 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
             }));
         }
     }
-    let resolved = resolve(&raw_jobs, &settings, sources);
+    let mut resolved = resolve(&raw_jobs, &settings, sources);
     warnings.extend(resolved.warnings);
     errors.extend(resolved.errors);
+    if errors.is_empty() {
+        for job in &mut resolved.jobs {
+            match open_directories(job, sources) {
+                Ok(added) => warnings.extend(added),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
     if !errors.is_empty() {
         return Outcome::Rejected(Rejection { errors, warnings, usage: false, status: 1 });
     }
@@ -124,8 +135,29 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
     if settings.show_command {
         return Outcome::Immediate(Action::Print { text: showcmd::show_command(&raw_jobs), status: 0 });
     }
+    let trace = if settings.debugs("parse") { debug::parse_lines(&raw_jobs) } else { Vec::new() };
     let global_options = resolved.global_options;
-    Outcome::Run(Box::new(Request { settings, jobs: resolved.jobs, global_options, warnings }))
+    Outcome::Run(Box::new(Request { settings, jobs: resolved.jobs, global_options, warnings, trace }))
+}
+
+/// `opendir`: the files of the directories join those that are named.
+fn open_directories(job: &mut Job, sources: &mut dyn Sources) -> Result<Vec<Warning>, Diagnostic> {
+    let mut added = Vec::new();
+    for directory in &job.files.opened_directories {
+        let files = sources.files_below(directory).map_err(|reason| {
+            Diagnostic::new(None, format!("fio: failed parsing opendir={directory}\n{reason}"))
+                .help("name a directory that can be read")
+        })?;
+        if files.is_empty() {
+            return Err(Diagnostic::new(None, format!("fio: opendir={directory} has no regular files"))
+                .help("name a directory with files, or use directory to make some"));
+        }
+        let text = format!("fio: opendir added {} files", files.len());
+        let code = WarningCode::FilesAdded;
+        added.push(Warning { code, job: Some(job.name.clone()), origin: None, text });
+        job.files.names.extend(files);
+    }
+    Ok(added)
 }
 
 /// The engine that the command line's defaults name for the first job file.

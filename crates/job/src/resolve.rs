@@ -151,7 +151,7 @@ impl Draft {
         finish_submission(&mut job, &mut rules);
         finish_extent(&mut job, &mut rules);
         check_rates(&job, &mut rules);
-        finish_content(&mut job, &mut written);
+        finish_content(&mut job, &mut written, &mut rules);
         finish_windows(&mut job.reporting, &written);
         finish_think_time(&mut job.pacing, &written);
         let trims = trims_among_writes(&job, &written, &mut rules);
@@ -193,6 +193,15 @@ fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
             "directory was written after filename and does not apply to it, as in fio: write directory first",
         );
     }
+    if job.files.append && job.pattern.access.reads {
+        let text = "fio: file_append with a job that reads: behind the end of a file is nothing to read";
+        rules.refuse("file_append", text, "use a job that only writes, or leave file_append out");
+    }
+    let registers = job.submission.engine_options.registered_files || job.submission.engine_options.sqthread_poll;
+    if job.files.unlink_each_loop && (job.submission.engine.maps_files() || registers) {
+        let text = "fio: unlink_each_loop with files that are mapped or registered: they would stay in use";
+        rules.refuse("unlink_each_loop", text, "leave out registerfiles and sqthread_poll, or use another engine");
+    }
     job.files.read_only = rules.settings.read_only;
     if rules.settings.read_only && job.pattern.access.modifies() {
         let message = format!("fio: job <{}> has write or trim bit set, but fio is in read-only mode", rules.job);
@@ -224,11 +233,15 @@ fn finish_pattern(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
     if pattern.distribution != Distribution::Uniform {
         pattern.random_map = false;
     }
+    if let Distribution::Sequence { strides, .. } = &mut pattern.distribution {
+        *strides = written.sequence_strides;
+    }
     if pattern.access.trims && written.trim_ranges > 1 {
         let text = format!("fio: can't use multiple ranges with IO engine {}", job.submission.engine.name());
         rules.refuse("num_range", text, "leave num_range out: each trim is one range");
     }
     finish_alignment(pattern, written, rules);
+    finish_zones(pattern, written, rules);
     if pattern.unaligned_sizes && job.submission.direct {
         rules.warn(WarningCode::UnalignedDirect, "bs_unaligned", "fio: bs_unaligned may not work with raw io");
     }
@@ -254,6 +267,27 @@ fn finish_alignment(pattern: &mut Pattern, written: &Written, rules: &mut Rules<
     }
 }
 
+/// Zones that move over the file.
+fn finish_zones(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
+    let StridedZones { bytes, range, skip } = written.zones;
+    if !written.strided {
+        if bytes > 0 {
+            let text = "fio: --zonemode=none and --zonesize are not compatible.";
+            rules.refuse("zonesize", text, "write zonemode=strided, or leave zonesize out");
+        } else if range > 0 || skip > 0 {
+            let option = if range > 0 { "zonerange" } else { "zoneskip" };
+            rules.warn(WarningCode::WithoutEffect, option, format!("{option} has no effect without zonemode=strided"));
+        }
+        return;
+    }
+    if bytes == 0 {
+        let text = "fio: --zonesize must be specified when using --zonemode=strided.";
+        rules.refuse("zonemode", text, "write zonesize=1g, or another size");
+        return;
+    }
+    pattern.strided = Some(StridedZones { bytes, range: if range > 0 { range } else { bytes }, skip });
+}
+
 fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
     let submission = &mut job.submission;
     let depth = submission.depth;
@@ -270,7 +304,7 @@ fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
         let text = format!("fio: iomem_align={} is not a power of two", submission.memory_align);
         rules.refuse("iomem_align", text, "use a power of two such as 4096");
     }
-    if submission.engine.is_synchronous() && depth > 1 {
+    if submission.is_synchronous() && depth > 1 {
         rules.warn(
             WarningCode::SynchronousDepth,
             "iodepth",
@@ -343,9 +377,16 @@ fn finish_windows(reporting: &mut Reporting, written: &Written) {
         (window_ms(written.bandwidth_window_ms, bandwidth), window_ms(written.iops_window_ms, iops));
 }
 
-fn finish_content(job: &mut Job, written: &mut Written) {
+fn finish_content(job: &mut Job, written: &mut Written, rules: &mut Rules<'_>) {
     let content = &mut job.content;
     content.pattern = written.buffer_pattern.take().map(|pattern| pattern.bytes);
+    let set = written.dedupe.working_set_percent.map(|_| written.working_set_percent);
+    let dedupe = Dedupe { working_set_percent: set, ..written.dedupe };
+    content.dedupe = Some(dedupe).filter(|dedupe| dedupe.percent > 0);
+    if dedupe.global && set.is_none() {
+        let text = "dedupe_global has no effect without dedupe_mode=working_set";
+        rules.warn(WarningCode::WithoutEffect, "dedupe_global", text);
+    }
     content.compress =
         written.compress_percent.filter(|percent| *percent > 0).map(|percent| (percent, written.compress_chunk));
     // What is refilled or repeated for every write has nothing left to scramble.
@@ -425,6 +466,10 @@ fn check_verify(job: &Job, rules: &mut Rules<'_>) {
     if kind.has_header() && moved > 0 && (moved < header || moved.saturating_add(header) > interval) {
         let text = format!("fio: verify_offset={moved}: the header of {header} bytes does not fit there");
         rules.refuse("verify_offset", text, &format!("write 0, or {header} to {}", interval.saturating_sub(header)));
+    }
+    if job.files.unlink_each_loop && job.extent.loops > 1 {
+        let text = "fio: unlink_each_loop removes what verify is to read back";
+        rules.refuse("unlink_each_loop", text, "leave out loops, or unlink_each_loop");
     }
     if access.writes && verify.read_back && job.extent.time_based && verify.backlog.writes == 0 {
         rules.warn(

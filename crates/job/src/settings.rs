@@ -84,6 +84,11 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Whether lines of this channel of `--debug` are printed.
+    pub fn debugs(&self, channel: &str) -> bool {
+        self.debug.iter().any(|asked| asked == channel || asked == "all")
+    }
+
     /// Takes what the environment says, which is the default of what may be written; returns what is wrong with it.
     pub(crate) fn take_environment(&mut self, sources: &dyn Sources) -> Option<Diagnostic> {
         const VARIABLE: &str = "FSDYNO_FINDINGS";

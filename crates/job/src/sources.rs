@@ -11,6 +11,10 @@ pub trait Sources {
     }
     /// An environment variable, for `${NAME}` in job files.
     fn variable(&self, name: &str) -> Option<String>;
+    /// All regular files below a directory, for `opendir`, in the order of the directory. The error is the reason alone.
+    fn files_below(&mut self, directory: &str) -> Result<Vec<String>, String> {
+        Err(format!("{directory} cannot be read here"))
+    }
     /// What `$pagesize`, `$mb_memory` and `$ncpus` stand for.
     fn machine(&self) -> Machine;
 }

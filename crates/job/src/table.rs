@@ -16,6 +16,7 @@ mod process;
 mod profiles;
 mod program;
 mod reporting;
+mod skew;
 mod traces;
 mod verify;
 

@@ -57,6 +57,7 @@ impl Default for JobSetup {
         JobSetup {
             access: Access::READ,
             block_sizes: PerDirection::all((4096, 4096)),
+            sizes_by_sequence: false,
             engine: "psync".to_owned(),
             depth: 1,
             clones: 1,

@@ -312,6 +312,9 @@ pub struct JobSetup {
     pub access: Access,
     /// Smallest and largest block size, bytes.
     pub block_sizes: PerDirection<(u32, u32)>,
+    /// `bs_is_seq_rand`: the sizes of reads are those of sequential requests, the sizes of writes those of random ones.
+    #[serde(default)]
+    pub sizes_by_sequence: bool,
     /// Engine.
     pub engine: String,
     /// Depth asked for.

@@ -137,6 +137,9 @@ pub(crate) trait Account {
     fn writes_over(&mut self, _elapsed_ms: u64) {}
 }
 
+/// Removes the files of a worker and makes new ones, which take the place of the old ones in its engine.
+pub(crate) type Renewal<'run> = Box<dyn Fn() -> Result<(), Failure> + 'run>;
+
 /// The parts of the loop.
 pub(crate) struct Parts<'run, E, A> {
     pub(crate) engine: E,
@@ -164,6 +167,8 @@ pub(crate) struct Parts<'run, E, A> {
     pub(crate) time_all: bool,
     /// Drop the cache when a pass begins again.
     pub(crate) invalidate: bool,
+    /// `unlink_each_loop`: makes the files anew when a pass begins again.
+    pub(crate) renewal: Option<Renewal<'run>>,
     pub(crate) account: A,
     pub(crate) control: &'run Control,
     pub(crate) cell: &'run WorkerCell,
@@ -287,12 +292,18 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
     }
 
     /// Fills the block; on a new pass drops the cache first.
-    fn next_block(&mut self) -> Result<(), Ended> {
+    fn next_block<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
         loop {
             match self.parts.generator.refill(&mut self.block) {
                 Refill::Ops => break,
-                Refill::Pass if self.parts.invalidate => self.drop_cache(),
-                Refill::Pass => {}
+                Refill::Pass => {
+                    if self.parts.renewal.is_some() {
+                        self.renew_files::<TIMED, GOVERNED>()?;
+                    }
+                    if self.parts.invalidate {
+                        self.drop_cache();
+                    }
+                }
                 Refill::Done => return Err(Ended::Finished),
             }
         }
@@ -300,6 +311,14 @@ impl<'run, E: Engine, A: Account> Drive<'run, E, A> {
         self.counted = 0;
         self.blocks_made += 1;
         Ok(())
+    }
+
+    #[cold]
+    fn renew_files<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
+        if !E::SYNCHRONOUS {
+            self.drain::<TIMED, GOVERNED>()?;
+        }
+        self.parts.renewal.as_ref().map_or(Ok(()), |renew| renew()).map_err(Ended::Failed)
     }
 
     #[cold]

@@ -14,8 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::errno::EINTR;
 use engine::files::{FileAccess, FileCause, FileError, FileKind, OpenFile, OpenMode, Reach};
 use job::Fallocate;
-use workload::Content;
+use workload::{Content, RepeatedBlocks};
 
+use crate::plan::LayoutMethod;
 pub(crate) use meter::{Meter, Progress};
 use write_behind::WriteBehind;
 
@@ -31,8 +32,8 @@ pub(crate) struct LayoutRequest<'job> {
     pub(crate) path: &'job Path,
     /// Bytes that it must have: offset and share of the size.
     pub(crate) bytes_needed: u64,
-    /// Written from end to end (jobs that read, `overwrite`), or only created and reserved.
-    pub(crate) fill: bool,
+    /// Written from end to end (jobs that read, `overwrite`), only created and reserved, or extended.
+    pub(crate) method: LayoutMethod,
     /// How its space is reserved.
     pub(crate) fallocate: Fallocate,
     /// What it is filled with.
@@ -116,6 +117,9 @@ pub(crate) fn lay_out(
         return Ok(LaidOut::Untouched);
     }
     request.reach.make_parents(request.path).map_err(in_call("mkdir"))?;
+    if request.method == LayoutMethod::Extend {
+        return extend(request, meter);
+    }
     let file = begin(request)?;
     let made = make(&file, request, meter, stop);
     match made {
@@ -125,6 +129,15 @@ pub(crate) fn lay_out(
             Err(error)
         }
     }
+}
+
+/// Reserves space behind what a file has, which stays.
+fn extend(request: &LayoutRequest<'_>, meter: &mut Meter<'_>) -> Result<LaidOut, LayoutError> {
+    let mode = OpenMode::buffered(FileAccess::Write);
+    let file = request.reach.open(request.path, mode).map_err(in_call("open"))?;
+    let unreserved = reserve_for_writer(&file, request)?;
+    meter.add(request.bytes_needed);
+    file.close().map_err(in_call("close")).map(|()| LaidOut::Made { unreserved })
 }
 
 /// Long enough, or nothing that could be made anew: a device, a pipe.
@@ -167,7 +180,7 @@ fn make(
     meter: &mut Meter<'_>,
     stop: &AtomicBool,
 ) -> Result<LaidOut, LayoutError> {
-    let unreserved = if request.fill {
+    let unreserved = if request.method == LayoutMethod::Fill {
         fill(file, request, meter, stop)?;
         None
     } else {
@@ -206,6 +219,13 @@ fn reserve_for_filling(file: &OpenFile, request: &LayoutRequest<'_>) -> Result<(
     }
 }
 
+/// `dedupe_mode=working_set`: what the blocks of the file repeat.
+fn repeated(request: &LayoutRequest<'_>) -> Vec<RepeatedBlocks> {
+    let dedupe = request.content.dedupe;
+    let count = dedupe.and_then(|dedupe| dedupe.working_set(request.bytes_needed, request.block_bytes));
+    count.map(|count| RepeatedBlocks { seed: request.seed, count }).into_iter().collect()
+}
+
 fn fill(
     file: &OpenFile,
     request: &LayoutRequest<'_>,
@@ -213,7 +233,8 @@ fn fill(
     stop: &AtomicBool,
 ) -> Result<(), LayoutError> {
     reserve_for_filling(file, request)?;
-    let mut content = Content::new(request.content, request.seed);
+    let mut content = Content::new(request.content, request.seed)
+        .repeating(&repeated(request), &workload::random_seeds(request.seed, 1));
     let block_bytes = request.block_bytes.max(1) as usize;
     let mut buffer = vec![0; (CHUNK_BYTES / block_bytes).max(1) * block_bytes];
     let mut behind = WriteBehind::new(request.create_fsync);

@@ -9,7 +9,7 @@ use results::{Note, Severity};
 
 use crate::conduct::Shared;
 use crate::layout::{LaidOut, LayoutError, LayoutRequest, Meter, Progress, lay_out};
-use crate::plan::{LayoutMethod, LayoutStep};
+use crate::plan::LayoutStep;
 use crate::worker::Refused;
 
 /// The thread's stack: the buffers are on the heap.
@@ -78,7 +78,7 @@ fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) 
             reach: &worker.reach,
             path,
             bytes_needed: *bytes_needed,
-            fill: *make == LayoutMethod::Fill,
+            method: *make,
             fallocate: job.files.fallocate,
             content: &job.content,
             block_bytes: job.pattern.block_size.write.min().max(1),

@@ -156,6 +156,7 @@ impl Ready<'_> {
 
 fn note_of(warning: &Warning) -> Note {
     // Of a depth that is not reached there is a finding.
-    let severity = if warning.code == WarningCode::SynchronousDepth { Severity::Info } else { Severity::Caution };
+    let harmless = matches!(warning.code, WarningCode::SynchronousDepth | WarningCode::FilesAdded);
+    let severity = if harmless { Severity::Info } else { Severity::Caution };
     Note { job: warning.job.clone(), ..Note::new(format!("{:?}", warning.code), severity, warning.text.clone()) }
 }

@@ -1,5 +1,6 @@
 //! From jobs and facts to workers: a pure function. What cannot work is refused here, before the first byte.
 
+mod content;
 mod files;
 mod groups;
 mod memory;
@@ -12,10 +13,10 @@ use std::sync::Arc;
 
 use engine::errno::{EBUSY, EIO};
 use engine::files::{Directory, Reach};
-use job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
+use job::{EngineName, Job, PerDirection, Seed, Unified};
 use probe::{FileKind, HostFacts};
 use results::{JobSetup, Note, Severity, UnifiedReporting};
-use workload::{FileSizes, Workload};
+use workload::{FileSizes, RepeatedBlocks, Workload};
 
 pub use files::{LayoutMethod, LayoutStep, PlannedFile};
 pub use queueing::Queueing;
@@ -61,6 +62,8 @@ pub struct WorkerPlan {
     pub queueing: Queueing,
     /// Largest block, bytes.
     pub block_bytes_max: u32,
+    /// Blocks that its writes repeat, with `dedupe_mode=working_set`.
+    pub repeated: Vec<RepeatedBlocks>,
     /// In the words of the reports.
     pub setup: JobSetup,
     /// Tells this run's blocks from those of others when they are verified.
@@ -95,6 +98,9 @@ pub fn plan(jobs: &[Job], facts: &HostFacts, system_seed: u64) -> Plan {
             stage += 1;
         }
         planning.add_job(job, group, stage);
+    }
+    if jobs.iter().any(|job| job.content.dedupe.is_some()) {
+        content::share_working_sets(&mut planning.plan.workers);
     }
     if jobs.iter().any(|job| job.verify.is_some()) {
         planning.plan.notes.extend(verify::note_of_shared_files(&planning.plan.workers));
@@ -152,6 +158,18 @@ impl Plan {
     }
 }
 
+impl WorkerPlan {
+    /// The seeds of its random streams, in fio's order.
+    pub fn random_seeds(&self) -> [u64; 24] {
+        workload::random_seeds(self.workload.seed, self.thread_number)
+    }
+
+    /// Where the content of its writes begins.
+    pub(crate) fn content_seed(&self) -> u64 {
+        self.workload.seed ^ u64::from(self.thread_number)
+    }
+}
+
 struct Planning<'facts> {
     facts: &'facts HostFacts,
     system_seed: u64,
@@ -170,6 +188,13 @@ impl Planning<'_> {
         if job.submission.engine.maps_files() && job.submission.direct {
             let text = "direct=1 has no effect on mmap: it always uses the page cache, reads may come from memory";
             self.note("mmap-direct", Severity::Caution, job, text.to_string());
+        }
+        if job.submission.offloads() {
+            let text = "io_submit_mode=offload: the CPU time of the threads that make the calls is not in the job's";
+            self.note("offload", Severity::Info, job, text.to_string());
+        } else if job.submission.offload && !job.submission.engine.is_diskless() {
+            let text = "io_submit_mode=offload has no effect on this engine: the worker submits its I/O itself";
+            self.note("offload", Severity::Caution, job, text.to_string());
         }
         if job.submission.engine == EngineName::Posixaio {
             let text = "ioengine=posixaio is done by io_uring, or by libaio where that is refused";
@@ -256,6 +281,7 @@ impl Planning<'_> {
             workload,
             queueing,
             block_bytes_max: largest_block(job),
+            repeated: Vec::new(),
             setup: setup(job),
             run_mark: self.system_seed,
             reach: Reach::ByPath,
@@ -286,18 +312,12 @@ impl Planning<'_> {
     }
 }
 
-/// Directions that have I/O, with their block sizes.
-fn used_directions(job: &Job) -> PerDirection<bool> {
-    let access = job.pattern.access;
-    PerDirection { read: access.has(Direction::Read), write: access.has(Direction::Write), trim: access.trims }
-}
-
 fn largest_block(job: &Job) -> u32 {
-    let used = used_directions(job);
+    let drawn = job.pattern.sizes_drawn();
     job.pattern
         .block_size
         .iter()
-        .filter(|(direction, _)| used[*direction])
+        .filter(|(direction, _)| drawn[*direction])
         .map(|(_, size)| size.max())
         .max()
         .unwrap_or(0)
@@ -305,11 +325,11 @@ fn largest_block(job: &Job) -> u32 {
 
 /// The smallest block that can come, bytes.
 pub(crate) fn smallest_block(job: &Job) -> u32 {
-    let used = used_directions(job);
+    let drawn = job.pattern.sizes_drawn();
     job.pattern
         .block_size
         .iter()
-        .filter(|(direction, _)| used[*direction])
+        .filter(|(direction, _)| drawn[*direction])
         .map(|(_, size)| size.min())
         .min()
         .unwrap_or(0)
@@ -325,6 +345,7 @@ fn setup(job: &Job) -> JobSetup {
     JobSetup {
         access: job.pattern.access,
         block_sizes,
+        sizes_by_sequence: job.pattern.sizes_by_sequence,
         engine: job.submission.engine.name().to_string(),
         depth: job.submission.depth,
         clones: job.clones,

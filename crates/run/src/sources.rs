@@ -1,6 +1,7 @@
 //! Files, environment and system calls that the job language may use, from this machine.
 
 use std::io::Read;
+use std::path::Path;
 
 use job::{Machine, Sources};
 
@@ -21,6 +22,12 @@ impl Sources for MachineSources {
         std::fs::read(path).map_err(|error| reason(&error))
     }
 
+    fn files_below(&mut self, directory: &str) -> Result<Vec<String>, String> {
+        let mut files = Vec::new();
+        add_files(Path::new(directory), &mut files).map_err(|error| reason(&error))?;
+        Ok(files)
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         std::env::var(name).ok()
     }
@@ -33,6 +40,23 @@ impl Sources for MachineSources {
             processors: host.cpus.unwrap_or(1),
         }
     }
+}
+
+/// Links, pipes and devices are left out, as by fio.
+fn add_files(directory: &Path, files: &mut Vec<String>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            add_files(&entry.path(), files)?;
+        } else if kind.is_file() {
+            files.push(entry.path().into_os_string().into_string().map_err(|name| {
+                let text = format!("{} is not valid UTF-8", name.display());
+                std::io::Error::new(std::io::ErrorKind::InvalidData, text)
+            })?);
+        }
+    }
+    Ok(())
 }
 
 /// The system's text without the number that Rust adds.

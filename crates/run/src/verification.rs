@@ -150,8 +150,13 @@ pub(crate) fn seal(plan: &WorkerPlan) -> Option<Seal> {
 /// Bytes between headers when the job does not say: with several sizes what all of them are multiples of, so that a
 /// block that is written over in part is not taken for damaged.
 fn interval(job: &Job) -> Option<u32> {
-    let direction = if job.pattern.access.writes { Direction::Write } else { Direction::Read };
-    let sizes = match &job.pattern.block_size[direction] {
+    let pattern = &job.pattern;
+    if pattern.sizes_by_sequence {
+        let drawn = pattern.block_size.iter().filter(|(direction, _)| pattern.sizes_drawn()[*direction]);
+        return drawn.map(|(_, size)| size.min()).reduce(greatest_common_divisor);
+    }
+    let direction = if pattern.access.writes { Direction::Write } else { Direction::Read };
+    let sizes = match &pattern.block_size[direction] {
         BlockSize::Fixed(_) => return None,
         BlockSize::Range(..) if job.pattern.unaligned_sizes => return None,
         BlockSize::Range(min, max) => vec![*min, *max],

@@ -16,7 +16,9 @@ use workload::{Content, Generator};
 use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
 use crate::control::{Control, WorkerCell, WorkerState};
-use crate::drive::{Account, DRAIN, DepthSearch, Drive, Ended, Failure, Governor, Holds, Lost, Parts, Survival};
+use crate::drive::{
+    Account, DRAIN, DepthSearch, Drive, Ended, Failure, Governor, Holds, Lost, Parts, Renewal, Survival,
+};
 use crate::flow::FlowShare;
 use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::logs::LogBuffer;
@@ -198,6 +200,7 @@ fn engine_setup<'files>(plan: &WorkerPlan, files: &'files [OpenFile], clock: Rea
         memory_align: submission.memory_align,
         memory: submission.memory.clone(),
         sync_range_flags: plan.job.durability.sync_file_range.map_or(0, |(flags, _)| flags),
+        offload: submission.offloads(),
         discards_alone: !plan.job.pattern.access.writes,
         advice: advice(plan).unwrap_or(Advice::Normal),
         options: submission.engine_options.clone(),
@@ -281,6 +284,7 @@ impl EngineVisitor for Task<'_> {
             governor: Governor::for_job(job, &plan.workload, verification, holds, began_ns),
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,
+            renewal: renewal(plan, files, &shared.control, cell),
             account: ThreadAccount::begin(plan, RealClock::shared()),
             control: &shared.control,
             cell,
@@ -294,8 +298,31 @@ impl EngineVisitor for Task<'_> {
     }
 }
 
+/// `unlink_each_loop`. A job that reads finds nothing to open afterwards, which is its error, as with fio.
+fn renewal<'run>(
+    plan: &'run WorkerPlan,
+    files: &'run [OpenFile],
+    control: &'run Control,
+    cell: &'run WorkerCell,
+) -> Option<Renewal<'run>> {
+    if !plan.job.files.unlink_each_loop {
+        return None;
+    }
+    let failed = |code, function, detail| Failure { code, function, op: None, detail: Some(detail) };
+    Some(Box::new(move || {
+        for (file, planned) in files.iter().zip(&plan.files) {
+            let removed = plan.reach.remove(&planned.path);
+            removed.map_err(|error| failed(error.code, "unlink", error.to_string()))?;
+            let new = open(plan, planned, control, cell);
+            let new = new.map_err(|refused| failed(refused.code, refused.function, refused.message))?;
+            file.replace(new).map_err(|error| failed(error.code, "open", error.to_string()))?;
+        }
+        Ok(())
+    }))
+}
+
 fn content(plan: &WorkerPlan) -> Content {
-    let (job, seed) = (&plan.job, plan.workload.seed ^ u64::from(plan.thread_number));
+    let (job, seed) = (&plan.job, plan.content_seed());
     let content = match (&job.verify, verification::seal(plan)) {
         (Some(verify), Some(seal)) => {
             let pattern = verify.pattern.as_ref().map(|pattern| pattern.bytes.as_slice());
@@ -303,6 +330,7 @@ fn content(plan: &WorkerPlan) -> Content {
         }
         _ => Content::new(&job.content, seed),
     };
+    let content = content.repeating(&plan.repeated, &plan.random_seeds());
     // Without a disk no read changes a buffer, and a mix without reads has none.
     let reads = job.pattern.access.reads && job.pattern.read_percent > 0;
     let read_into = (reads || plan.workload.backlog.is_some()) && !job.submission.engine.is_diskless();
@@ -371,7 +399,7 @@ fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
 
 /// Every buffer gets its content once; what changes per I/O is changed per I/O.
 fn fill_buffers<E: Engine>(engine: &mut E, slots: &Slots<E>, content: &mut Content, plan: &WorkerPlan) {
-    if plan.job.submission.engine.is_diskless() {
+    if plan.job.submission.engine.is_diskless() || content.makes_anew() {
         return;
     }
     // In the order in which they are taken.

@@ -1,10 +1,16 @@
 //! What the writes carry.
 
+mod pieces;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::op::Op;
+use crate::random::Slot;
 use crate::verify::Seal;
+use pieces::Pieces;
+
+pub use pieces::RepeatedBlocks;
 
 /// The content of a worker's write buffers.
 #[derive(Clone, Debug)]
@@ -14,6 +20,7 @@ pub struct Content {
     stream: Xoshiro256PlusPlus,
     seal: Option<Box<Sealing>>,
     restore: Option<Box<Restoring>>,
+    pieces: Option<Box<Pieces>>,
 }
 
 /// Buffers that reads go into as well: before each write they get their content back.
@@ -71,6 +78,8 @@ enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
     Refill,
+    /// A part of it compresses, or repeats an earlier one.
+    Pieces,
     Restore,
     Seal,
 }
@@ -93,27 +102,36 @@ const MARK: usize = 16;
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
 impl Content {
-    /// `seed` is the worker's. `compress` and `dedupe_percent` are not honoured here; the language refuses them.
+    /// `seed` is the worker's.
     pub fn new(content: &job::Content, seed: u64) -> Content {
         let initial = match &content.pattern {
             _ if content.zero => Initial::Zero,
             Some(bytes) if !bytes.is_empty() => Initial::Repeat(bytes.clone()),
             _ => Initial::Random,
         };
+        let pieces = Pieces::new(content, seed).map(Box::new);
         let mode = match initial {
+            _ if pieces.is_some() => Mode::Other(Other::Pieces),
             Initial::Random if content.refill => Mode::Other(Other::Refill),
             Initial::Random if content.scramble => Mode::Scramble,
             _ => Mode::Keep,
         };
-        Content { mode, initial, stream: Xoshiro256PlusPlus::seed_from_u64(seed), seal: None, restore: None }
+        Content { mode, initial, stream: Xoshiro256PlusPlus::seed_from_u64(seed), seal: None, restore: None, pieces }
+    }
+
+    /// What `dedupe_mode=working_set` repeats (nothing: the block before is repeated), for the worker with these seeds.
+    pub fn repeating(mut self, blocks: &[RepeatedBlocks], seeds: &[u64; 24]) -> Content {
+        if let Some(pieces) = &mut self.pieces {
+            pieces.repeat(blocks, seeds[Slot::Dedupe as usize]);
+        }
+        self
     }
 
     /// The same for buffers of up to `length_max` bytes that the job also reads into: what a read leaves there must not
     /// be written as if it were the job's own content.
     pub fn restored(mut self, length_max: u32) -> Content {
         let beneath = self.seal.as_ref().map_or(self.mode, |sealing| sealing.beneath);
-        let filled = self.seal.as_ref().is_some_and(|sealing| sealing.seal.fills());
-        if filled || beneath == Mode::Other(Other::Refill) {
+        if self.makes_anew() {
             return self;
         }
         let mut random = Vec::new();
@@ -158,10 +176,18 @@ impl Content {
     /// The first content of a buffer.
     pub fn fill(&mut self, buffer: &mut [u8]) {
         match &self.initial {
+            _ if self.pieces.is_some() => self.make_pieces(buffer),
             Initial::Zero => buffer.fill(0),
             Initial::Repeat(bytes) => repeat(bytes, buffer),
             Initial::Random => self.refill(buffer),
         }
+    }
+
+    /// Whether [`prepare`](Content::prepare) makes every buffer anew, whatever was in it.
+    pub fn makes_anew(&self) -> bool {
+        let filled = self.seal.as_ref().is_some_and(|sealing| sealing.seal.fills());
+        let beneath = self.seal.as_ref().map_or(self.mode, |sealing| sealing.beneath);
+        filled || matches!(beneath, Mode::Other(Other::Refill | Other::Pieces))
     }
 
     /// Whether [`prepare`](Content::prepare) leaves buffers as they are.
@@ -183,6 +209,7 @@ impl Content {
     fn prepare_otherwise(&mut self, other: Other, buffer: &mut [u8], op: &Op) {
         match other {
             Other::Refill => self.refill(buffer),
+            Other::Pieces => self.make_pieces(buffer),
             Other::Restore => self.restore(buffer, op),
             Other::Seal => self.seal(buffer, op),
         }
@@ -206,11 +233,18 @@ impl Content {
             Mode::Keep => {}
             Mode::Scramble => self.scramble(buffer, op.offset),
             Mode::Other(Other::Restore) => self.restore(buffer, op),
+            Mode::Other(Other::Pieces) => self.make_pieces(buffer),
             Mode::Other(_) => self.refill(buffer),
         }
         sealing.seal.seal(buffer, op.offset, sealing.recent.written);
         sealing.recent.add(op);
         self.seal = Some(sealing);
+    }
+
+    fn make_pieces(&mut self, buffer: &mut [u8]) {
+        if let Some(pieces) = &mut self.pieces {
+            pieces.make(buffer);
+        }
     }
 
     /// 16 of every 512 bytes change: the place in the file, and a number that no other write has.
@@ -259,7 +293,7 @@ mod tests {
     use crate::op::OpKind;
 
     const PLAIN: job::Content =
-        job::Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe_percent: 0 };
+        job::Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe: None };
     const OP: Op = Op { offset: 8192, length: 4096, file: 0, kind: OpKind::Write };
 
     fn filled(content: &job::Content) -> (Content, Vec<u8>) {

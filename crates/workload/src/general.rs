@@ -99,7 +99,7 @@ impl General {
         let wide = workload.pattern.generator == Some(job::RandomGenerator::Tausworthe64);
         General {
             placement: Placement::new(workload, seeds),
-            service: Service::new(workload.service, seeds.of(Slot::File), wide),
+            service: Service::new(workload.service, workload.files.len(), &seeds, wide),
             chooser: Chooser::new(workload, &seeds),
             syncs: Syncs::new(&workload.durability, workload.files.len()),
             extent: Extent::new(workload),
@@ -206,7 +206,8 @@ impl General {
             let file = self.service.choose(files.len(), |file| files[file].done)?;
             let direction = self.chooser.choose(&self.placement, file);
             let Some(spot) = self.placement.place(file, direction) else {
-                self.placement.files[file].done = true;
+                let again = self.service.serves_again() && self.placement.serve_again(file);
+                self.placement.files[file].done = !again;
                 continue;
             };
             self.passed |= spot.wrapped;

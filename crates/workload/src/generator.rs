@@ -184,6 +184,7 @@ fn plain_size(workload: &Workload) -> Option<u32> {
     let rare = pattern.modifier.is_some()
         || pattern.sizes_by_sequence
         || pattern.generator.is_some()
+        || pattern.strided.is_some()
         || pattern.access.random && pattern.block_align.is_some()
         || pattern.access.random && workload.directions().any(|direction| pattern.random_percent[direction] < 100)
         || Syncs::asked_for(&workload.durability)

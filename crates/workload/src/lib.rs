@@ -31,14 +31,16 @@ mod saved;
 mod service;
 mod sizes;
 mod spread;
+mod strided;
 mod trims;
 mod verify;
 mod workload;
 
-pub use content::Content;
+pub use content::{Content, RepeatedBlocks};
 pub use file_sizes::FileSizes;
 pub use generator::{Generator, Refill};
 pub use op::{BLOCK_OPS, Block, Op, OpKind, TRIMMED, UNNUMBERED};
+pub use random::random_seeds;
 pub use saved::{LastWrites, SavedState, StateError};
 pub use verify::{Expected, Mismatch, Seal, crc32c};
 pub use workload::{FileRange, Workload, WorkloadError};

@@ -74,7 +74,7 @@ impl Newest {
 /// Whether a pass may write to a place more than once.
 pub(crate) fn writes_over(workload: &Workload) -> bool {
     let pattern = &workload.pattern;
-    if workload.starts_over || pattern.modifier.is_some() {
+    if workload.starts_over || pattern.modifier.is_some() || pattern.strided.is_some() || workload.serves_again() {
         return true;
     }
     let partly_sequential = workload.directions().any(|direction| pattern.random_percent[direction] < 100);
@@ -87,7 +87,7 @@ fn unit(workload: &Workload) -> u64 {
     let pattern = &workload.pattern;
     let mut unit = 0;
     let mut and = |bytes: u64| unit = greatest_common_divisor(unit, bytes);
-    for direction in workload.directions() {
+    for direction in workload.directions_drawn() {
         match &pattern.block_size[direction] {
             BlockSize::Fixed(size) => and((*size).into()),
             BlockSize::Range(min, max) if min == max => and((*min).into()),
@@ -98,6 +98,10 @@ fn unit(workload: &Workload) -> u64 {
         if let Some(align) = &pattern.block_align {
             and(align[direction]);
         }
+    }
+    if let Some(zones) = pattern.strided {
+        and(zones.range.saturating_add(zones.skip));
+        and(zones.range);
     }
     let skip = pattern.modifier.filter(|_| !pattern.access.random).unwrap_or(0);
     and(skip.unsigned_abs());

@@ -7,7 +7,8 @@ use crate::lfsr::Lfsr;
 use crate::permutation::Permutation;
 use crate::random::{Seeds, Slot, Stream};
 use crate::sizes::Sizes;
-use crate::spread::{Ranks, Zones};
+use crate::spread::{Ranks, Sequence, Zones};
+use crate::strided::{Strided, Window};
 use crate::workload::{DirectionMix, FileRange, Workload};
 
 /// One file and how far its requests are.
@@ -15,6 +16,8 @@ use crate::workload::{DirectionMix, FileRange, Workload};
 pub(crate) struct File {
     start: u64,
     length: u64,
+    /// Where requests go within the range.
+    window: Window,
     /// Where the last request of each direction ended, and where it began; relative to the range.
     position: PerDirection<u64>,
     last_start: PerDirection<u64>,
@@ -49,6 +52,21 @@ impl Cover {
         }
     }
 
+    /// A block of the first `blocks`, of which this may cover more. It begins again when all have come; `None`: there is
+    /// none.
+    fn draw_below(&mut self, stream: &mut Stream, blocks: u64) -> Option<u64> {
+        if blocks == 0 {
+            return None;
+        }
+        loop {
+            match self.draw(stream, blocks) {
+                Some(block) if block < blocks => return Some(block),
+                Some(_) => {}
+                None => self.restart(false),
+            }
+        }
+    }
+
     /// A block that has not come yet; `None` when all have.
     fn draw(&mut self, stream: &mut Stream, blocks: u64) -> Option<u64> {
         match self {
@@ -65,6 +83,7 @@ impl File {
         File {
             start: range.start,
             length: range.length,
+            window: Window::whole(range.length),
             position: PerDirection::default(),
             last_start: PerDirection::default(),
             cover: Cover::None,
@@ -75,8 +94,8 @@ impl File {
     }
 
     fn rewind(&mut self) {
-        self.position = PerDirection::default();
-        self.last_start = PerDirection::default();
+        self.position = PerDirection::all(self.window.start);
+        self.last_start = self.position;
         self.trimmed = false;
     }
 }
@@ -100,6 +119,8 @@ pub(crate) struct Placement {
     /// `randtrimwrite`: a write goes where the trim before it went.
     writes_follow: bool,
     time_based: bool,
+    /// Random blocks of a file begin again when all have come.
+    repeats_blocks: bool,
     sizes_by_sequence: bool,
     identical: bool,
     /// Bytes skipped after each sequential request; negative: backwards.
@@ -114,6 +135,8 @@ pub(crate) struct Placement {
     offsets: Stream,
     order: PerDirection<Stream>,
     zones: Option<Zones>,
+    sequence: Option<Sequence>,
+    strided: Option<Strided>,
     seeds: Seeds,
     wide_offsets: bool,
     wide: bool,
@@ -148,6 +171,7 @@ impl Placement {
             random,
             writes_follow: random && workload.direction_mix() == DirectionMix::TrimThenWrite,
             time_based: workload.time_based,
+            repeats_blocks: workload.time_based || workload.serves_again(),
             sizes_by_sequence: pattern.sizes_by_sequence,
             identical: pattern.identical,
             skip: if random { 0 } else { modifier.unwrap_or(0) },
@@ -159,14 +183,25 @@ impl Placement {
             offsets: Stream::new(0, false),
             order: PerDirection::all(Stream::new(0, false)),
             zones: Zones::new(&pattern.distribution, &seeds),
+            sequence: Sequence::new(&pattern.distribution),
+            strided: pattern.strided.map(Strided::new),
             seeds,
             wide_offsets: false,
             wide,
         };
+        placement.first_windows();
         placement.units = placement.units(workload);
         placement.cover(workload);
         placement.restart_streams();
         placement
+    }
+
+    fn first_windows(&mut self) {
+        let Some(strided) = &mut self.strided else { return };
+        strided.restart();
+        for file in &mut self.files {
+            file.window = strided.first(file.length);
+        }
     }
 
     /// Random offsets are multiples of `blockalign` or the smallest size; with a map all directions share one unit.
@@ -176,7 +211,9 @@ impl Placement {
             let drawn = workload.directions().filter(|direction| !self.writes_follow || *direction == Direction::Trim);
             return PerDirection::all(drawn.map(smallest).min().unwrap_or(1));
         }
-        per_direction(|direction| workload.pattern.block_align.map_or(smallest(direction), |align| align[direction]))
+        // Under bs_is_seq_rand too, as in fio.
+        let own = |direction| u64::from(self.sizes[direction].min());
+        per_direction(|direction| workload.pattern.block_align.map_or(own(direction), |align| align[direction]))
     }
 
     /// Gives each file what keeps its random blocks apart.
@@ -190,7 +227,7 @@ impl Placement {
         }
         let seed = self.seeds.of(Slot::Offset);
         for (number, (file, range)) in (0_u64..).zip(self.files.iter_mut().zip(&workload.files)) {
-            let blocks = file.length / unit;
+            let blocks = file.window.length() / unit;
             if blocks == 0 {
                 continue;
             }
@@ -212,6 +249,11 @@ impl Placement {
 
     /// All files start over; `repeats`: with the random sequence of the first time.
     pub(crate) fn start_over(&mut self, repeats: bool) {
+        if let Some(sequence) = self.sequence.as_mut().filter(|_| self.files.iter().any(|file| file.done)) {
+            // It came to the end of a file; where bytes end a pass, it goes on.
+            sequence.restart();
+        }
+        self.first_windows();
         for file in &mut self.files {
             file.rewind();
             file.done = false;
@@ -229,6 +271,15 @@ impl Placement {
         }
     }
 
+    /// One file starts over by itself, as often as it is finished; false: nothing of it was used, and nothing will be.
+    pub(crate) fn serve_again(&mut self, file: usize) -> bool {
+        let file = &mut self.files[file];
+        let used = file.position.iter().any(|(_, &position)| position > 0);
+        file.rewind();
+        file.cover.restart(false);
+        used
+    }
+
     /// `trimwrite`: a write follows each trim, and a trim comes next when both have begun at the same place.
     pub(crate) fn next_of_pair(&self, file: usize) -> Direction {
         let file = &self.files[file];
@@ -241,19 +292,22 @@ impl Placement {
         if self.writes_follow && direction == Direction::Write {
             return Some(self.follow(file));
         }
+        self.move_window(file, direction);
         let found = self.find(file, direction)?;
         let sizes = &mut self.sizes[sized_as(self.sizes_by_sequence, direction, found.random)];
         let file = &mut self.files[file];
         let remaining = file.length.checked_sub(found.offset)?;
+        // In a window the map ends with it.
+        let remaining = if found.random { remaining.min(file.window.end - found.offset) } else { remaining };
         let mut length = match (&mut file.cover, sizes.draw(remaining)) {
             (Cover::Map(map), drawn) if found.random => {
                 // The free run may be shorter than the size, and so may be the rest of the range.
                 let length = drawn.map_or(remaining, u64::from);
                 let unit = self.units[direction];
-                let block = found.offset / unit;
+                let block = (found.offset - file.window.start) / unit;
                 let end = block + map.mark(block, length.div_ceil(unit));
                 // Past the last whole block the rest of the range is free for the last request.
-                let run = if end == file.length / unit { remaining } else { (end - block) * unit };
+                let run = if end == file.window.length() / unit { remaining } else { (end - block) * unit };
                 length.min(run) as u32
             }
             (_, drawn) => drawn?,
@@ -262,7 +316,24 @@ impl Placement {
         file.last_start[direction] = found.offset;
         file.position[direction] = found.offset + u64::from(length);
         file.trimmed = direction == Direction::Trim;
+        if let Some(strided) = &mut self.strided {
+            strided.count(length);
+        }
         Some(Spot { offset: file.start + found.offset, length, wrapped: found.wrapped })
+    }
+
+    /// `zonemode=strided`: the window moves on or begins anew when that is due.
+    fn move_window(&mut self, file: usize, direction: Direction) {
+        let smallest = u64::from(self.sizes[self.sized_as(direction, self.random)].min());
+        let Some(strided) = &mut self.strided else { return };
+        let file = &mut self.files[file];
+        if let Some(window) = strided.due(file.window, file.length, smallest) {
+            file.window = window;
+            file.rewind();
+            file.cover.restart(false);
+        } else if file.position[direction] >= file.window.end {
+            file.position[direction] = file.window.start;
+        }
     }
 
     /// The place of the last trim, for its write.
@@ -271,6 +342,9 @@ impl Placement {
         (file.last_start.write, file.position.write) = (file.last_start.trim, file.position.trim);
         file.trimmed = false;
         let length = (file.position.write - file.last_start.write) as u32;
+        if let Some(strided) = &mut self.strided {
+            strided.count(length);
+        }
         Spot { offset: file.start + file.last_start.write, length, wrapped: false }
     }
 
@@ -311,7 +385,7 @@ impl Placement {
         if offset >= file.length {
             return None;
         }
-        if offset > 0 && self.skip != 0 {
+        if offset > file.window.start && self.skip != 0 {
             offset = match offset.checked_add_signed(self.skip) {
                 Some(ahead) if ahead < file.length => ahead,
                 Some(_) => 0,
@@ -323,25 +397,49 @@ impl Placement {
     }
 
     fn at_random(&mut self, file: usize, direction: Direction) -> Option<Found> {
-        let unit = self.units[direction];
+        let found = self.draw_place(file, direction)?;
+        if !self.sizes_by_sequence {
+            return Some(found);
+        }
+        // Blocks are drawn in the direction's own size, and the size of random requests may not fit behind the last.
+        let (unit, window) = (self.units[direction], self.files[file].window);
         let smallest = u64::from(self.sizes[self.sized_as(direction, true)].min());
+        let last = window.start + window.length().checked_sub(smallest)? / unit * unit;
+        Some(Found { offset: found.offset.min(last), ..found })
+    }
+
+    fn draw_place(&mut self, file: usize, direction: Direction) -> Option<Found> {
+        let unit = self.units[direction];
+        let smallest = u64::from(self.sizes[direction].min());
         let file = &mut self.files[file];
+        let window = file.window;
         let blocks = match file.cover {
-            Cover::None => file.length.checked_sub(smallest)? / unit + 1,
-            _ => file.length / unit,
+            Cover::None => window.length().checked_sub(smallest)? / unit + 1,
+            _ => window.length() / unit,
         };
         if let Some(ranks) = &mut file.ranks {
-            let offset = ranks.draw().min(blocks - 1) * unit;
+            let offset = window.start + ranks.draw().min(blocks - 1) * unit;
+            return Some(Found { offset, random: true, wrapped: false });
+        }
+        if let Some(sequence) = &mut self.sequence {
+            let offset = sequence.draw(direction).checked_mul(unit)?.checked_add(window.start)?;
+            if offset >= window.end {
+                return None;
+            }
             return Some(Found { offset, random: true, wrapped: false });
         }
         if let Some(zones) = &mut self.zones {
             let (start, size) = zones.draw(direction, blocks, unit);
-            let offset = (start + self.offsets.below(size)) * unit;
+            let offset = window.start + (start + self.offsets.below(size)) * unit;
             return Some(Found { offset, random: true, wrapped: false });
         }
         let mut wrapped = false;
+        if self.strided.is_some() {
+            let block = file.cover.draw_below(&mut self.offsets, blocks)?;
+            return Some(Found { offset: window.start + block * unit, random: true, wrapped });
+        }
         let block = match file.cover.draw(&mut self.offsets, blocks) {
-            None if self.time_based => {
+            None if self.repeats_blocks => {
                 wrapped = true;
                 file.rewind();
                 file.cover.restart(false);

@@ -22,20 +22,22 @@ pub(crate) enum Slot {
     Order = 10,
     /// Gaps between arrivals.
     Arrival = 15,
+    /// Which written blocks repeat others.
+    Dedupe = 14,
     /// Which zone.
     Zone = 16,
 }
 
 /// The seeds of one worker.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seeds([u64; 17]);
+pub(crate) struct Seeds([u64; 24]);
 
 impl Seeds {
     /// `seed` is the whole run's, `thread_number` counts workers from 1.
     pub(crate) fn new(seed: u64, thread_number: u32) -> Self {
         const STEP: u64 = 0x9e37_0001;
         let mut state = (0..4).fold(seed, |state, _| state.wrapping_mul(STEP));
-        let mut seeds = [0; 17];
+        let mut seeds = [0; 24];
         for (slot, place) in (0..).zip(seeds.iter_mut()) {
             *place = state.wrapping_mul(u64::from(thread_number)).wrapping_add(slot);
             state = state.wrapping_mul(STEP);
@@ -51,6 +53,11 @@ impl Seeds {
     pub(crate) fn of_sizes(&self, direction: job::Direction) -> u64 {
         self.0[Slot::Size as usize + direction as usize]
     }
+}
+
+/// The seeds of one worker, in fio's order; `seed` is the whole run's, `thread_number` counts workers from 1.
+pub fn random_seeds(seed: u64, thread_number: u32) -> [u64; 24] {
+    Seeds::new(seed, thread_number).0
 }
 
 /// The 32-bit generator: three shift registers, period 2^88 (L'Ecuyer 1996).
@@ -270,6 +277,15 @@ mod tests {
         let mut stream = Tausworthe::new(Seeds::new(0x89, 1).of(Slot::Offset));
         let offsets: Vec<u64> = (0..5).map(|_| stream.below(1024) * 4096).collect();
         assert_eq!(offsets, [4_096_000, 3_629_056, 2_752_512, 2_162_688, 2_527_232]);
+    }
+
+    #[test]
+    fn all_seeds_are_fio_s() {
+        let first = random_seeds(0x89, 1);
+        assert_eq!((first[0], first[6]), (5_942_511_153_023_025_289, 6_803_328_749_335_347_343));
+        assert_eq!((first[14], first[23]), (5_650_589_975_646_699_671, 2_435_071_312_708_042_912));
+        let second = random_seeds(0x89, 2);
+        assert_eq!((second[0], second[23]), (11_885_022_306_046_050_578, 4_870_142_625_416_085_801));
     }
 
     #[test]

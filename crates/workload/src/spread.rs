@@ -11,6 +11,8 @@ pub(crate) struct Ranks {
     blocks: u64,
     seed: u64,
     stream: Tausworthe,
+    /// Ranks are multiplied by this: [`SCATTER`], or 1 to keep neighbours together.
+    scatter: u64,
     /// Added to every block, so that the hottest one is not always the first.
     rotation: u64,
 }
@@ -37,6 +39,11 @@ impl Ranks {
         Ranks::seeded(distribution, blocks, seed)
     }
 
+    /// Ranks that stay side by side.
+    pub(crate) fn in_order(distribution: &Distribution, blocks: u64, seed: u64) -> Option<Self> {
+        Ranks::seeded(distribution, blocks, seed).map(|ranks| Ranks { scatter: 1, ..ranks })
+    }
+
     fn seeded(distribution: &Distribution, blocks: u64, seed: u64) -> Option<Self> {
         let mut stream = Tausworthe::new(seed);
         let (curve, centre) = match *distribution {
@@ -60,7 +67,7 @@ impl Ranks {
                 (blocks as f64 * centre) as u64
             }
         };
-        Some(Ranks { curve, blocks, seed, stream, rotation })
+        Some(Ranks { curve, blocks, seed, stream, scatter: SCATTER, rotation })
     }
 
     /// Begins the same sequence again.
@@ -89,7 +96,7 @@ impl Ranks {
             Curve::Pareto { power } => ((self.blocks - 1) as f64 * self.uniform().powf(power)) as u64,
             Curve::Normal { width } => self.normal(width),
         };
-        (rank.wrapping_mul(SCATTER).wrapping_add(self.rotation)) % self.blocks
+        (rank.wrapping_mul(self.scatter).wrapping_add(self.rotation)) % self.blocks
     }
 
     #[inline]
@@ -194,6 +201,37 @@ impl Zones {
         let start = zone.start.blocks(blocks, block_bytes).min(blocks - 1);
         let size = zone.size.blocks(blocks, block_bytes).clamp(1, blocks - start);
         (start, size)
+    }
+}
+
+/// Blocks by number, one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Sequence {
+    blocks: Vec<u64>,
+    strides: bool,
+    /// Requests of each direction so far.
+    drawn: PerDirection<u64>,
+}
+
+impl Sequence {
+    /// The blocks of `distribution`, if it lists them.
+    pub(crate) fn new(distribution: &Distribution) -> Option<Self> {
+        let Distribution::Sequence { blocks, strides } = distribution else { return None };
+        Some(Sequence { blocks: blocks.clone(), strides: *strides, drawn: PerDirection::default() })
+    }
+
+    /// Begins with the first block again.
+    pub(crate) fn restart(&mut self) {
+        self.drawn = PerDirection::default();
+    }
+
+    /// The block of the next request.
+    pub(crate) fn draw(&mut self, direction: Direction) -> u64 {
+        let count = self.blocks.len() as u64;
+        let drawn = self.drawn[direction];
+        self.drawn[direction] += 1;
+        let moved = if self.strides { drawn / count * count } else { 0 };
+        self.blocks[(drawn % count) as usize].saturating_add(moved)
     }
 }
 

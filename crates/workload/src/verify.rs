@@ -93,7 +93,7 @@ impl Seal {
         let random = !content.zero
             && content.pattern.is_none()
             && content.compress.is_none()
-            && content.dedupe_percent == 0
+            && content.dedupe.is_none()
             && verify.kind.has_header();
         let data = match &verify.pattern {
             Some(pattern) => Data::Pattern(Repeated::new(pattern.clone(), verify.pattern_interval)),

@@ -98,6 +98,18 @@ pub enum WorkloadError {
          raise bs, give one block size without random_generator, or norandommap"
     )]
     MapTooLarge { gibibytes: u64 },
+    #[error(
+        "zoned_abs sizes exceed file size: the zones have {zones} bytes together, a file has {shortest}; \
+         lower the sizes of random_distribution, or raise size"
+    )]
+    ZonesBeyond { zones: u64, shortest: u64 },
+    #[error(
+        "sequence access block {block} in base pattern out of bounds (max {blocks}); \
+         leave it out of random_distribution, or raise size"
+    )]
+    SequenceBeyond { block: u64, blocks: u64 },
+    #[error("zonerange: a zone has {range} bytes, but one request takes {block}; raise zonerange or lower bs")]
+    ZoneTooSmall { range: u64, block: u32 },
     #[error("random_distribution: {value} is not a usable {what}; {advice}")]
     Distribution { what: &'static str, value: f64, advice: &'static str },
 }
@@ -131,6 +143,17 @@ impl Workload {
     /// The directions that can occur.
     pub(crate) fn directions(&self) -> impl Iterator<Item = Direction> + '_ {
         Direction::ALL.into_iter().filter(|&direction| self.pattern.access.has(direction))
+    }
+
+    /// Whose block sizes are drawn.
+    pub(crate) fn directions_drawn(&self) -> impl Iterator<Item = Direction> + '_ {
+        let drawn = self.pattern.sizes_drawn();
+        Direction::ALL.into_iter().filter(move |&direction| drawn[direction])
+    }
+
+    /// Whether files that are finished start over by themselves, before the others are finished.
+    pub(crate) fn serves_again(&self) -> bool {
+        matches!(self.service, FileService::Zipf(..) | FileService::Pareto(..) | FileService::Normal(..))
     }
 
     /// Whether each block comes exactly once per pass. Uneven spreads and `blockalign` cannot keep that.
@@ -171,7 +194,7 @@ impl Workload {
     pub(crate) fn check(&self) -> Result<(), WorkloadError> {
         let longest = self.files.iter().map(|file| file.length).max().ok_or(WorkloadError::NoFiles)?;
         let mut smallest = u32::MAX;
-        for direction in self.directions() {
+        for direction in self.directions_drawn() {
             self.check_sizes(direction)?;
             smallest = smallest.min(self.pattern.block_size[direction].min());
         }
@@ -192,7 +215,39 @@ impl Workload {
         if self.pattern.access.random && blocks > BLOCKS_MAX {
             return Err(WorkloadError::TooManyBlocks { blocks });
         }
-        check_distribution(&self.pattern.distribution)
+        if let Some(zones) = self.pattern.strided.filter(|zones| zones.range < smallest.into()) {
+            return Err(WorkloadError::ZoneTooSmall { range: zones.range, block: smallest });
+        }
+        check_distribution(&self.pattern.distribution)?;
+        self.check_reach()
+    }
+
+    /// Zones and sequences of blocks must lie within each file.
+    fn check_reach(&self) -> Result<(), WorkloadError> {
+        let shortest = self.files.iter().map(|file| file.length).min().unwrap_or(0);
+        if !self.pattern.access.random {
+            return Ok(());
+        }
+        for direction in self.directions() {
+            match &self.pattern.distribution {
+                Distribution::ZonedAbsolute(zones) => {
+                    let zones = zones[direction].iter().fold(0u64, |sum, zone| sum.saturating_add(zone.1));
+                    if zones > shortest {
+                        return Err(WorkloadError::ZonesBeyond { zones, shortest });
+                    }
+                }
+                Distribution::Sequence { blocks, .. } => {
+                    let smallest = u64::from(self.pattern.block_size[direction].min()).max(1);
+                    let unit = self.pattern.block_align.map_or(smallest, |align| align[direction]);
+                    let least = |block: &u64| block.saturating_mul(unit).saturating_add(smallest);
+                    if let Some(block) = blocks.iter().find(|block| least(block) > shortest) {
+                        return Err(WorkloadError::SequenceBeyond { block: *block, blocks: shortest / unit });
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn check_sizes(&self, direction: Direction) -> Result<(), WorkloadError> {

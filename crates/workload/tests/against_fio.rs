@@ -55,7 +55,7 @@ fn recorded_sequences() {
 #[test]
 fn samples_of_fio_342() {
     let cases = cases_of(include_str!("fio_342_samples.txt"));
-    assert_eq!(cases.len(), 13);
+    assert_eq!(cases.len(), 70);
     let failures: Vec<String> =
         cases.iter().filter_map(|(line, expected)| compare_first(line, expected, expected.len())).collect();
     assert!(failures.is_empty(), "{}", failures.concat());

@@ -193,6 +193,17 @@ pub(crate) fn read_full_at(fd: BorrowedFd<'_>, data: &mut [u8], offset: u64) -> 
     Ok(done)
 }
 
+/// The descriptor `old` leads to the file of `new` from now on, which stands where the old one stood.
+pub(crate) fn replace(old: BorrowedFd<'_>, new: OwnedFd) -> Result<(), i32> {
+    let position = rustix::fs::tell(old).map_err(errno)?;
+    rustix::fs::seek(&new, SeekFrom::Start(position)).map_err(errno)?;
+    // SAFETY: both descriptors are open, and the number of the old one stays with its owner.
+    match unsafe { libc::dup3(new.as_raw_fd(), old.as_raw_fd(), libc::O_CLOEXEC) } {
+        -1 => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)),
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn close(fd: OwnedFd) -> Result<(), i32> {
     // SAFETY: ownership was given up one line ago, so nobody uses or closes this descriptor again.
     match checked(unsafe { libc::close(fd.into_raw_fd()) }) {

@@ -155,6 +155,11 @@ pub(crate) fn allocate(handle: BorrowedFd<'_>, how: Fallocate, length: u64) -> R
     }
 }
 
+/// A handle keeps its file: `unlink_each_loop` is refused with this error.
+pub(crate) fn replace(_old: BorrowedFd<'_>, _new: OwnedFd) -> Result<(), i32> {
+    Err(errno::EOPNOTSUPP)
+}
+
 pub(crate) fn truncate(handle: BorrowedFd<'_>, length: u64) -> Result<(), i32> {
     let end = i64::try_from(length).map_err(|_| errno::EFBIG)?;
     beneath::set(handle, FileEndOfFileInfo, &FILE_END_OF_FILE_INFO { EndOfFile: end })

@@ -15,14 +15,15 @@ use crate::number::Style;
 
 /// The line that announces a job, with a line `...` for its further clones.
 pub fn banner(name: &str, group: u32, setup: &JobSetup) -> String {
-    let JobSetup { access, block_sizes, engine, depth, clones, .. } = setup;
+    let JobSetup { access, block_sizes, sizes_by_sequence, engine, depth, clones, .. } = setup;
     let style = Style::of(setup);
     let PerDirection { read, write, trim } =
         block_sizes.map(|(min, max)| format!("{}-{}", style.bytes(u64::from(min)), style.bytes(u64::from(max))));
     let name = escape::line(name);
     let clones = if *clones > 1 { "...\n" } else { "" };
+    let third = if *sizes_by_sequence { "bs_is_seq_rand".to_owned() } else { format!("(T) {trim}") };
     let line = format!(
-        "{name}: (g={group}): rw={access}, bs=(R) {read}, (W) {write}, (T) {trim}, ioengine={engine}, \
+        "{name}: (g={group}): rw={access}, bs=(R) {read}, (W) {write}, {third}, ioengine={engine}, \
          iodepth={depth}\n{clones}"
     );
     escape::terminal(&line).into_owned()

@@ -47,6 +47,7 @@ impl Drawn {
         if random.percent(25) {
             drawn.content(&mut random);
         }
+        drawn.zones(&mut random);
         drawn.seed(&mut random);
         drawn.file(engine, &mut random);
         if drawn.value("verify").is_some() || drawn.value("verify_pattern").is_some() {
@@ -99,6 +100,17 @@ impl Drawn {
             }
             _ => self.push("verify", random.one_of(&kinds)),
         }
+    }
+
+    /// Zones that move over the file.
+    fn zones(&mut self, random: &mut Random) {
+        if random.percent(93) {
+            return;
+        }
+        self.push("zonemode", "strided");
+        self.push("zonesize", random.one_of(&["8k", "16k", "32k"]));
+        self.push("zonerange", random.one_of(&["8k", "16k"]));
+        self.push("zoneskip", random.one_of(&["0", "16k"]));
     }
 
     /// Random orders that both tools share have a generator by name and a seed of their own.
@@ -207,6 +219,8 @@ impl Drawn {
         (pattern || self.value("verify") == Some("pattern"))
             && !self.is_on("zero_buffers")
             && !self.is_on("refill_buffers")
+            && !self.is_on("buffer_compress_percentage")
+            && !self.is_on("dedupe_percentage")
     }
 
     /// A whole file was written in order, with a checksum in each block.

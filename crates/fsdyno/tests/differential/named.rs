@@ -173,6 +173,27 @@ pub(crate) const NAMED: &[Named] = &[
         "fio adds the reads of the check to what was done of size: where holes leave both below it, all is done again",
     ),
     named(
+        Spared::Counts,
+        |drawn| {
+            let even = ["32k", "64k", "128k", "256k"].iter().any(|size| drawn.value("size") == Some(size));
+            let placed = ["offset", "offset_increment", "nrfiles", "filesize"];
+            let plain = drawn.has_whole_pages() && !has_modifier(drawn) && !sizes_differ(drawn) && even;
+            let plain = plain && !placed.iter().any(|name| drawn.value(name).is_some());
+            drawn.value("zonemode").is_some() && (is_random(drawn) || drawn.starts_over() || !plain)
+        },
+        "fio ends where a zone reaches past the end of the file, or is smaller than its map; here it is cut, or begins anew",
+    ),
+    named(
+        Spared::Findings,
+        |drawn| drawn.value("zonemode").is_some() && drawn.is_verified(),
+        "3.33 takes blocks that were written over for damaged",
+    ),
+    named(
+        Spared::Counts,
+        |drawn| drawn.is_on("bs_is_seq_rand") && sizes_differ(drawn),
+        "fio ends where a random block does not fit behind the last offset; here it goes before it",
+    ),
+    named(
         Spared::Findings,
         |drawn| drawn.value("random_generator") == Some("lfsr") && drawn.is_verified(),
         "3.33 takes blocks that were written over for damaged",

@@ -74,6 +74,13 @@ const LISTED: &[(&str, &[&str])] = &[
     ("hipri_percentage", &["100"]),
     ("force_async", &["0", "2"]),
     ("rw_sequencer", &["sequential", "identical"]),
+    ("random_distribution", &["random", "zipf:1.2", "pareto:0.3", "normal:10", "zoned:60/10:40/90", "zoned:10/50:90/50"]),
+    ("file_service_type", &["roundrobin", "random:2", "sequential", "zipf:1.2", "pareto:0.3", "gauss:10"]),
+    ("offset_align", &["0", "4k", "8k"]),
+    ("buffer_compress_percentage", &["0", "50", "100"]),
+    ("buffer_compress_chunk", &["512", "4k"]),
+    ("dedupe_percentage", &["0", "50", "100"]),
+    ("dedupe_working_set_percentage", &["5", "50"]),
 ];
 
 /// Options that are not drawn like the others, and why.
@@ -87,6 +94,9 @@ const APART: &[(&str, &str)] = &[
     ("startdelay", "takes its time"), ("sync", "takes its time"),
     ("directory", "the oracle's table of files has it"), ("filename_format", "the oracle's table of files has it"),
     ("fill_device", "fills the disk"), ("allow_mounted_write", "there is no device"),
+    ("opendir", "the oracle's table of files has it"), ("file_append", "the oracle's table of files has it"),
+    ("filetype", "the oracle's table of files has it"), ("create_on_open", "the oracle's table of files has it"),
+    ("zonesize", "goes with the others of zones"), ("zonerange", "goes with the others of zones"),
     ("kb_base", "the oracle's table of units has it"), ("unit_base", "the oracle's table of units has it"),
     ("unified_rw_reporting", "the report has other keys"), ("stats", "the report has no such job"),
     ("group_reporting", "the order of clones differs without it"),

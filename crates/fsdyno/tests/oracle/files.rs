@@ -37,8 +37,20 @@ cases! {
     refill_buffers: job("--rw=write --refill_buffers").counts().left(Depth::Sizes);
     unlink: job("--rw=write --unlink=1").counts().left(Depth::Sizes);
     create_only: job("--rw=read --create_only=1").counts().left(Depth::Sizes);
-    create_on_open: job("--rw=write --create_on_open=1").differs("options that are not built", 1);
+    create_on_open: job("--rw=write --create_on_open=1").counts().left(Depth::Sizes);
+    create_on_open_of_a_reader: job("--rw=read --create_on_open=1").differs("create_on_open=1 with a job that reads", 1);
+    file_append: job("--rw=write --file_append=1 --filename=f").file("f", vec![0x5a; 24576]).counts().left(Depth::Sizes);
+    file_append_without_a_file: job("--rw=write --file_append=1 --filename=f").counts().left(Depth::Sizes);
+    file_append_without_space: job("--rw=write --file_append=1 --filename=f --fallocate=none --number_ios=3").file("f", vec![0x5a; 5000])
+        .counts().left(Depth::Sizes);
+    offset_align: line("--name=a --filename=f --rw=read --offset=25% --offset_align=8k").file("f", vec![0; 50_000]).counts();
+    opendir: line("--name=a --rw=read --opendir=d").file("d/a", vec![0; 8192]).file("d/e/.b", vec![0; 12288]).counts();
+    opendir_without_a_directory: line("--name=a --rw=read --opendir=d").says("failed parsing opendir=d");
     creation_disallowed: job("--rw=write --allow_file_create=0").verbatim().says("allow_file_create").left(Depth::Sizes);
+    unlink_each_loop: job("--rw=write --loops=2 --unlink_each_loop=1").counts().left(Depth::Sizes);
+    unlink_each_loop_and_at_the_end: job("--rw=write --loops=3 --unlink_each_loop=1 --unlink=1").counts().left(Depth::Sizes);
+    unlink_each_loop_with_a_queue: job("--rw=randwrite --ioengine=libaio --iodepth=8 --loops=2 --unlink_each_loop=1").counts().left(Depth::Sizes);
+    unlink_each_loop_of_a_reader: job("--rw=read --loops=2 --unlink_each_loop=1").left(Depth::Sizes);
     overwrite: job("--rw=write --overwrite=1 --number_ios=2").counts().left(Depth::Sizes);
     fallocate_none: job("--rw=write --fallocate=none --number_ios=2").counts().left(Depth::Sizes);
     fallocate_native: job("--rw=write --fallocate=native --number_ios=2").counts().left(Depth::Sizes);

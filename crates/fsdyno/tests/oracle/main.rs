@@ -26,6 +26,7 @@ mod interruption;
 mod job_files;
 mod logs;
 mod measuring;
+mod orders;
 mod refusals;
 mod trims;
 mod verify;

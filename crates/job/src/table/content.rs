@@ -2,16 +2,11 @@
 
 use super::JobRow;
 use super::build::*;
-use crate::option::{Choice, Status::*};
+use crate::option::Choice;
 use crate::value;
 
-const COMPRESS: &str = "content is random, zero or a pattern";
-const DEDUPE: &str = "blocks never repeat unless zero_buffers or buffer_pattern says so";
-
-const DEDUPE_MODES: &[Choice] = &[
-    Choice::new("repeat", "The block before"),
-    Choice::new("working_set", "A block of a fixed set").status(NotYet(DEDUPE)),
-];
+const DEDUPE_MODES: &[Choice] =
+    &[Choice::new("repeat", "The block before"), Choice::new("working_set", "One of the first blocks of the job")];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[
@@ -26,15 +21,18 @@ pub(super) const ROWS: &[JobRow] = &[
         Ok(())
     })).help("Write these bytes over and over: \"text\", 'file', 0xhex, a number, or several in a row"),
     option("buffer_compress_percentage", integer(0, 100, |d, n| d.written.compress_percent = Some(count(n))))
-        .default("0").help("Percent of each buffer that compresses").status(NotYet(COMPRESS)),
+        .default("0").help("Percent of each buffer that compresses"),
     option("buffer_compress_chunk", integer(0, COUNT_MAX, |d, n| d.written.compress_chunk = count(n)))
-        .default("512").help("Bytes of one compressible piece").status(NotYet(COMPRESS)),
-    option("dedupe_percentage", integer(0, 100, |d, n| d.job.content.dedupe_percent = count(n)))
-        .default("0").help("Percent of blocks that repeat earlier ones").status(NotYet(DEDUPE)),
-    option("dedupe_mode", word(DEDUPE_MODES, ignore_word))
-        .tier(3).default("repeat").help("What dedupe_percentage repeats").status(Partial("repeat only")),
-    option("dedupe_working_set_percentage", integer(0, 100, ignore))
-        .tier(3).default("5").help("Size of the working set of dedupe_mode").status(NotYet(DEDUPE)),
-    option("dedupe_global", boolean(ignore))
-        .tier(3).default("0").help("Share repeated blocks between jobs").status(NotYet(DEDUPE)),
+        .default("512").help("Bytes of one piece, random in its first part; 0 is the block"),
+    option("dedupe_percentage", integer(0, 100, |d, n| d.written.dedupe.percent = count(n)))
+        .default("0").help("Percent of blocks that repeat earlier ones"),
+    option("dedupe_mode", word(DEDUPE_MODES, |d, word| {
+        let set = word.choice.word == "working_set";
+        d.written.dedupe.working_set_percent = set.then_some(0);
+        Ok(())
+    })).tier(3).default("repeat").help("What dedupe_percentage repeats"),
+    option("dedupe_working_set_percentage", integer(0, 100, |d, n| d.written.working_set_percent = count(n)))
+        .tier(3).default("5").help("Percent of the size that dedupe_mode=working_set repeats blocks of"),
+    option("dedupe_global", boolean(|d, on| d.written.dedupe.global = on))
+        .tier(3).default("0").help("All jobs with this option repeat blocks of one working set"),
 ];

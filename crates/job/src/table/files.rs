@@ -2,6 +2,7 @@
 
 use super::JobRow;
 use super::build::*;
+use super::skew;
 use crate::draft::Draft;
 use crate::option::{Choice, Kind, Offer::*, Status::*};
 use crate::typed::{Fadvise, Fallocate, FileService};
@@ -10,14 +11,12 @@ use crate::value::{self, Refusal, Word};
 /// How names are made unless `filename_format` says otherwise.
 const DEFAULT_FORMAT: &str = "$jobname.$jobnum.$filenum";
 
-const SKEWED: &str = "roundrobin, random and sequential are built";
-
 const SERVICES: &[Choice] = &[
     Choice::new("random", "A uniform draw").tail("I/Os before the next draw"),
-    Choice::new("zipf", "A zipf draw").tail("theta").status(NotYet(SKEWED)),
-    Choice::new("pareto", "A pareto draw").tail("h").status(NotYet(SKEWED)),
-    Choice::new("normal", "A normal draw").tail("deviation").status(NotYet(SKEWED)),
-    Choice::new("gauss", "Another name of normal").tail("deviation").status(NotYet(SKEWED)),
+    Choice::new("zipf", "A zipf draw; finished files start over").tail("theta[:centre]"),
+    Choice::new("pareto", "A pareto draw").tail("h[:centre]"),
+    Choice::new("normal", "A normal draw").tail("deviation in percent[:centre]"),
+    Choice::new("gauss", "Another name of normal").tail("deviation in percent[:centre]"),
     Choice::new("roundrobin", "Each file in turn").tail("I/Os before the next file"),
     Choice::new("sequential", "Finish one file, then the next"),
 ];
@@ -49,9 +48,9 @@ const LOCKS: &[Choice] = &[
 const FILE_TYPES: &[Choice] = &[
     Choice::new("none", "What the file is"),
     Choice::new("file", "Regular file"),
-    Choice::new("block", "Block device").status(NotYet("the type is what the file is")),
-    Choice::new("char", "Character device").status(NotYet("the type is what the file is")),
-    Choice::new("pipe", "Pipe").status(NotYet("the type is what the file is")),
+    Choice::new("block", "Block device: it is not made if it is missing"),
+    Choice::new("char", "Character device: it is not made if it is missing"),
+    Choice::new("pipe", "Pipe").status(Rejected("fio refuses it too: a pipe has no offsets")),
 ];
 
 #[rustfmt::skip]
@@ -71,16 +70,15 @@ pub(super) const ROWS: &[JobRow] = &[
     option("unique_filename", boolean(ignore))
         .tier(3).default("1").help("Put the client's address before file names")
         .status(WithoutEffect("there is no client mode")),
-    option("opendir", text(ignore_text))
-        .help("Use all regular files below this directory").status(NotYet("name the files with filename")),
+    option("opendir", text(|d, text| { d.job.files.opened_directories.push(text.to_owned()); Ok(()) }))
+        .help("Use all regular files below this directory").offer(Directories),
     option("nrfiles", integer(0, COUNT_MAX, |d, n| d.job.files.count = count(n).max(1)))
         .aliases(&["nr_files"]).default("1").help("Files per clone when names are generated; the size is divided"),
     option("openfiles", integer(0, COUNT_MAX, ignore))
         .help("Files open at the same time")
         .status(WithoutEffect("all files of a job stay open, which is also the default of fio")),
     option("file_service_type", word(SERVICES, set_service))
-        .default("roundrobin").help("Which file the next I/O goes to")
-        .status(Partial("zipf, pareto and normal are not built")),
+        .default("roundrobin").help("Which file the next I/O goes to"),
     option("filesize", Kind::SizeRange { min: 1, set: |d, low, high| d.job.files.file_size = Some((low, high)) })
         .help("Size of each file, or a range for random sizes"),
     option("size", amount(|d, size| d.job.files.size = Some(size)))
@@ -91,14 +89,14 @@ pub(super) const ROWS: &[JobRow] = &[
         .aliases(&["fileoffset"]).default("0").help("Where in the file the used range begins"),
     option("offset_increment", amount(|d, step| d.job.files.offset_increment = step))
         .default("0").help("Added to the offset once per clone number"),
-    option("offset_align", size(0, ignore))
-        .tier(3).default("0").help("Round the offset to a multiple of this").status(NotYet("give offset in bytes")),
+    option("offset_align", size(0, |d, bytes| d.job.files.offset_align = bytes))
+        .tier(3).default("0").help("Round an offset in percent up to a multiple of this; 0 is the smallest block"),
     option("number_ios", size(0, |d, n| d.job.extent.number_ios = n))
         .default("0").help("Stop after so many I/Os"),
     option("fill_device", boolean(|d, on| d.job.files.fill_device = on))
         .aliases(&["fill_fs"]).default("0").help("Run until the device is full, which is then not an error"),
     option("file_append", boolean(|d, on| d.job.files.append = on))
-        .tier(3).default("0").help("Begin at the end of the file").status(NotYet("use offset")),
+        .tier(3).default("0").help("Begin at the end of the file"),
     option("fallocate", word(FALLOCATE, set_fallocate))
         .tier(1).default("native").help("How the space of a new file is reserved"),
     option("create_serialize", boolean(|d, on| d.job.files.create_serialize = on))
@@ -107,8 +105,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("create_fsync", boolean(|d, on| d.job.files.create_fsync = on))
         .default("1").help("fsync each file after layout"),
     option("create_on_open", boolean(|d, on| d.job.files.create_on_open = on))
-        .default("0").help("Make files when they are opened, not before")
-        .status(NotYet("files are laid out before the run")),
+        .default("0").help("Make files when they are opened, not before"),
     option("create_only", boolean(|d, on| d.job.files.create_only = on))
         .default("0").help("Lay the files out and stop"),
     option("allow_file_create", boolean(|d, on| d.job.files.allow_create = on))
@@ -120,16 +117,17 @@ pub(super) const ROWS: &[JobRow] = &[
     option("unlink", boolean(|d, on| d.job.files.unlink = on))
         .default("0").help("Delete the files when the job is done"),
     option("unlink_each_loop", boolean(|d, on| d.job.files.unlink_each_loop = on))
-        .tier(3).default("0").help("Delete the files after each loop").status(NotYet("use unlink")),
+        .tier(3).default("0").help("Delete the files between two loops"),
     option("pre_read", boolean(|d, on| d.job.files.pre_read = on))
         .tier(3).default("0").help("Read the files into the cache before the run"),
     option("invalidate", boolean(|d, on| d.job.files.invalidate = on))
         .default("1").help("Drop the files' cached pages before the run"),
     option("fadvise_hint", word(FADVISE, set_fadvise))
         .default("1").help("Access pattern that is given to the kernel as advice"),
-    option("filetype", word(FILE_TYPES, ignore_word))
-        .tier(3).default("none").help("Treat the file as of this type")
-        .status(Partial("none and file only")),
+    option("filetype", word(FILE_TYPES, |d, word| {
+        d.job.files.device = ["block", "char"].contains(&word.choice.word);
+        Ok(())
+    })).tier(3).default("none").help("Treat the file as of this type"),
     option("lockfile", word(LOCKS, ignore_word))
         .tier(3).default("none").help("Lock files around each I/O").status(Partial("none only")),
     option("ioscheduler", text(ignore_text))
@@ -153,15 +151,21 @@ fn set_names(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
 }
 
 fn set_service(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
-    let per_file = match &word.tail {
-        Some(tail) => value::size(tail, &mut value::Reading::default())?,
-        None => 1,
+    let tail = word.tail.as_deref();
+    let per_file = || match tail {
+        Some(tail) => {
+            let per_file = value::size(tail, &mut value::Reading::default())?;
+            Ok(u32::try_from(per_file).unwrap_or(u32::MAX).max(1))
+        }
+        None => Ok(1),
     };
-    let per_file = u32::try_from(per_file).unwrap_or(u32::MAX).max(1);
     draft.job.files.service = match word.choice.word {
-        "random" => FileService::Random { per_file },
+        "random" => FileService::Random { per_file: per_file()? },
         "sequential" => FileService::Sequential,
-        _ => FileService::RoundRobin { per_file },
+        "zipf" => skew::zipf(tail).map(|(theta, centre)| FileService::Zipf(theta, centre))?,
+        "pareto" => skew::pareto(tail).map(|(h, centre)| FileService::Pareto(h, centre))?,
+        "normal" | "gauss" => skew::normal(tail).map(|(deviation, centre)| FileService::Normal(deviation, centre))?,
+        _ => FileService::RoundRobin { per_file: per_file()? },
     };
     Ok(())
 }

@@ -2,8 +2,8 @@
 
 use super::JobRow;
 use super::build::*;
+use super::skew;
 use crate::access::Access;
-use crate::direction::PerDirection;
 use crate::draft::Draft;
 use crate::option::{Choice, Kind, Status::*};
 use crate::typed::{Distribution, RandomGenerator};
@@ -42,15 +42,9 @@ const DISTRIBUTIONS: &[Choice] = &[
     Choice::new("zipf", "Zipf").tail("theta[:centre]"),
     Choice::new("pareto", "Pareto").tail("h[:centre]"),
     Choice::new("normal", "Normal").tail("deviation in percent[:centre]"),
-    Choice::new("zoned", "Shares of I/O for shares of the range")
-        .tail("percent/percent:...")
-        .status(NotYet("random, zipf, pareto and normal are built")),
-    Choice::new("sequence", "These block numbers, in this order")
-        .tail("block,block,...")
-        .status(NotYet("random, zipf, pareto and normal are built")),
-    Choice::new("zoned_abs", "Shares of I/O for sizes of the range")
-        .tail("percent/size:...")
-        .status(NotYet("random, zipf, pareto and normal are built")),
+    Choice::new("zoned", "Shares of I/O for shares of the range").tail("percent/percent:..."),
+    Choice::new("sequence", "These block numbers, in this order").tail("block,block,..."),
+    Choice::new("zoned_abs", "Shares of I/O for sizes of the range").tail("percent/size:..."),
 ];
 
 const PRECONDITION: &str = "made for filling one kind of SSD";
@@ -75,8 +69,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("bs_unaligned", flag(|d, on| d.job.pattern.unaligned_sizes = on))
         .tier(3).aliases(&["blocksize_unaligned"]).help("Do not round random block sizes"),
     option("bs_is_seq_rand", boolean(|d, on| d.job.pattern.sizes_by_sequence = on))
-        .tier(3).default("0").help("bs=A,B gives sequential and random I/O their sizes, not reads and writes")
-        .status(NotYet("give one block size per direction")),
+        .tier(3).default("0").help("bs=A,B gives sequential and random I/O their sizes, not reads and writes"),
     option("rwmixread", integer(0, 100, |d, n| d.job.pattern.read_percent = count(n)))
         .tier(1).default("50").help("Percent of reads in a mix"),
     option("rwmixwrite", integer(0, 100, |d, n| d.job.pattern.read_percent = 100 - count(n)))
@@ -95,16 +88,14 @@ pub(super) const ROWS: &[JobRow] = &[
     option("random_generator", word(GENERATORS, set_generator))
         .help("Where random offsets come from; not written, each block comes once per pass in constant memory"),
     option("random_distribution", word(DISTRIBUTIONS, set_distribution))
-        .default("random").help("How random offsets are spread")
-        .status(Partial("zoned, zoned_abs and sequence are not built")),
+        .default("random").help("How random offsets are spread"),
     option("percentage_random", numbers(0, 100, |d, list| merge(&mut d.job.pattern.random_percent, list, narrow)))
         .default("100").help("Percent of random offsets in random patterns: reads,writes,trims"),
     option("percentage_sequential", integer(0, 100, ignore))
         .tier(4).help("Once the opposite of percentage_random")
         .status(Rejected("deprecated in fio: use percentage_random")),
-    option("random_sequence_stride", size(0, ignore))
-        .tier(4).default("0").help("Move random_distribution=sequence on after each pass")
-        .status(NotYet("random_distribution=sequence is not built")),
+    option("random_sequence_stride", boolean(|d, on| d.written.sequence_strides = on))
+        .tier(4).default("0").help("Move random_distribution=sequence on by its length after each turn"),
     option("sprandom", boolean(ignore))
         .tier(4).default("0").help("Random writes that bring an SSD to its steady state").status(NotYet(PRECONDITION)),
     option("spr_num_regions", integer(0, COUNT_MAX, ignore))
@@ -150,63 +141,15 @@ fn set_generator(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
 fn set_distribution(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {
     let tail = word.tail.as_deref();
     draft.job.pattern.distribution = match word.choice.word {
-        "zipf" => {
-            let (theta, centre) = shape(tail, 1.1)?;
-            if theta <= 0.0 || theta == 1.0 {
-                return Err(Refusal::new("zipf theta must be above 0 and different from 1.0"));
-            }
-            Distribution::Zipf(theta, centre)
-        }
-        "pareto" => {
-            let (h, centre) = shape(tail, 0.2)?;
-            if h <= 0.0 || h >= 1.0 {
-                return Err(Refusal::new("pareto input out of range (0 < input < 1.0)"));
-            }
-            Distribution::Pareto(h, centre)
-        }
-        "normal" => {
-            let (deviation, centre) = shape(tail, 0.0)?;
-            if !(0.0..100.0).contains(&deviation) {
-                return Err(Refusal::new("normal deviation out of range (0 <= input < 100.0)"));
-            }
-            Distribution::Normal(deviation, centre)
-        }
-        // The zoned words are refused by their status before this setter runs; this keeps their grammar checked.
-        "zoned" => Distribution::Zoned(zones_of(tail.unwrap_or_default(), |text| {
-            value::size(text, &mut Reading::default()).map(narrow)
-        })?),
-        "zoned_abs" => Distribution::ZonedAbsolute(zones_of(tail.unwrap_or_default(), |text| {
-            value::size(text, &mut Reading::default())
-        })?),
+        "zipf" => skew::zipf(tail).map(|(theta, centre)| Distribution::Zipf(theta, centre))?,
+        "pareto" => skew::pareto(tail).map(|(h, centre)| Distribution::Pareto(h, centre))?,
+        "normal" => skew::normal(tail).map(|(deviation, centre)| Distribution::Normal(deviation, centre))?,
+        "zoned" => Distribution::Zoned(skew::zones(tail.unwrap_or_default())?),
+        "zoned_abs" => Distribution::ZonedAbsolute(skew::zones_of_bytes(tail.unwrap_or_default())?),
+        "sequence" => Distribution::Sequence { blocks: skew::sequence(tail.unwrap_or_default())?, strides: false },
         _ => Distribution::Uniform,
     };
     Ok(())
-}
-
-fn shape(tail: Option<&str>, default: f64) -> Result<(f64, Option<f64>), Refusal> {
-    let Some(tail) = tail else {
-        return Ok((default, None));
-    };
-    let numbers = value::float_list(tail, 0.0, f64::MAX, 2)?;
-    let centre = numbers.get(1).copied();
-    if centre.is_some_and(|centre| centre > 1.0) {
-        return Err(Refusal::new("the centre is a share of the range (0 to 1)"));
-    }
-    Ok((numbers.first().copied().unwrap_or(default), centre))
-}
-
-type Zones<V> = PerDirection<Vec<(u32, V)>>;
-
-fn zones_of<V: Clone>(text: &str, read: impl Fn(&str) -> Result<V, Refusal>) -> Result<Zones<V>, Refusal> {
-    let lists = value::per_direction(text, |item| {
-        let zones = value::zones(item, true, &read)?;
-        Ok(zones.into_iter().map(|(size, percent)| (percent.unwrap_or(0), size)).collect::<Vec<_>>())
-    })?;
-    Ok(PerDirection {
-        read: lists.read.unwrap_or_default(),
-        write: lists.write.unwrap_or_default(),
-        trim: lists.trim.unwrap_or_default(),
-    })
 }
 
 /// `bssplit=size/percent:...`. Percentages left out share what remains alike.
@@ -235,27 +178,12 @@ fn set_split(draft: &mut Draft, text: &str) -> Result<(), Refusal> {
 }
 
 fn share_rest(parts: &[(u32, Option<u32>)]) -> Result<Vec<(u32, u32)>, Refusal> {
-    let given: u32 = parts.iter().filter_map(|part| part.1).sum();
-    let missing = parts.iter().filter(|part| part.1.is_none()).count() as u32;
-    if given > 100 || (given < 100 && missing == 0) {
-        return Err(Refusal::new(format!("the percentages add up to {given}"))
-            .advise("make them add up to 100, or leave some out to share the rest"));
-    }
-    let rest = 100 - given;
-    // The first sizes take what does not divide evenly.
-    let mut left_over = rest.checked_rem(missing).unwrap_or(0);
-    let mut shared = Vec::new();
-    for (size, percent) in parts {
-        let percent = percent.unwrap_or_else(|| {
-            let extra = left_over.min(1);
-            left_over -= extra;
-            rest / missing.max(1) + extra
-        });
-        if percent > 0 {
-            shared.push((*size, percent));
-        }
-    }
-    Ok(shared)
+    let percents: Vec<Option<u32>> = parts.iter().map(|part| part.1).collect();
+    let shared = skew::share_rest(&percents).map_err(|given| {
+        Refusal::new(format!("the percentages add up to {given}"))
+            .advise("make them add up to 100, or leave some out to share the rest")
+    })?;
+    Ok(parts.iter().zip(shared).map(|(part, percent)| (part.0, percent)).filter(|part| part.1 > 0).collect())
 }
 
 #[cfg(test)]

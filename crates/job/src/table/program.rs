@@ -2,6 +2,7 @@
 
 use super::ProgramRow;
 use super::build::*;
+use crate::debug;
 use crate::help;
 use crate::option::{Kind, Offer::*, Row, Status, Status::*};
 use crate::settings::{Action, Eta, Findings, IdleProfile, Settings};
@@ -108,8 +109,9 @@ pub const ROWS: &[ProgramRow] = &[
         .tier(1).help("Print the version and stop"),
     program("help", Kind::Switch(|s| s.action = Some(Action::Help)))
         .tier(1).help("Print this page and stop"),
-    program("debug", text(|s, text| { s.debug.extend(text.split(',').map(str::to_owned)); Ok(()) }))
-        .tier(3).help("Print what the program does").status(WithoutEffect("there is no such output yet")),
+    program("debug", text(set_debug))
+        .tier(3).help("Print what the program does: parse (the options), random (the seeds); help lists the channels")
+        .status(Partial("parse, and the seeds of random; the other channels print nothing")),
     program("alloc-size", text(ignore_text))
         .tier(4).help("Size of fio's memory pool").status(WithoutEffect("there is no such pool")),
     program("aux-path", text(|s, path| { s.aux_path = Some(path.into()); Ok(()) }))
@@ -204,6 +206,26 @@ fn set_idle_profile(settings: &mut Settings, text: &str) -> Result<(), Refusal> 
         other => {
             return Err(Refusal::new(format!("fio: incorrect idle-prof option: {other}"))
                 .advise("words are system, percpu and calibrate"));
+        }
+    }
+    Ok(())
+}
+
+/// Channels, and `job:N`, which limits those that print nothing here. What follows the colon of others has no meaning in
+/// fio either.
+fn set_debug(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
+    if text == "help" || text == "?" {
+        settings.action = Some(Action::Print { text: debug::list(), status: 0 });
+        return Ok(());
+    }
+    for word in text.split(',') {
+        let (channel, job) = word.split_once(':').map_or((word, None), |(channel, job)| (channel, Some(job)));
+        if !debug::CHANNELS.contains(&channel) {
+            settings.remarks.push(format!("fio: debug mask {word} not found"));
+        } else if channel == "job" && job.is_none_or(|job| job.parse::<u32>().is_err()) {
+            return Err(Refusal::new("fio: missing job number").advise("write --debug=job:1"));
+        } else {
+            settings.debug.push(channel.to_owned());
         }
     }
     Ok(())

@@ -5,11 +5,11 @@ use super::build::*;
 use crate::option::{Choice, Status, Status::*};
 
 const TRACES: Status = NotYet("recorded I/O is neither written nor replayed");
-const ZONES: Status = NotYet("zones are not built");
+const ZONES: Status = NotYet("zones of devices are not built");
 
 const ZONE_MODES: &[Choice] = &[
     Choice::new("none", "No zones"),
-    Choice::new("strided", "Do zonesize bytes, skip zoneskip bytes").status(ZONES),
+    Choice::new("strided", "Do zonesize bytes in a zone, then move on to the next one"),
     Choice::new("zbd", "Zones of a zoned block device").status(ZONES),
 ];
 
@@ -33,11 +33,16 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(4).help("Percentage that each trace's times are scaled by").status(TRACES),
     option("merge_blktrace_iters", floats(0.0, f64::MAX, 20, ignore_floats))
         .tier(4).help("How often each trace is repeated").status(TRACES),
-    option("zonemode", word(ZONE_MODES, ignore_word))
-        .tier(3).default("none").help("How I/O keeps to zones").status(Partial("none only")),
-    option("zonesize", size(0, ignore)).tier(3).default("0").help("Bytes of one zone that are used").status(ZONES),
-    option("zonerange", size(0, ignore)).tier(3).default("0").help("Bytes from one zone to the next").status(ZONES),
-    option("zoneskip", amount(ignore)).tier(3).default("0").help("Bytes to skip after each zone").status(ZONES),
+    option("zonemode", word(ZONE_MODES, |d, word| {
+        d.written.strided = word.choice.word == "strided";
+        Ok(())
+    })).tier(3).default("none").help("How I/O keeps to zones").status(Partial("none and strided")),
+    option("zonesize", size(0, |d, bytes| d.written.zones.bytes = bytes))
+        .tier(3).default("0").help("Bytes of I/O in one zone before the next"),
+    option("zonerange", size(0, |d, bytes| d.written.zones.range = bytes))
+        .tier(3).default("0").help("Bytes of one zone; 0 is the zonesize"),
+    option("zoneskip", size(0, |d, bytes| d.written.zones.skip = bytes))
+        .tier(3).default("0").help("Bytes to leave out between zones").status(Partial("bytes; no zones, no percent")),
     option("zonecapacity", size(0, ignore)).tier(4).default("0").help("Writable bytes of one zone").status(ZONES),
     option("max_open_zones", integer(0, 4096, ignore))
         .tier(4).default("0").help("Zones open for writing, all jobs").status(ZONES),

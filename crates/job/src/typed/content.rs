@@ -13,15 +13,36 @@ pub struct Content {
     pub scramble: bool,
     /// Repeat these bytes; `None`: random.
     pub pattern: Option<Vec<u8>>,
-    /// Percent that compresses (0 to 100) in chunks of so many bytes.
+    /// Percent that compresses (1 to 100), in pieces of so many bytes; 0: one piece is the whole block.
     pub compress: Option<(u32, u32)>,
-    /// Percent of blocks that repeat earlier ones (0 to 100).
-    pub dedupe_percent: u32,
+    /// Blocks that repeat earlier ones; `None`: no block does.
+    pub dedupe: Option<Dedupe>,
+}
+
+/// `dedupe_percentage` and its companions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dedupe {
+    /// Percent of blocks that repeat earlier ones (1 to 100).
+    pub percent: u32,
+    /// `dedupe_mode=working_set`: they repeat the first blocks of the job, this percentage of its size; `None`: the block
+    /// before.
+    pub working_set_percent: Option<u32>,
+    /// `dedupe_global`: the working sets of all jobs with this option are one.
+    pub global: bool,
+}
+
+impl Dedupe {
+    /// Blocks of the working set of so many bytes in blocks of this size; `None`: the block before is repeated.
+    pub fn working_set(&self, bytes: u64, block_bytes: u32) -> Option<u64> {
+        let percent = self.working_set_percent?;
+        let blocks = bytes / u64::from(block_bytes.max(1));
+        Some(((u128::from(blocks) * u128::from(percent) / 100) as u64).max(1))
+    }
 }
 
 impl Default for Content {
     fn default() -> Content {
-        Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe_percent: 0 }
+        Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe: None }
     }
 }
 

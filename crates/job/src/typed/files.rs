@@ -30,6 +30,8 @@ pub struct Files {
     pub offset: Amount,
     /// Added to the offset once per clone index.
     pub offset_increment: Amount,
+    /// What an offset in percent is rounded up to a multiple of, bytes; 0: the smallest block.
+    pub offset_align: u64,
     /// Which file the next I/O goes to.
     pub service: FileService,
     /// How a new file's space is reserved.
@@ -64,6 +66,10 @@ pub struct Files {
     pub append: bool,
     /// A mounted block device may be written.
     pub allow_mounted_write: bool,
+    /// `filetype=block` or `char`: what is missing is no file to be made.
+    pub device: bool,
+    /// `opendir`: directories whose files are used as well.
+    pub opened_directories: Vec<String>,
 }
 
 impl Default for Files {
@@ -77,6 +83,7 @@ impl Default for Files {
             size: None,
             offset: Amount::Bytes(0),
             offset_increment: Amount::Bytes(0),
+            offset_align: 0,
             service: FileService::RoundRobin { per_file: 1 },
             fallocate: Fallocate::Native,
             overwrite: false,
@@ -94,6 +101,8 @@ impl Default for Files {
             fill_device: false,
             append: false,
             allow_mounted_write: false,
+            device: false,
+            opened_directories: Vec::new(),
         }
     }
 }
@@ -113,6 +122,13 @@ pub enum FileService {
     },
     /// Finish one file before the next.
     Sequential,
+    /// A zipf draw with this theta for each I/O, and the centre (share of the files, 0 to 1) if given. A file that is
+    /// finished starts over.
+    Zipf(f64, Option<f64>),
+    /// A pareto draw with this h, likewise.
+    Pareto(f64, Option<f64>),
+    /// A normal draw with this deviation in percent, likewise.
+    Normal(f64, Option<f64>),
 }
 
 /// `fallocate`.

@@ -36,6 +36,19 @@ pub struct Pattern {
     pub generator: Option<RandomGenerator>,
     /// How offsets are spread.
     pub distribution: Distribution,
+    /// `zonemode=strided`: requests stay in a window that moves over the file.
+    pub strided: Option<StridedZones>,
+}
+
+/// `zonesize`, `zonerange`, `zoneskip`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StridedZones {
+    /// Bytes of I/O before the window moves on, 1 and up.
+    pub bytes: u64,
+    /// Length of the window, bytes.
+    pub range: u64,
+    /// Bytes that are left out between two windows.
+    pub skip: u64,
 }
 
 impl Default for Pattern {
@@ -54,7 +67,20 @@ impl Default for Pattern {
             random_map: true,
             generator: None,
             distribution: Distribution::Uniform,
+            strided: None,
         }
+    }
+}
+
+impl Pattern {
+    /// Whose block sizes are drawn: those of the directions that occur, or of sequential (read) and random (write)
+    /// requests under `bs_is_seq_rand`.
+    pub fn sizes_drawn(&self) -> PerDirection<bool> {
+        if !self.sizes_by_sequence {
+            return PerDirection::from_fn(|direction| self.access.has(direction));
+        }
+        let partly = self.modifier.is_some() || self.random_percent.iter().any(|(_, &percent)| percent < 100);
+        PerDirection { read: !self.access.random || partly, write: self.access.random, trim: false }
     }
 }
 
@@ -124,4 +150,11 @@ pub enum Distribution {
     Zoned(PerDirection<Vec<(u32, u32)>>),
     /// `zoned_abs:` percent of I/O to bytes, per direction.
     ZonedAbsolute(PerDirection<Vec<(u32, u64)>>),
+    /// `sequence:` these blocks in turn.
+    Sequence {
+        /// Block numbers, one and up.
+        blocks: Vec<u64>,
+        /// `random_sequence_stride`: after each turn all of them move on by the length of the list.
+        strides: bool,
+    },
 }

@@ -8,7 +8,7 @@ use job::{Direction, Job, Pacing, PerDirection};
 use workload::{Op, OpKind, UNNUMBERED, Workload};
 
 use super::hold::Holds;
-use super::{Account, Drive, Ended, Failure, Parts, UNTIMED};
+use super::{Account, Drive, Ended, Failure, PATIENCE, Parts, UNTIMED};
 use crate::recorder::Recorder;
 use crate::verification::Verification;
 
@@ -38,6 +38,8 @@ pub(crate) struct Governor {
     drains_after_reads: bool,
     /// The last request read back what was written.
     reads_back: bool,
+    /// `serialize_overlap`: a request waits for those in flight that it overlaps.
+    serializes: bool,
     /// When a minimum rate is checked next; `u64::MAX`: there is none.
     minimum_due_ns: PerDirection<u64>,
     /// Where the window of a minimum rate began.
@@ -77,10 +79,12 @@ impl Governor {
         let watched = pacing.is_paced() || Direction::ALL.into_iter().any(watched);
         let drains_before_trims = job.verify.as_ref().is_some_and(|verify| verify.trims.is_some());
         let orders = drains_before_trims || workload.backlog.is_some();
-        let needed = watched || holds.is_some() || verification.is_some() || orders || job.reporting.logs.any();
+        let serializes = job.submission.serialize_overlap && job.pattern.access.modifies();
+        let checks = verification.is_some() || job.reporting.logs.any();
+        let needed = watched || holds.is_some() || orders || serializes || checks;
         needed.then(|| {
-            let mut governor =
-                Governor { pacing, holds, drains_before_trims, ..Governor::of_verification(verification, now_ns) };
+            let ungoverned = Governor::of_verification(verification, now_ns);
+            let mut governor = Governor { pacing, holds, drains_before_trims, serializes, ..ungoverned };
             governor.drains_after_reads = workload.backlog.is_some() && workload.writes_again();
             governor.watch_minimum_rates(now_ns);
             governor
@@ -97,6 +101,7 @@ impl Governor {
             drains_before_trims: false,
             drains_after_reads: false,
             reads_back: false,
+            serializes: false,
             minimum_due_ns: PerDirection::all(u64::MAX),
             windows: PerDirection::default(),
             verification,
@@ -170,6 +175,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         if !E::SYNCHRONOUS && (self.governor().drains_before_trims || self.block.numbers.is_some()) {
             self.drain_where_order_counts::<TIMED>(index)?;
         }
+        if !E::SYNCHRONOUS && self.governor().serializes {
+            self.await_overlapping::<TIMED>(index)?;
+        }
         if self.governor().pacing.think_on_issue && self.block.ops[index].kind.direction().is_some() {
             self.governor().blocks_since_thought += 1;
         }
@@ -199,6 +207,28 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         };
         governor.reads_back = reads_back;
         if drains { self.drain::<TIMED, true>() } else { Ok(()) }
+    }
+
+    /// Waits for the requests in flight that the block's request overlaps, unless all of them read.
+    #[cold]
+    fn await_overlapping<const TIMED: bool>(&mut self, index: usize) -> Result<(), Ended> {
+        let op = self.block.ops[index];
+        while self.overlaps_one_in_flight(&op) {
+            self.submit::<TIMED, true>()?;
+            self.reap::<TIMED, true>(1, PATIENCE)?;
+        }
+        Ok(())
+    }
+
+    fn overlaps_one_in_flight(&self, op: &Op) -> bool {
+        let end = |op: &Op| op.offset + u64::from(op.length);
+        let overlaps = |other: &Op| {
+            let both_read = op.kind == OpKind::Read && other.kind == OpKind::Read;
+            op.file == other.file && !both_read && op.offset < end(other) && other.offset < end(op)
+        };
+        let free = self.parts.slots.free();
+        let mut overlapping = (0..self.flights.len()).filter(|index| overlaps(&self.flights[*index].op));
+        overlapping.any(|index| free.iter().all(|slot| slot.index() != index))
     }
 
     #[inline]

@@ -20,11 +20,11 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
         // Batches form from all that has come back; a single request is replaced as soon as it is known, so that
         // the depth stays what was asked for.
         let replace_each = queueing.batch == 1 && queueing.depth_low >= queueing.depth;
-        self.next_block()?;
+        self.next_block::<TIMED, GOVERNED>()?;
         loop {
             while self.parts.slots.in_flight() < if GOVERNED { self.depth } else { queueing.depth } {
                 if self.cursor == self.block.len {
-                    self.next_block()?;
+                    self.next_block::<TIMED, GOVERNED>()?;
                     if !TIMED {
                         self.sample = self.sample_position();
                         let now_ns = self.now_ns();

@@ -18,7 +18,7 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     pub(super) fn work_synchronously<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<Infallible, Ended> {
         let mut slot = self.parts.slots.take().expect("a synchronous worker has one slot");
         loop {
-            self.next_block()?;
+            self.next_block::<TIMED, GOVERNED>()?;
             if TIMED {
                 slot = self.block_part::<true, GOVERNED>(slot, self.block.len)?;
             } else {

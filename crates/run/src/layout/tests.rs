@@ -5,7 +5,7 @@ use super::*;
 const MIB: u64 = 1 << 20;
 
 fn content() -> job::Content {
-    job::Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe_percent: 0 }
+    job::Content { zero: false, refill: false, scramble: true, pattern: None, compress: None, dedupe: None }
 }
 
 /// What a job that reads asks for.
@@ -14,7 +14,7 @@ fn request<'job>(path: &'job Path, bytes_needed: u64, content: &'job job::Conten
         reach: &Reach::ByPath,
         path,
         bytes_needed,
-        fill: true,
+        method: LayoutMethod::Fill,
         fallocate: Fallocate::Native,
         content,
         block_bytes: 4096,
@@ -124,7 +124,7 @@ fn a_writer_gets_space_but_no_data() {
         (Fallocate::Truncate, MIB, false),
     ];
     for (fallocate, length, reserved) in cases {
-        let request = LayoutRequest { fill: false, fallocate, ..request(&path, MIB, &content) };
+        let request = LayoutRequest { method: LayoutMethod::Reserve, fallocate, ..request(&path, MIB, &content) };
         match run(&request).unwrap() {
             LaidOut::Made { unreserved: None } => {}
             other => {
@@ -147,7 +147,7 @@ fn a_reservation_that_fails_is_told_and_the_writer_goes_on() {
     let directory = directory();
     let path = directory.path().join("new");
     let content = content();
-    let request = LayoutRequest { fill: false, ..request(&path, TOO_MUCH, &content) };
+    let request = LayoutRequest { method: LayoutMethod::Reserve, ..request(&path, TOO_MUCH, &content) };
     let LaidOut::Made { unreserved: Some(error) } = run(&request).unwrap() else { panic!("a limit is missing") };
     if error.cause == FileCause::Unsupported {
         eprintln!("skipped: this file system does not reserve space");

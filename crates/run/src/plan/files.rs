@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use engine::errno::{EINVAL, EISDIR, ENOTTY, EPERM};
+use engine::errno::{EINVAL, EISDIR, ENOENT, ENOTTY, EPERM};
 use job::{Amount, Fallocate, Job};
 use probe::{FileKind, HostFacts};
 use workload::{FileRange, FileSizes};
@@ -46,6 +46,8 @@ pub enum LayoutMethod {
     Reserve,
     /// Written from end to end: a reader needs real data.
     Fill,
+    /// What is there stays; space behind it is reserved as `fallocate` says.
+    Extend,
 }
 
 /// What planning a worker's files gave.
@@ -204,6 +206,12 @@ impl<'facts> Sizes<'facts> {
                     "has {size_now} bytes, fewer than offset {start} + size {length}. Next step: leave out --size"
                 ),
             )),
+            FileKind::Missing if job.files.device && !without_disk => Err(refuse(
+                ENOENT,
+                "open",
+                path,
+                "is no device: there is nothing. Next step: name a device, or leave out filetype",
+            )),
             FileKind::Missing | FileKind::Regular if !without_disk => {
                 let make = self.make(job, path, start.saturating_add(length), size_now, kind);
                 if make.is_some() && length > 0 {
@@ -251,7 +259,11 @@ impl<'facts> Sizes<'facts> {
         match (offset, increment) {
             (Amount::Bytes(_), Amount::Bytes(_)) => start,
             // A percentage is rounded up to a whole block, as in fio, so that direct I/O can begin there.
-            _ => start.checked_next_multiple_of(smallest_block_of_all(job).max(1)).unwrap_or(start),
+            _ => {
+                let align = job.files.offset_align;
+                let align = if align > 0 { align } else { smallest_block_of_all(job).max(1) };
+                start.checked_next_multiple_of(align).unwrap_or(start)
+            }
         }
     }
 
@@ -261,6 +273,9 @@ impl<'facts> Sizes<'facts> {
         }
         if self.planned.get(path).is_some_and(|planned| *planned >= needed) || job.files.fill_device {
             return None;
+        }
+        if job.files.append && kind == FileKind::Regular {
+            return Some(LayoutMethod::Extend);
         }
         // A mapping cannot grow its file, and a reader needs data.
         let fill = job.pattern.access.reads || job.files.overwrite || job.submission.engine.maps_files();
@@ -332,7 +347,7 @@ fn amount_of_files(job: &Job, total: u64) -> u64 {
 
 /// Whether requests return before they are done: that decides in fio what ends a pass.
 fn keeps_requests_in_flight(job: &Job) -> bool {
-    !job.submission.engine.is_synchronous_at(job.submission.depth)
+    job.submission.offloads() || !job.submission.engine.is_synchronous_at(job.submission.depth)
 }
 
 /// Bytes of a pass: the size, but random overwriting without a map goes on to `io_size`.

@@ -41,6 +41,7 @@ pub(crate) fn conduct(jobs: &[Job], control: Arc<Control>, observer: &mut dyn Ob
         jobs: jobs.to_vec(),
         global_options: Vec::new(),
         warnings: Vec::new(),
+        trace: Vec::new(),
     };
     let line = Line { words: Vec::new(), request };
     let planned = line.look(|_| ()).plan(1).expect("the jobs can be planned");

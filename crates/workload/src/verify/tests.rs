@@ -31,7 +31,7 @@ fn seal(verify: &Verify) -> Seal {
 
 /// Leaves the data that are there.
 const KEPT: Content =
-    Content { zero: true, refill: false, scramble: false, pattern: None, compress: None, dedupe_percent: 0 };
+    Content { zero: true, refill: false, scramble: false, pattern: None, compress: None, dedupe: None };
 
 fn content() -> Vec<u8> {
     (0..4096_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect()

@@ -1,6 +1,6 @@
 //! Workloads from fio's options, and sequences of requests as text.
 
-use job::{Amount, Distribution, Machine, Outcome, Pattern, PerDirection, Seed, Sources};
+use job::{Amount, Machine, Outcome, Pattern, Seed, Sources};
 use workload::{Block, FileRange, Generator, OpKind, Refill, Workload};
 
 /// A machine without job files.
@@ -20,22 +20,17 @@ impl Sources for Bare {
     }
 }
 
-/// Words that are no options, or that a job may not have yet: they are put in by hand.
-const BY_HAND: [&str; 2] = ["--thread_number=2", "--bs_is_seq_rand=1"];
+/// A word that is no option: it is put in by hand.
+const SECOND_THREAD: &str = "--thread_number=2";
 
 /// The workload of a job with these options.
 pub(crate) fn workload(line: &str) -> Workload {
-    let (zones, words): (Vec<&str>, Vec<&str>) =
-        line.split_whitespace().filter(|word| !BY_HAND.contains(word)).partition(|word| word.contains("=zoned"));
-    let [second, by_sequence] = BY_HAND.map(|word| line.contains(word));
+    let second = line.contains(SECOND_THREAD);
+    let words = line.split_whitespace().filter(|word| *word != SECOND_THREAD);
     let words = ["--name=a", "--ioengine=null"].into_iter().chain(words).map(str::to_owned);
     let outcome = job::parse_command_line(&words.collect::<Vec<_>>(), &mut Bare);
     let Outcome::Run(mut request) = outcome else { panic!("{line}: {outcome:?}") };
-    let mut job = request.jobs.remove(0);
-    job.pattern.sizes_by_sequence = by_sequence;
-    if let [zones] = zones[..] {
-        job.pattern.distribution = zoned(zones.trim_start_matches("--random_distribution="));
-    }
+    let job = request.jobs.remove(0);
     let Seed::Fixed(seed) = job.pattern.seed else { panic!("{line}: no seed") };
     let bytes = |amount: Amount| match amount {
         Amount::Bytes(bytes) => bytes,
@@ -63,19 +58,6 @@ pub(crate) fn workload(line: &str) -> Workload {
         pacing: job.pacing,
         thread_number: if second { 2 } else { 1 },
         seed,
-    }
-}
-
-/// The zones of the recorded cases.
-fn zoned(text: &str) -> Distribution {
-    match text {
-        "zoned:60/10:30/20:8/30:2/40" => {
-            Distribution::Zoned(PerDirection::all(vec![(60, 10), (30, 20), (8, 30), (2, 40)]))
-        }
-        "zoned_abs:60/400k:40/1m" => {
-            Distribution::ZonedAbsolute(PerDirection::all(vec![(60, 400 << 10), (40, 1 << 20)]))
-        }
-        _ => panic!("random_distribution={text}"),
     }
 }
 

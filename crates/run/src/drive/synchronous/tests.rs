@@ -149,6 +149,7 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
         intervals: None,
         time_all: true,
         invalidate: false,
+        renewal: None,
         account: Nobody,
         control: &control,
         cell: &cell,

@@ -1,0 +1,165 @@
+//! `--debug`: its channels, and the lines of the channel `parse`.
+
+use crate::option::{Kind, Value};
+use crate::raw::{Assignment, RawJob};
+use crate::table::JobRow;
+use crate::typed::Amount;
+use crate::value::Reading;
+
+/// fio's channels.
+pub const CHANNELS: &[&str] = &[
+    "process",
+    "file",
+    "io",
+    "mem",
+    "blktrace",
+    "verify",
+    "random",
+    "parse",
+    "diskutil",
+    "job",
+    "mutex",
+    "profile",
+    "time",
+    "net",
+    "rate",
+    "compress",
+    "steadystate",
+    "helperthread",
+    "zbd",
+    "sprandom",
+    "all",
+];
+
+/// The channels that print something here.
+pub const PRINTING: &[&str] = &["random", "parse"];
+
+/// What `--debug=help` prints.
+pub(crate) fn list() -> String {
+    format!("fio: dumping debug options:{}\nfsdyno prints: {}\n", CHANNELS.join(","), PRINTING.join(", "))
+}
+
+/// Lines of the channel `parse` for each job, the defaults before the first job that has them.
+pub(crate) fn parse_lines(jobs: &[RawJob]) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    let mut lines = vec!["dup options".to_owned()];
+    for job in jobs {
+        job.assignments.iter().for_each(|assignment| lines.extend(of_option(assignment)));
+        if !job.global {
+            all.push(std::mem::replace(&mut lines, vec!["dup options".to_owned()]));
+        }
+    }
+    all
+}
+
+fn of_option(assignment: &Assignment) -> Vec<String> {
+    let Assignment { row, text, .. } = assignment;
+    let name = row.name;
+    let shown = text.as_deref().unwrap_or("(null)");
+    let mut lines = vec![format!("handle_option={name}, ptr={shown}")];
+    let (of_type, separator) = type_of(row);
+    let outs = outs(row, text.as_deref());
+    let mut rest = shown;
+    for item in 0.. {
+        lines.push(format!("__handle_option={name}, type={of_type}, ptr={rest}"));
+        lines.extend(outs.get(item).map(|out| format!("  {out}")));
+        match separator.and_then(|separator| rest.split_once(separator)) {
+            Some((_, after)) => rest = after,
+            None => return lines,
+        }
+    }
+    lines
+}
+
+/// fio's name of the type, and what stands between the items of a list.
+fn type_of(row: &JobRow) -> (&'static str, Option<char>) {
+    match &row.kind {
+        Kind::Flag(_) | Kind::Switch(_) => ("OPT_STR_SET", None),
+        Kind::Bool(_) => ("OPT_BOOL", None),
+        Kind::Integer { .. } => ("OPT_INT", None),
+        Kind::Numbers { .. } if ["bs", "ba", "rate", "rate_min"].contains(&row.name) => ("OPT_ULL", Some(',')),
+        Kind::Numbers { .. } => ("OPT_INT", Some(',')),
+        Kind::Size { .. } => ("OPT_STR_VAL", None),
+        Kind::SizeRange { .. } => ("OPT_STR_VAL", Some('-')),
+        Kind::SizeRanges(_) => ("OPT_RANGE", Some(',')),
+        Kind::Amount(_) => ("OPT_STR_VAL_ZONE", None),
+        Kind::Time { .. } => ("OPT_STR_VAL_TIME", None),
+        Kind::TimeRange { .. } => ("OPT_STR_VAL_TIME", Some('-')),
+        Kind::Times { .. } => ("OPT_STR_VAL_TIME", Some(',')),
+        Kind::Word { .. } if row.name == "ioengine" => ("OPT_STR_STORE", None),
+        Kind::Word { .. } => ("OPT_STR", None),
+        Kind::Floats { .. } => ("OPT_FLOAT_LIST", Some(':')),
+        Kind::OptionalText(_) | Kind::Text(_) => ("OPT_STR_STORE", None),
+    }
+}
+
+/// What numbers were read as, item by item.
+fn outs(row: &JobRow, text: Option<&str>) -> Vec<String> {
+    let out = |number: u64| format!("ret=0, out={number}");
+    let written = text.map_or(1, |text| text.split(',').count());
+    match row.kind.read(row.name, text, &mut Reading::default()) {
+        Ok(Value::Flag(on) | Value::Bool(on)) => vec![out(on.into())],
+        Ok(Value::Integer(number)) => vec![format!("ret=0, out={number}")],
+        Ok(Value::Size(size) | Value::Amount(Amount::Bytes(size))) => vec![out(size)],
+        Ok(Value::Time(ns)) => vec![out(ns / 1000)],
+        Ok(Value::SizeRange(low, high)) => vec![out(low), out(high)],
+        Ok(Value::TimeRange(low, high)) => vec![out(low / 1000), out(high / 1000)],
+        Ok(Value::Numbers(list)) => list.iter().take(written).map(|(_, item)| out(item.unwrap_or(0))).collect(),
+        Ok(Value::Times(list)) => list.iter().take(written).map(|(_, item)| out(item.unwrap_or(0) / 1000)).collect(),
+        Ok(Value::Floats(floats)) => floats.iter().map(|float| format!("out={float:.6}")).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Fake;
+    use crate::{Outcome, parse_command_line};
+
+    #[test]
+    fn options_are_told_in_fio_s_lines() {
+        let words = "--debug=parse --name=j --ioengine=null --size=16k --bsrange=4k-8k,16k-16k --bs=4k,8k --rw=randrw \
+                     --rwmixread=70 --runtime=1s --startdelay=1-2 --percentile_list=1:50 --thread";
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        let Outcome::Run(request) = parse_command_line(&words, &mut Fake::default()) else { panic!("{words:?}") };
+        insta::assert_snapshot!(request.trace[0].join("\n"), @r"
+        dup options
+        handle_option=name, ptr=j
+        __handle_option=name, type=OPT_STR_STORE, ptr=j
+        handle_option=ioengine, ptr=null
+        __handle_option=ioengine, type=OPT_STR_STORE, ptr=null
+        handle_option=size, ptr=16k
+        __handle_option=size, type=OPT_STR_VAL_ZONE, ptr=16k
+          ret=0, out=16384
+        handle_option=bsrange, ptr=4k-8k,16k-16k
+        __handle_option=bsrange, type=OPT_RANGE, ptr=4k-8k,16k-16k
+        __handle_option=bsrange, type=OPT_RANGE, ptr=16k-16k
+        handle_option=bs, ptr=4k,8k
+        __handle_option=bs, type=OPT_ULL, ptr=4k,8k
+          ret=0, out=4096
+        __handle_option=bs, type=OPT_ULL, ptr=8k
+          ret=0, out=8192
+        handle_option=rw, ptr=randrw
+        __handle_option=rw, type=OPT_STR, ptr=randrw
+        handle_option=rwmixread, ptr=70
+        __handle_option=rwmixread, type=OPT_INT, ptr=70
+          ret=0, out=70
+        handle_option=runtime, ptr=1s
+        __handle_option=runtime, type=OPT_STR_VAL_TIME, ptr=1s
+          ret=0, out=1000000
+        handle_option=startdelay, ptr=1-2
+        __handle_option=startdelay, type=OPT_STR_VAL_TIME, ptr=1-2
+          ret=0, out=1000000
+        __handle_option=startdelay, type=OPT_STR_VAL_TIME, ptr=2
+          ret=0, out=2000000
+        handle_option=percentile_list, ptr=1:50
+        __handle_option=percentile_list, type=OPT_FLOAT_LIST, ptr=1:50
+          out=1.000000
+        __handle_option=percentile_list, type=OPT_FLOAT_LIST, ptr=50
+          out=50.000000
+        handle_option=thread, ptr=(null)
+        __handle_option=thread, type=OPT_STR_SET, ptr=(null)
+          ret=0, out=1
+        ");
+    }
+}

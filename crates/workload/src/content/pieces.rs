@@ -1,0 +1,240 @@
+//! Blocks of which a given part compresses, and of which a given part repeats earlier ones.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::random::Tausworthe;
+
+/// The random bytes that every block is made of, each piece with a key of its own: they stay in the first cache, and no
+/// compressor finds one piece in another.
+const POOL_BYTES: usize = 4096;
+
+/// Seed of the pool: the blocks of a working set are the same in all workers.
+const POOL_SEED: u64 = 0x5ca1_ab1e;
+
+/// Bytes of a piece of blocks that do not compress.
+const PIECE_BYTES: usize = POOL_BYTES;
+
+/// An odd number: its multiples meet all numbers of 64 bits.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Blocks of one worker that others may repeat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepeatedBlocks {
+    /// Of the worker's content.
+    pub seed: u64,
+    /// Its first blocks, so many of those that differ.
+    pub count: u64,
+}
+
+/// Makes the blocks of one worker.
+#[derive(Clone, Debug)]
+pub(super) struct Pieces {
+    pool: Box<[u8; POOL_BYTES]>,
+    /// Bytes of a piece, and how many of them are random. The rest are zeros or the pattern.
+    piece: usize,
+    random: usize,
+    rest: Vec<u8>,
+    seed: u64,
+    /// Blocks made that differ from all before.
+    number: u64,
+    repeat_percent: u32,
+    /// Decides which blocks repeat others, in fio's sequence where the worker's seeds are known.
+    repeats: Tausworthe,
+    /// What is repeated; empty: the block before.
+    set: Vec<RepeatedBlocks>,
+    /// Decides which block of the set comes.
+    choices: Xoshiro256PlusPlus,
+}
+
+impl Pieces {
+    /// Of this content; `None` if nothing of it compresses or repeats.
+    pub(super) fn new(content: &job::Content, seed: u64) -> Option<Pieces> {
+        if content.zero || content.compress.is_none() && (content.dedupe.is_none() || content.pattern.is_some()) {
+            return None;
+        }
+        let mut pool = Box::new([0; POOL_BYTES]);
+        Xoshiro256PlusPlus::seed_from_u64(POOL_SEED).fill_bytes(pool.as_mut_slice());
+        let (percent, chunk) = content.compress.map_or((0, PIECE_BYTES), |(percent, chunk)| (percent, chunk as usize));
+        let piece = if chunk == 0 { usize::MAX } else { chunk };
+        Some(Pieces {
+            pool,
+            piece,
+            random: 100 - percent.min(100) as usize,
+            rest: content.pattern.clone().unwrap_or_default(),
+            seed,
+            number: 0,
+            repeat_percent: content.dedupe.map_or(0, |dedupe| dedupe.percent),
+            repeats: Tausworthe::new(seed),
+            set: Vec::new(),
+            choices: Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(STEP)),
+        })
+    }
+
+    /// Blocks repeat these in place of the block before, unless there are none; when they do is drawn from `seed`.
+    pub(super) fn repeat(&mut self, set: &[RepeatedBlocks], seed: u64) {
+        self.set = set.iter().copied().filter(|blocks| blocks.count > 0).collect();
+        self.repeats = Tausworthe::new(seed);
+    }
+
+    /// The next block.
+    pub(super) fn make(&mut self, block: &mut [u8]) {
+        let (seed, number) = self.next();
+        self.make_block(block, seed, number);
+    }
+
+    /// Whose block is next, and which of them.
+    fn next(&mut self) -> (u64, u64) {
+        let repeats = self.repeat_percent > 0 && self.repeats.percent() <= self.repeat_percent;
+        if !repeats {
+            self.number += 1;
+            return (self.seed, self.number - 1);
+        }
+        let all = self.set.iter().fold(0u64, |sum, blocks| sum.saturating_add(blocks.count));
+        if all == 0 {
+            return (self.seed, self.number.saturating_sub(1));
+        }
+        let mut number = self.below(all);
+        for blocks in &self.set {
+            if number < blocks.count {
+                return (blocks.seed, number);
+            }
+            number -= blocks.count;
+        }
+        (self.seed, 0)
+    }
+
+    /// Uniform in 0..limit, which is far below 2^64.
+    fn below(&mut self, limit: u64) -> u64 {
+        ((u128::from(self.choices.next_u64()) * u128::from(limit)) >> 64) as u64
+    }
+
+    fn make_block(&self, block: &mut [u8], seed: u64, number: u64) {
+        // Mixed before it is counted on: else the second piece of a block would be the first one of the next.
+        let mut key = mix(seed.wrapping_add(number.wrapping_mul(STEP)));
+        for piece in block.chunks_mut(self.piece) {
+            let random = (piece.len() as u64 * self.random as u64 / 100) as usize;
+            let (head, rest) = piece.split_at_mut(random);
+            for part in head.chunks_mut(POOL_BYTES) {
+                key = key.wrapping_add(STEP);
+                self.fill(part, mix(key));
+            }
+            if self.rest.is_empty() {
+                rest.fill(0);
+            } else {
+                super::repeat(&self.rest, rest);
+            }
+        }
+    }
+
+    /// The pool under this key, at most all of it.
+    #[inline]
+    fn fill(&self, part: &mut [u8], key: u64) {
+        let (words, rest) = part.as_chunks_mut::<8>();
+        let (pool, _) = self.pool.as_chunks::<8>();
+        for (word, random) in words.iter_mut().zip(pool) {
+            *word = (u64::from_le_bytes(*random) ^ key).to_le_bytes();
+        }
+        let last = (u64::from_le_bytes(pool[POOL_BYTES / 8 - 1]) ^ key).to_le_bytes();
+        rest.copy_from_slice(&last[..rest.len()]);
+    }
+}
+
+/// The finaliser of splitmix64: neighbouring numbers have nothing in common afterwards.
+fn mix(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn pieces(compress: Option<(u32, u32)>, percent: u32, pattern: Option<&[u8]>) -> Pieces {
+        let dedupe = (percent > 0).then_some(job::Dedupe { percent, working_set_percent: None, global: false });
+        let pattern = pattern.map(<[u8]>::to_vec);
+        Pieces::new(&job::Content { compress, dedupe, pattern, ..job::Content::default() }, 7).unwrap()
+    }
+
+    fn blocks(pieces: &mut Pieces, count: usize, length: usize) -> Vec<Vec<u8>> {
+        let mut made = Vec::new();
+        for _ in 0..count {
+            let mut block = vec![0xaa; length];
+            pieces.make(&mut block);
+            made.push(block);
+        }
+        made
+    }
+
+    #[test]
+    fn a_piece_is_random_at_first_then_zero() {
+        for (percent, chunk, length, random) in [
+            (50, 512, 4096, 256),
+            (25, 512, 4096, 384),
+            (10, 64, 4096, 57),
+            (75, 0, 4096, 1024),
+            (60, 65536, 4096, 1638),
+        ] {
+            let block = &blocks(&mut pieces(Some((percent, chunk)), 0, None), 1, length)[0];
+            let piece = if chunk == 0 { length } else { length.min(chunk as usize) };
+            for part in block.chunks(piece) {
+                assert!(part[random..].iter().all(|&byte| byte == 0), "{percent} % of {chunk}");
+                let zeros = part[..random].iter().filter(|&&byte| byte == 0).count();
+                assert!(zeros <= 4 + random / 64, "{zeros} zeros of {random} random bytes");
+            }
+        }
+        let block = &blocks(&mut pieces(Some((100, 512)), 0, None), 1, 4096)[0];
+        assert!(block.iter().all(|&byte| byte == 0));
+        let block = &blocks(&mut pieces(Some((50, 512)), 0, Some(b"abc")), 1, 1024)[0];
+        assert!(block[256..512].starts_with(b"abcabc") && block[768..].starts_with(b"abc"));
+    }
+
+    #[test]
+    fn random_parts_never_repeat() {
+        for seed in [0, 7, 0x88] {
+            let mut seen = HashSet::new();
+            let mut pieces = Pieces { seed, ..pieces(Some((50, 512)), 0, None) };
+            for block in blocks(&mut pieces, 200, 4096) {
+                for piece in block.chunks(512) {
+                    assert!(piece[..256].chunks(16).all(|part| seen.insert(part.to_vec())), "seed {seed}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn so_many_blocks_repeat_the_one_before() {
+        for percent in [10, 50, 90] {
+            let made = blocks(&mut pieces(None, percent, None), 4000, 64);
+            let repeated = made.windows(2).filter(|two| two[0] == two[1]).count() as i64;
+            assert!((repeated - i64::from(percent) * 40).abs() < 120, "{repeated} of 4000 at {percent} %");
+            let different: HashSet<&Vec<u8>> = made.iter().collect();
+            assert!((different.len() as i64 - (4000 - repeated)).abs() <= 1);
+        }
+        let all = blocks(&mut pieces(None, 100, None), 50, 64);
+        assert!(all.iter().all(|block| *block == all[0]));
+    }
+
+    #[test]
+    fn a_working_set_is_the_first_blocks_of_its_workers() {
+        let mut pieces = pieces(None, 50, None);
+        pieces.repeat(&[RepeatedBlocks { seed: 7, count: 20 }, RepeatedBlocks { seed: 9, count: 20 }], 1);
+        let made = blocks(&mut pieces, 4000, 64);
+        let different: HashSet<&Vec<u8>> = made.iter().collect();
+        // Half of them are new, among them its own part of the set; the other part comes with the other worker.
+        assert!((different.len() as i64 - 2020).abs() < 130, "{}", different.len());
+        let mut other = Pieces { seed: 9, repeat_percent: 0, ..pieces };
+        other.number = 0;
+        let others = blocks(&mut other, 20, 64);
+        assert!(others.iter().all(|block| different.contains(block)));
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_blocks() {
+        let make = || blocks(&mut pieces(Some((30, 512)), 40, None), 50, 4096);
+        assert_eq!(make(), make());
+    }
+}
