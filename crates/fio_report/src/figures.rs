@@ -51,6 +51,12 @@ pub(crate) fn error_text(code: i32) -> String {
     text.strip_suffix(&suffix).unwrap_or(&text).to_owned()
 }
 
+/// Mean, rounded down; 0 of nothing.
+pub(crate) fn mean(values: &[u64]) -> u64 {
+    let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
+    sum.checked_div(values.len() as u128).map_or(0, |mean| mean as u64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use insta::{Settings, assert_snapshot};
 use jiff::tz::TimeZone;
 use results::{
     Access, DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, PerDirection, RunRecord,
-    SteadyStateMetric, SteadyStateRecord, SteadyStateSample, SurvivedErrors, SyncRecord, UnifiedReporting,
+    SteadyStateMetric, SteadyStateRecord, SurvivedErrors, SyncRecord, UnifiedReporting,
 };
 
 /// 1000 latencies from `least_ns` on, each a thousandth of it larger than the one before.
@@ -123,9 +123,9 @@ fn mixer() -> JobRecord {
         value: Some(0.25),
         percent: true,
         intervals: 3,
-        samples: [(500, 2_048_000), (501, 2_050_000)]
-            .map(|(iops, bytes_per_s)| SteadyStateSample { iops, bytes_per_s, lat_ns: None })
-            .to_vec(),
+        bandwidth: vec![2_048_000, 2_050_000],
+        iops: vec![500, 501],
+        lat_ns: Vec::new(),
     });
     job
 }

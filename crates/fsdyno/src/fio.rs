@@ -69,7 +69,7 @@ fn immediate(action: Action) -> u8 {
         Action::Version => (format!("{}\n", VERSION), 0),
         Action::Help => (format!("{}\n{}{OWN_COMMANDS}", VERSION, job::help::usage()), 0),
         Action::CalibrateIdle => {
-            let unit = run::calibrate_unit_work(&probe::Look::new());
+            let unit = run::calibrate_unit_work();
             (format!("CPU idleness:\n{}", fio_report::normal::unit_work(unit.us_mean, unit.us_deviation)), 0)
         }
         // Lists of fio's have tabs.

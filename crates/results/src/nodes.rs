@@ -33,11 +33,11 @@ pub struct Node {
 pub struct CpuIdleness {
     /// Of all processors together, percent of the run.
     pub system_percent: f64,
-    /// Of each, by number; empty unless asked for.
-    pub processors: Vec<(u32, f64)>,
-    /// Time of a small piece of work, the mean of the processors, us.
+    /// Of each that was online, in the order of their numbers; empty unless asked for.
+    pub processors: Vec<f64>,
+    /// Time of a small piece of work before the run, the mean of some repetitions, us.
     pub unit_us_mean: f64,
-    /// Standard deviation of that time between processors, us.
+    /// Standard deviation of that time between repetitions, us.
     pub unit_us_deviation: f64,
 }
 

@@ -448,28 +448,12 @@ pub struct SteadyStateRecord {
     pub percent: bool,
     /// Intervals of the window.
     pub intervals: u64,
-    /// The last intervals of the run, oldest first; fewer than `intervals` when the run was shorter.
-    pub samples: Vec<SteadyStateSample>,
-}
-
-impl SteadyStateRecord {
-    /// Mean of a figure over the intervals that have it, rounded down; 0 of none.
-    pub fn mean(&self, of: impl Fn(&SteadyStateSample) -> Option<u64>) -> u64 {
-        let values: Vec<u64> = self.samples.iter().filter_map(of).collect();
-        let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
-        sum.checked_div(values.len() as u128).map_or(0, |mean| mean as u64)
-    }
-}
-
-/// One interval that `steadystate` judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SteadyStateSample {
-    /// I/Os per second.
-    pub iops: u64,
-    /// Bytes per second.
-    pub bytes_per_s: u64,
-    /// Mean completion latency of the interval, ns; `None`: nothing completed, or latencies are not kept.
-    pub lat_ns: Option<u64>,
+    /// Bandwidth of the last of them, oldest first, B/s; fewer than `intervals` when the run was shorter.
+    pub bandwidth: Vec<u64>,
+    /// IOPS of the same.
+    pub iops: Vec<u64>,
+    /// Mean completion latency of the same, ns; empty unless it is judged.
+    pub lat_ns: Vec<u64>,
 }
 
 /// Counters of one block device over the run.

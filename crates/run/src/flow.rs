@@ -1,7 +1,6 @@
 //! Jobs that keep the proportions of their weights (`flow`). Each worker counts what it issues in a cell of its own, which
 //! the others read when they have used up what they were granted.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -14,6 +13,8 @@ const GRANT_MAX: u64 = 64;
 #[derive(Debug)]
 #[repr(align(128))]
 struct Member {
+    /// `flow_id`.
+    flow: u32,
     /// Index among all workers.
     worker: usize,
     weight: u64,
@@ -22,41 +23,37 @@ struct Member {
     granted: AtomicU64,
 }
 
-/// The flows of a run, by `flow_id`.
+/// The flows of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Flows(BTreeMap<u32, Arc<[Member]>>);
+pub(crate) struct Flows(Arc<[Member]>);
 
 impl Flows {
     pub(crate) fn of(workers: &[WorkerPlan]) -> Flows {
-        let mut flows: BTreeMap<u32, Vec<Member>> = BTreeMap::new();
-        for (worker, plan) in workers.iter().enumerate() {
-            if let Some(flow) = plan.job.pacing.flow {
-                flows.entry(flow.id).or_default().push(Member {
-                    worker,
-                    weight: flow.weight.into(),
-                    takes_part: AtomicBool::new(false),
-                    granted: AtomicU64::new(0),
-                });
-            }
-        }
-        Flows(flows.into_iter().map(|(id, members)| (id, members.into())).collect())
+        let member = |(worker, plan): (usize, &WorkerPlan)| {
+            let flow = plan.job.pacing.flow?;
+            Some(Member {
+                flow: flow.id,
+                worker,
+                weight: flow.weight.into(),
+                takes_part: AtomicBool::new(false),
+                granted: AtomicU64::new(0),
+            })
+        };
+        Flows(workers.iter().enumerate().filter_map(member).collect())
     }
 
     /// The worker's part, from now on.
-    pub(crate) fn join(&self, worker: usize, plan: &WorkerPlan) -> Option<FlowShare> {
-        let members = Arc::clone(self.0.get(&plan.job.pacing.flow?.id)?);
-        let own = members.iter().position(|member| member.worker == worker)?;
-        let share = FlowShare { members, own, left: 0 };
+    pub(crate) fn join(&self, worker: usize) -> Option<FlowShare> {
+        let own = self.0.iter().position(|member| member.worker == worker)?;
+        let share = FlowShare { members: Arc::clone(&self.0), own, left: 0 };
         share.join();
         Some(share)
     }
 
     /// The worker has ended: its weight and its I/Os count no more.
     pub(crate) fn leave(&self, worker: usize) {
-        let members = self.0.values().flat_map(|members| members.iter());
-        members.filter(|member| member.worker == worker).for_each(|member| {
-            member.takes_part.store(false, Ordering::Relaxed);
-        });
+        let own = self.0.iter().find(|member| member.worker == worker);
+        own.into_iter().for_each(|member| member.takes_part.store(false, Ordering::Relaxed));
     }
 }
 
@@ -72,7 +69,9 @@ pub(crate) struct FlowShare {
 impl FlowShare {
     /// Weights and grants of all that take part.
     fn sums(&self) -> (u64, u64) {
-        let taking_part = self.members.iter().filter(|member| member.takes_part.load(Ordering::Relaxed));
+        let flow = self.members[self.own].flow;
+        let of_flow = self.members.iter().filter(|member| member.flow == flow);
+        let taking_part = of_flow.filter(|member| member.takes_part.load(Ordering::Relaxed));
         taking_part.fold((0, 0), |(weights, granted), member| {
             (weights + member.weight, granted + member.granted.load(Ordering::Relaxed))
         })
@@ -123,6 +122,7 @@ mod tests {
             .iter()
             .enumerate()
             .map(|(worker, weight)| Member {
+                flow: 0,
                 worker,
                 weight: *weight,
                 takes_part: AtomicBool::new(true),

@@ -12,53 +12,33 @@ const UNIT_BYTES: usize = 32 * 1024;
 
 /// Units that are timed together, and how often.
 const UNITS: u32 = 20;
-const REPETITIONS: u32 = 10;
+const REPETITIONS: usize = 10;
 
-/// What a unit of work takes, us: the mean of the processors, and the deviation between them.
+/// What a unit of work takes, us.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UnitWork {
-    /// Mean.
+    /// Mean of the repetitions.
     pub us_mean: f64,
-    /// Standard deviation.
+    /// Standard deviation between them.
     pub us_deviation: f64,
 }
 
-/// Times the unit of work on each processor that this process may use.
-pub fn calibrate_unit_work(look: &Look) -> UnitWork {
-    let numbers =
-        look.processor_times().map_or_else(|_| Vec::new(), |times| times.iter().map(|time| time.number).collect());
-    let on = |number: u32| std::thread::Builder::new().spawn(move || timed_on(number));
-    let threads: Vec<_> = numbers.into_iter().map(on).collect();
-    let mut times: Vec<f64> = threads.into_iter().flatten().filter_map(|thread| thread.join().ok().flatten()).collect();
-    if times.is_empty() {
-        times.push(timed());
-    }
-    let count = times.len() as f64;
-    let mean = times.iter().sum::<f64>() / count;
-    let squares: f64 = times.iter().map(|time| (time - mean) * (time - mean)).sum();
-    UnitWork { us_mean: mean, us_deviation: if times.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 } }
-}
-
-/// `None`: the process may not use this processor.
-fn timed_on(number: u32) -> Option<f64> {
-    engine::thread::set_affinity(&[number]).ok()?;
-    Some(timed())
-}
-
-/// The shortest of some repetitions, us a unit: what came in between is no work.
-fn timed() -> f64 {
+/// Times the unit of work on the calling thread.
+pub fn calibrate_unit_work() -> UnitWork {
     let clock = RealClock::shared();
     let words = vec![1_u64; UNIT_BYTES / 8];
     let unit = || black_box(&words).iter().fold(0_u64, |sum, word| black_box(sum.rotate_left(1) ^ word));
-    let repeat = |_| {
+    let times_us = [0; REPETITIONS].map(|_| {
         let began_ns = clock.now_ns();
         for _ in 0..UNITS {
             black_box(unit());
         }
-        clock.now_ns().saturating_sub(began_ns)
-    };
-    let shortest_ns = (0..REPETITIONS).map(repeat).min().unwrap_or(0);
-    shortest_ns as f64 / f64::from(UNITS) / 1000.0
+        clock.now_ns().saturating_sub(began_ns) as f64 / f64::from(UNITS) / 1000.0
+    });
+    let count = REPETITIONS as f64;
+    let us_mean = times_us.iter().sum::<f64>() / count;
+    let squares: f64 = times_us.iter().map(|time| (time - us_mean) * (time - us_mean)).sum();
+    UnitWork { us_mean, us_deviation: (squares / (count - 1.0)).sqrt() }
 }
 
 /// The profile of a run.
@@ -72,7 +52,7 @@ pub(crate) struct IdleMeter {
 impl IdleMeter {
     /// Begins now. The error is why the processors' times cannot be seen.
     pub(crate) fn begin(profile: IdleProfile, look: &Look) -> Result<IdleMeter, String> {
-        let unit = calibrate_unit_work(look);
+        let unit = calibrate_unit_work();
         let began = look.processor_times().map_err(|not_visible| not_visible.to_string())?;
         Ok(IdleMeter { profile, unit, began })
     }
@@ -85,18 +65,18 @@ impl IdleMeter {
     fn between(&self, now: &[ProcessorTime]) -> Option<CpuIdleness> {
         let grown = |now: &ProcessorTime| {
             let then = self.began.iter().find(|then| then.number == now.number)?;
-            Some((now.number, now.idle.saturating_sub(then.idle), now.all.saturating_sub(then.all)))
+            Some((now.idle.saturating_sub(then.idle), now.all.saturating_sub(then.all)))
         };
-        let grown: Vec<(u32, u64, u64)> = now.iter().filter_map(grown).filter(|(_, _, all)| *all > 0).collect();
+        let grown: Vec<(u64, u64)> = now.iter().filter_map(grown).filter(|(_, all)| *all > 0).collect();
         let share = |idle: u64, all: u64| idle.min(all) as f64 * 100.0 / all as f64;
-        let (idle, all) = grown.iter().fold((0, 0), |sum, (_, idle, all)| (sum.0 + idle, sum.1 + all));
+        let (idle, all) = grown.iter().fold((0, 0), |sum, (idle, all)| (sum.0 + idle, sum.1 + all));
         let each = match self.profile {
             IdleProfile::System => &grown[..0],
             IdleProfile::EachProcessor => &grown[..],
         };
         (all > 0).then(|| CpuIdleness {
             system_percent: share(idle, all),
-            processors: each.iter().map(|(number, idle, all)| (*number, share(*idle, *all))).collect(),
+            processors: each.iter().map(|(idle, all)| share(*idle, *all)).collect(),
             unit_us_mean: self.unit.us_mean,
             unit_us_deviation: self.unit.us_deviation,
         })
@@ -115,7 +95,7 @@ mod tests {
         let meter = |profile| IdleMeter { profile, unit, began: began.clone() };
         let now = [time(0, 1030, 2100), time(1, 90, 100), time(2, 5, 9)];
         let each = meter(IdleProfile::EachProcessor).between(&now).expect("200 ticks went by");
-        assert_eq!((each.system_percent, &each.processors[..]), (60.0, &[(0, 30.0), (1, 90.0)][..]));
+        assert_eq!((each.system_percent, &each.processors[..]), (60.0, &[30.0, 90.0][..]));
         assert_eq!((each.unit_us_mean, each.unit_us_deviation), (7.0, 0.5));
         assert!(meter(IdleProfile::System).between(&now).expect("likewise").processors.is_empty());
         assert_eq!(meter(IdleProfile::System).between(&began), None, "no tick went by");
@@ -123,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_unit_of_work_takes_some_time() {
-        let unit = calibrate_unit_work(&Look::new());
+        let unit = calibrate_unit_work();
         assert!(unit.us_mean > 0.0 && unit.us_deviation.is_finite(), "{unit:?}");
     }
 }

@@ -1,12 +1,12 @@
 //! Stopping at a steady state: the intervals that workers measure, and the window that judges them.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::Sender;
+use std::sync::Arc;
 
 use job::{SteadyState, SteadyStateMetric};
-use results::{SteadyStateRecord, SteadyStateSample};
+use results::SteadyStateRecord;
 
-use crate::conduct::Event;
+use crate::conduct::{Event, Shared};
 use crate::recorder::Recorder;
 
 /// What a worker did in one interval.
@@ -35,10 +35,19 @@ impl Interval {
     }
 }
 
+/// One interval of a worker or a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sample {
+    pub(crate) iops: u64,
+    pub(crate) bytes_per_s: u64,
+    /// Mean completion latency, ns; `None`: nothing completed.
+    pub(crate) lat_ns: Option<u64>,
+}
+
 /// The rates of the members of a group in the same interval added up, and the mean latency of all their I/Os.
-pub(crate) fn sample_of(members: &[Interval]) -> SteadyStateSample {
+pub(crate) fn sample_of(members: &[Interval]) -> Sample {
     let (count, sum_ns) = members.iter().fold((0, 0), |sum, one| (sum.0 + one.clat.0, sum.1 + one.clat.1));
-    SteadyStateSample {
+    Sample {
         iops: members.iter().map(|one| one.per_second(one.ios)).sum(),
         bytes_per_s: members.iter().map(|one| one.per_second(one.bytes)).sum(),
         lat_ns: sum_ns.checked_div(count),
@@ -46,10 +55,9 @@ pub(crate) fn sample_of(members: &[Interval]) -> SteadyStateSample {
 }
 
 /// A worker's side: measures intervals in the tick of its loop and sends each to the conductor.
-#[derive(Debug)]
 pub(crate) struct IntervalMeter {
     worker: usize,
-    sender: Sender<Event>,
+    shared: Arc<Shared>,
     interval_ns: u64,
     ramp_ns: u64,
     /// When the interval ends; before the first one, when that begins.
@@ -58,9 +66,9 @@ pub(crate) struct IntervalMeter {
 }
 
 impl IntervalMeter {
-    pub(crate) fn new(worker: usize, steady: &SteadyState, sender: Sender<Event>) -> IntervalMeter {
+    pub(crate) fn new(worker: usize, steady: &SteadyState, shared: Arc<Shared>) -> IntervalMeter {
         let (interval_ns, ramp_ns) = (steady.interval_ns, steady.ramp_ns);
-        IntervalMeter { worker, sender, interval_ns, ramp_ns, due_ns: u64::MAX, began: None }
+        IntervalMeter { worker, shared, interval_ns, ramp_ns, due_ns: u64::MAX, began: None }
     }
 
     /// Measuring begins; `steadystate_ramp_time` counts from here.
@@ -82,8 +90,7 @@ impl IntervalMeter {
         let (ios, bytes, clat) = (recorder.all_completed(), recorder.bytes_moved(), recorder.clat_sum());
         let now = Interval { elapsed_ns: now_ns, ios, bytes, clat };
         if let Some(began) = self.began.replace(now) {
-            // The conductor outlives the workers.
-            let _ = self.sender.send(Event::Interval(self.worker, now.since(began)));
+            self.shared.send(Event::Interval(self.worker, now.since(began)));
         }
         self.due_ns = self.due_ns.saturating_add(self.interval_ns).max(now_ns.saturating_add(self.interval_ns / 2));
     }
@@ -93,7 +100,7 @@ impl IntervalMeter {
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     rule: SteadyState,
-    samples: VecDeque<SteadyStateSample>,
+    samples: VecDeque<Sample>,
     judged: Option<Judged>,
     attained: bool,
 }
@@ -111,9 +118,14 @@ impl Window {
     }
 
     /// Takes the next interval; true when the state is steady.
-    pub(crate) fn add(&mut self, sample: SteadyStateSample) -> bool {
+    pub(crate) fn add(&mut self, sample: Sample) -> bool {
         if self.attained {
             return true;
+        }
+        if value_of(&sample, self.rule.metric).is_none() {
+            // A time without any latency is no steady state: it begins after it.
+            self.samples.clear();
+            return false;
         }
         self.samples.push_back(sample);
         if self.samples.len() > self.rule.samples() {
@@ -126,11 +138,10 @@ impl Window {
         self.attained
     }
 
-    /// `None` where nothing can be said: an interval without a latency, or a percentage of nothing.
+    /// `None`: a percentage of nothing.
     fn judge(&self) -> Option<Judged> {
         let metric = self.rule.metric;
-        let values: Option<Vec<f64>> = self.samples.iter().map(|sample| value_of(sample, metric)).collect();
-        let values = values?;
+        let values: Vec<f64> = self.samples.iter().filter_map(|sample| value_of(sample, metric)).collect();
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let value = if self.rule.slope {
@@ -144,6 +155,8 @@ impl Window {
 
     pub(crate) fn record(&self) -> SteadyStateRecord {
         let SteadyState { metric, slope, limit, percent, duration_ns, .. } = self.rule;
+        let list = |of: fn(&Sample) -> u64| self.samples.iter().map(of).collect();
+        let latencies = self.samples.iter().filter(|_| metric == SteadyStateMetric::Latency);
         SteadyStateRecord {
             metric,
             by_slope: slope,
@@ -154,12 +167,14 @@ impl Window {
             value: self.judged.map(|judged| judged.value),
             percent,
             intervals: self.rule.samples() as u64,
-            samples: self.samples.iter().copied().collect(),
+            bandwidth: list(|sample| sample.bytes_per_s),
+            iops: list(|sample| sample.iops),
+            lat_ns: latencies.filter_map(|sample| sample.lat_ns).collect(),
         }
     }
 }
 
-fn value_of(sample: &SteadyStateSample, metric: SteadyStateMetric) -> Option<f64> {
+fn value_of(sample: &Sample, metric: SteadyStateMetric) -> Option<f64> {
     match metric {
         SteadyStateMetric::Iops => Some(sample.iops as f64),
         SteadyStateMetric::Bandwidth => Some(sample.bytes_per_s as f64),
@@ -190,7 +205,7 @@ mod tests {
         let mut window = Window::new(rule);
         for value in values {
             let lat_ns = (metric == SteadyStateMetric::Latency).then_some(*value);
-            window.add(SteadyStateSample { iops: *value, bytes_per_s: *value, lat_ns });
+            window.add(Sample { iops: *value, bytes_per_s: *value, lat_ns });
         }
         window
     }
@@ -225,16 +240,16 @@ mod tests {
         let moved = window(rule(SteadyStateMetric::Iops, false, 5.0, true), &[10, 50, 100, 101, 102, 500]);
         let record = moved.record();
         assert!(record.attained);
-        assert_eq!(record.samples.iter().map(|sample| sample.iops).collect::<Vec<_>>(), [100, 101, 102]);
+        assert_eq!(record.iops, [100, 101, 102]);
         let short = window(rule(SteadyStateMetric::Iops, false, 5.0, true), &[100, 100]).record();
-        assert_eq!((short.attained, short.criterion, short.intervals, short.samples.len()), (false, None, 3, 2));
+        assert_eq!((short.attained, short.criterion, short.intervals, short.iops.len()), (false, None, 3, 2));
     }
 
     #[test]
     fn nothing_is_never_steady() {
         assert_eq!(window(rule(SteadyStateMetric::Iops, false, 5.0, true), &[0, 0, 0]).judged, None);
         let mut silent = Window::new(rule(SteadyStateMetric::Latency, false, 5.0, false));
-        let sample = SteadyStateSample { iops: 0, bytes_per_s: 0, lat_ns: None };
+        let sample = Sample { iops: 0, bytes_per_s: 0, lat_ns: None };
         assert!(!(0..5).any(|_| silent.add(sample)));
     }
 

@@ -242,7 +242,7 @@ impl EngineVisitor for Task<'_> {
         let cell = &shared.cells[index];
         // All of a stage take part in their flow before the first of them begins.
         let at_once = job.extent.start_delay_ns.1 == 0;
-        let flow = if at_once { shared.flows.join(index, plan) } else { None };
+        let flow = if at_once { shared.flows.join(index) } else { None };
         cell.set_state(WorkerState::Initialised);
         shared.send(Event::Ready(index));
         if !shared.gate.wait(plan.stage, cell) {
@@ -263,7 +263,7 @@ impl EngineVisitor for Task<'_> {
         )
         .with_ramp(ramp_by_bytes(plan));
         cell.set_state(if phase.in_ramp() { WorkerState::Ramp } else { WorkerState::Running });
-        let holds = holds(plan, flow.or_else(|| shared.flows.join(index, plan)), began_ns);
+        let holds = holds(plan, flow.or_else(|| shared.flows.join(index)), began_ns);
         let verification = Verification::of_reads(plan).or_else(|| Verification::of_backlog(plan));
         let parts = Parts {
             files,
@@ -355,9 +355,9 @@ fn holds(plan: &WorkerPlan, flow: Option<FlowShare>, began_ns: u64) -> Option<Bo
 }
 
 /// What a steady state is judged by.
-fn intervals(index: usize, shared: &Shared, began_ns: u64, in_ramp: bool) -> Option<Box<IntervalMeter>> {
+fn intervals(index: usize, shared: &Arc<Shared>, began_ns: u64, in_ramp: bool) -> Option<Box<IntervalMeter>> {
     let steady = shared.plan.workers[index].job.reporting.steady_state.as_ref()?;
-    let mut meter = Box::new(IntervalMeter::new(index, steady, shared.sender()));
+    let mut meter = Box::new(IntervalMeter::new(index, steady, Arc::clone(shared)));
     if !in_ramp {
         meter.begin(began_ns);
     }

@@ -1,14 +1,12 @@
 //! One row of `jobs`.
 
-use results::{
-    JobRecord, RunRecord, SteadyStateMetric, SteadyStateRecord, SteadyStateSample, SurvivedErrors, SyncRecord,
-};
+use results::{JobRecord, RunRecord, SteadyStateMetric, SteadyStateRecord, SurvivedErrors, SyncRecord};
 use serde_json::{Map, Value, json};
 
 use super::direction::{self, latency};
 use super::entries::entries;
 use super::options;
-use crate::figures::{CALL_LABELS, LATENCY_LABELS, Shares, error_code};
+use crate::figures::{CALL_LABELS, LATENCY_LABELS, Shares, error_code, mean};
 use crate::groups::Group;
 use crate::lanes::{Lane, lanes};
 
@@ -107,26 +105,24 @@ fn steady_object(steady: &SteadyStateRecord) -> Value {
         value,
         percent,
         intervals,
-        samples,
+        bandwidth,
+        iops,
+        lat_ns,
     } = steady;
     let slope_word = if *by_slope { "_slope" } else { "" };
     let unit = if *percent { "%" } else { "" };
     let (criterion, value) = (criterion.unwrap_or(0.0), value.unwrap_or(0.0));
     // fio lists as many intervals as the window has, and 0 for those that the run did not reach.
-    let unmeasured = usize::try_from(*intervals).unwrap_or(0).saturating_sub(samples.len());
-    let listed = |of: fn(&SteadyStateSample) -> u64| -> Vec<u64> {
-        samples.iter().map(of).chain(std::iter::repeat_n(0, unmeasured)).collect()
+    let listed = |values: &[u64]| {
+        let mut listed = values.to_vec();
+        listed.resize(values.len().max(usize::try_from(*intervals).unwrap_or(0)), 0);
+        listed
     };
-    let mut data = entries(json!({
-        "bw_mean": steady.mean(|sample| Some(sample.bytes_per_s)),
-        "iops_mean": steady.mean(|sample| Some(sample.iops)),
-    }));
+    let mut data = entries(json!({ "bw_mean": mean(bandwidth), "iops_mean": mean(iops) }));
     if *metric == SteadyStateMetric::Latency {
-        data.insert("lat_mean".into(), json!(steady.mean(|sample| sample.lat_ns)));
-        data.insert("lat_ns".into(), json!(listed(|sample| sample.lat_ns.unwrap_or(0))));
+        data.extend(entries(json!({ "lat_mean": mean(lat_ns), "lat_ns": listed(lat_ns) })));
     }
-    data.insert("iops".into(), json!(listed(|sample| sample.iops)));
-    data.insert("bw".into(), json!(listed(|sample| sample.bytes_per_s)));
+    data.extend(entries(json!({ "iops": listed(iops), "bw": listed(bandwidth) })));
     json!({
         "ss": format!("{}{slope_word}:{limit:.6}{unit}", metric.word()),
         "duration": duration_s,

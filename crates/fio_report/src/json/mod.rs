@@ -85,7 +85,8 @@ fn options(options: &[(String, String)]) -> Value {
 fn idle_object(idleness: &CpuIdleness) -> Value {
     let CpuIdleness { system_percent, processors, unit_us_mean, unit_us_deviation } = idleness;
     let mut object = entries(json!({ "system": system_percent }));
-    object.extend(processors.iter().map(|(number, percent)| (format!("cpu-{number}"), json!(percent))));
+    let each = processors.iter().enumerate();
+    object.extend(each.map(|(place, percent)| (format!("cpu-{place}"), json!(percent))));
     object.extend(entries(json!({ "unit_mean": unit_us_mean, "unit_stddev": unit_us_deviation })));
     Value::Object(object)
 }

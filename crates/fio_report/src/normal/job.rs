@@ -178,9 +178,9 @@ fn duration(ns: u64) -> String {
 
 /// `  steadystate  : attained=yes, bw=3998KiB/s (4094kB/s), iops=999, iops slope=0.000%`.
 fn write_steady(out: &mut String, steady: &SteadyStateRecord, style: Style) {
-    let bandwidth = steady.mean(|sample| Some(sample.bytes_per_s));
+    let bandwidth = crate::figures::mean(&steady.bandwidth);
     let latency = match steady.metric {
-        SteadyStateMetric::Latency => format!(", lat={}", latency(steady.mean(|sample| sample.lat_ns))),
+        SteadyStateMetric::Latency => format!(", lat={}", latency(crate::figures::mean(&steady.lat_ns))),
         SteadyStateMetric::Iops | SteadyStateMetric::Bandwidth => String::new(),
     };
     out.push_str(&format!(
@@ -188,7 +188,7 @@ fn write_steady(out: &mut String, steady: &SteadyStateRecord, style: Style) {
         if steady.attained { "yes" } else { "no" },
         style.rate(bandwidth),
         style.rate_other(bandwidth),
-        style.count(steady.mean(|sample| Some(sample.iops))),
+        style.count(crate::figures::mean(&steady.iops)),
         steady.metric.word(),
         if steady.by_slope { "slope" } else { "mean dev" },
         steady.criterion.unwrap_or(0.0),

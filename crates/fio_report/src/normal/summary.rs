@@ -79,7 +79,7 @@ pub(super) fn write_idleness(out: &mut String, idleness: &CpuIdleness) {
     let CpuIdleness { system_percent, processors, unit_us_mean, unit_us_deviation } = idleness;
     out.push_str(&format!("\nCPU idleness:\n  system: {system_percent:.2}%\n"));
     if !processors.is_empty() {
-        let each: Vec<String> = processors.iter().map(|(_, percent)| format!("{percent:.2}%")).collect();
+        let each: Vec<String> = processors.iter().map(|percent| format!("{percent:.2}%")).collect();
         out.push_str(&format!("  percpu: {}\n", each.join(", ")));
     }
     out.push_str(&unit_work(*unit_us_mean, *unit_us_deviation));

@@ -2,7 +2,7 @@
 
 use results::{
     DirectionRecord, DiskRecord, Histogram, JobRecord, JobSetup, Latency, RunRecord, SteadyStateMetric,
-    SteadyStateRecord, SteadyStateSample, SyncRecord, UnifiedReporting, bucket_of,
+    SteadyStateRecord, SyncRecord, UnifiedReporting, bucket_of,
 };
 use serde_json::{Map, Value};
 
@@ -115,7 +115,6 @@ fn steady(value: &Value) -> SteadyStateRecord {
     let number = |text: &str| text.trim_end_matches('%').parse().unwrap();
     let list = |key: &str| -> Vec<u64> { items(&value["data"][key]).iter().map(whole).collect() };
     let by_slope = metric.ends_with("_slope");
-    let samples = list("iops").into_iter().zip(list("bw"));
     SteadyStateRecord {
         metric: if metric.starts_with("iops") { SteadyStateMetric::Iops } else { SteadyStateMetric::Bandwidth },
         by_slope,
@@ -125,8 +124,10 @@ fn steady(value: &Value) -> SteadyStateRecord {
         criterion: Some(number(&text(&value["criterion"]))),
         value: Some(real(&value[if by_slope { "slope" } else { "max_deviation" }])),
         percent: limit.ends_with('%'),
-        intervals: samples.len() as u64,
-        samples: samples.map(|(iops, bytes_per_s)| SteadyStateSample { iops, bytes_per_s, lat_ns: None }).collect(),
+        intervals: list("iops").len() as u64,
+        bandwidth: list("bw"),
+        iops: list("iops"),
+        lat_ns: list("lat_ns"),
     }
 }
 

@@ -4,7 +4,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use results::{
     DirectionRecord, DiskRecord, JobError, JobRecord, JobSetup, Latency, ReadWrite, RunRecord, Samples,
-    SteadyStateMetric, SteadyStateRecord, SteadyStateSample, SurvivedErrors, UnifiedReporting,
+    SteadyStateMetric, SteadyStateRecord, SurvivedErrors, UnifiedReporting,
 };
 
 use super::{calls, counts, histogram, moments, samples, value_shown_as};
@@ -233,11 +233,9 @@ fn steady(line: &str) -> SteadyStateRecord {
         value: Some(0.0),
         percent: line.ends_with('%'),
         intervals: 1,
-        samples: vec![SteadyStateSample {
-            iops: number(line, "iops="),
-            bytes_per_s: between(line, "bw=", "KiB").parse::<u64>().unwrap() * 1024,
-            lat_ns: None,
-        }],
+        bandwidth: vec![between(line, "bw=", "KiB").parse::<u64>().unwrap() * 1024],
+        iops: vec![number(line, "iops=")],
+        lat_ns: Vec::new(),
     }
 }
 

@@ -30,7 +30,7 @@ cases! {
     latency_target_that_nothing_keeps: job("--latency_target=1us --latency_window=50ms --ioengine=libaio --iodepth=4").says("exceeds specified max (1000 nsec)");
     latency_target_while_running: job("--latency_target=10s --latency_window=50ms --latency_percentile=50 --latency_run=1 --ioengine=libaio --iodepth=4 --runtime=500ms --time_based").report();
     steadystate_attained: job("--rate_iops=100 --time_based --runtime=20 --ss=iops:60% --ss_dur=2").report();
-    steadystate_of_bandwidth: job("--rw=randrw --rate_iops=50,100 --time_based --runtime=3 --ss=bw_slope:0.000001% --ss_dur=2 --ss_ramp=1").report();
+    steadystate_of_bandwidth: job("--rw=randrw --rate_iops=50,100 --time_based --runtime=3 --ss=bw:0% --ss_dur=2 --ss_ramp=1").report();
     steadystate_without_a_duration: job("--ss=iops:1%").counts().report();
     steadystate_of_a_short_run: job("--ss=iops_slope:5% --ss_dur=3").counts().report();
     idle_prof_of_the_system: job("--idle-prof=system --time_based --runtime=300ms").report();

@@ -35,11 +35,6 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// The way to the conductor, for a worker that reports more than once.
-    pub(crate) fn sender(&self) -> Sender<Event> {
-        self.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
-    }
-
     pub(crate) fn send(&self, event: Event) {
         // The conductor outlives the workers; were it gone, nobody would be there to tell.
         let _ = self.events.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).send(event);

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use results::{JobRecord, SteadyStateSample};
+use results::JobRecord;
 
 use super::Conductor;
 use crate::plan::WorkerPlan;
-use crate::steady_state::{Interval, Window, sample_of};
+use crate::steady_state::{Interval, Sample, Window, sample_of};
 
 /// The judges of a run.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl SteadyStates {
 
 impl Judge {
     /// The next interval, once all that still run have measured theirs.
-    fn next_sample(&mut self, has_ended: impl Fn(usize) -> bool) -> Option<SteadyStateSample> {
+    fn next_sample(&mut self, has_ended: impl Fn(usize) -> bool) -> Option<Sample> {
         let lags = |(member, intervals): &(usize, VecDeque<Interval>)| intervals.is_empty() && !has_ended(*member);
         if self.members.iter().any(lags) {
             return None;

@@ -22,11 +22,11 @@ fn a_steady_rate_ends_the_job() {
             assert!(steady.attained, "{rule}: {steady:?}");
             assert_eq!((steady.by_slope, steady.percent, steady.duration_s, steady.intervals), (slope, percent, 3, 3));
             assert_eq!((steady.criterion, steady.value), (Some(0.0), Some(0.0)), "{rule}: {steady:?}");
-            assert_eq!(steady.samples.len(), 3);
-            for sample in &steady.samples {
+            assert_eq!((steady.iops.len(), steady.lat_ns.len()), (3, if rule.starts_with("lat") { 3 } else { 0 }));
+            for (iops, bandwidth) in steady.iops.iter().zip(&steady.bandwidth) {
                 // The first interval has one less at a depth of 8: it begins with none in flight.
-                assert!((9_999..=10_000).contains(&sample.iops), "{rule} {depth}: {sample:?}");
-                assert_eq!(sample.bytes_per_s, sample.iops * 4096);
+                assert!((9_999..=10_000).contains(iops), "{rule} {depth}: {steady:?}");
+                assert_eq!(*bandwidth, iops * 4096);
             }
             assert!(job.directions.read.runtime_ms >= 3000);
             assert_eq!(job.directions.read.bytes, job.directions.read.clat.moments.count * 4096);
@@ -40,27 +40,27 @@ fn intervals_are_what_the_device_did_in_them() {
     let words = "--time_based --runtime=6 --ss=iops:0.1% --ss_dur=6 --sim_faults=stall:500ms@22000";
     let job = simulate_one(words);
     let steady = job.steady_state.as_ref().unwrap();
-    let iops: Vec<u64> = steady.samples.iter().map(|sample| sample.iops).collect();
-    assert_eq!(iops, [10_000, 10_000, 5_000, 10_000, 10_000, 10_000], "each has its own length");
+    assert_eq!(steady.iops, [10_000, 10_000, 5_000, 10_000, 10_000, 10_000], "each has its own length");
     assert!(!steady.attained, "it ends with its runtime");
     let mean = 55_000.0 / 6.0;
     assert!((steady.criterion.unwrap() - 100.0 * (mean - 5000.0) / mean).abs() < 1e-9, "{steady:?}");
     assert_eq!((job.directions.read.runtime_ms, job.error), (6000, None));
-    let lat: Vec<Option<u64>> = steady.samples.iter().map(|sample| sample.lat_ns).collect();
-    assert_eq!(lat[2], Some((5000 * 100 * US + 500 * MS) / 5000));
-    assert_eq!((lat[0], lat[5]), (Some(100 * US), Some(100 * US)));
+    let job = simulate_one(&words.replace("iops:0.1%", "lat:1ms"));
+    let steady = job.steady_state.expect("it was asked for");
+    assert_eq!(steady.lat_ns, [100, 100, 200, 100, 100, 100].map(|us| us * US), "the stall is one of 5,000 requests");
+    assert!(steady.attained, "200 us are not 1 ms from the mean");
 }
 
 #[test]
 fn a_run_that_is_too_short_is_not_steady() {
     let job = simulate_one("--time_based --runtime=2500ms --ss=iops:50% --ss_dur=3");
     let steady = job.steady_state.unwrap();
-    assert_eq!((steady.attained, steady.criterion, steady.samples.len()), (false, None, 2));
+    assert_eq!((steady.attained, steady.criterion, steady.iops.len()), (false, None, 2));
     // A second of the steady state's own warm-up comes first.
     let job = simulate_one("--time_based --runtime=2500ms --ss=iops:50% --ss_dur=3 --ss_ramp=1");
-    assert_eq!(job.steady_state.unwrap().samples.len(), 1);
+    assert_eq!(job.steady_state.unwrap().iops.len(), 1);
     let job = simulate_one("--time_based --runtime=5 --ss=iops:50% --ss_dur=4 --ss_interval=2 --ramp_time=1");
-    assert_eq!(job.steady_state.unwrap().samples.len(), 2, "the warm-up of the job is no interval");
+    assert_eq!(job.steady_state.unwrap().iops.len(), 2, "the warm-up of the job is no interval");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_group_is_steady_together_and_a_job_without_the_rule_runs_on() {
     let ran = simulate(&format!("{ENDLESS} --ss=iops:1% --ss_dur=2 --group_reporting --name=a --numjobs=2"));
     for job in &ran.record.jobs {
         let steady = job.steady_state.as_ref().unwrap();
-        assert!(steady.attained && steady.samples.iter().all(|sample| sample.iops == 20_000), "{steady:?}");
+        assert!(steady.attained && steady.iops.iter().all(|iops| *iops == 20_000), "{steady:?}");
     }
     let ran = simulate("--name=a --time_based --runtime=1000d --ss=iops:1% --ss_dur=2 --name=b --number_ios=500");
     assert!(ran.record.jobs[0].steady_state.as_ref().unwrap().attained);
