@@ -118,7 +118,10 @@ impl Lookahead {
     pub(crate) fn take(&mut self, count: usize) -> &[u64] {
         debug_assert!(count <= STRIDE);
         if self.len - self.next < count {
-            self.ready.copy_within(self.next..self.len, 0);
+            // Nothing is left where the blocks are a power of two.
+            if self.next < self.len {
+                self.ready.copy_within(self.next..self.len, 0);
+            }
             (self.next, self.len) = (0, self.len - self.next);
             while self.len < count && self.permutation.counter <= self.permutation.order.mask {
                 self.draw_stride();

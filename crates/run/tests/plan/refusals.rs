@@ -29,6 +29,17 @@ fn two_writers_of_a_file_that_is_verified_are_told() {
 }
 
 #[test]
+fn buffered_blocks_that_are_read_back_at_once_are_told() {
+    let noted = |words: &str| plan(words).notes.iter().any(|note| note.id == "verified-from-cache");
+    let words = "--name=a --rw=write --size=64k --filename=f --verify=crc32c --verify_backlog=4";
+    assert!(noted(words));
+    for other in ["--direct=1", "--do_verify=0", "--verify_backlog=0", "--verify_only", "--ioengine=null", "--rw=read"]
+    {
+        assert!(!noted(&format!("{words} {other}")), "{other}");
+    }
+}
+
+#[test]
 fn what_is_only_to_be_read_is_not_laid_out_anew() {
     let shorter = || World::new().file("f", 30_000);
     let read = "--name=a --rw=read --size=64k --filename=f";
