@@ -159,7 +159,13 @@ impl Store {
     }
 
     fn nothing(&self, word: &str) -> Problem {
-        Problem::new(format!("no saved run {word} in {}, and no file of that name", self.directory.display()))
+        let directory = self.directory.display();
+        // A list of none helps nobody on.
+        if word == "last" {
+            return Problem::new(format!("no runs are saved in {directory}, or none that can be read"))
+                .with_next("fsdyno measure .");
+        }
+        Problem::new(format!("no saved run {word} in {directory}, and no file of that name"))
             .with_next("list saved runs with `fsdyno runs`")
     }
 
@@ -221,6 +227,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::at(Some(&folder.path().join("new/store"))).unwrap();
         store.check_writable().unwrap();
+        assert_eq!(store.find("last").unwrap_err().next.as_deref(), Some("fsdyno measure ."));
         let path = store.save(&study("20261101-a", 1)).unwrap();
         store.save(&study("20261102-b", 2)).unwrap();
         store.set_baseline("good", "20261101-a").unwrap();
