@@ -185,6 +185,7 @@ fn plain_size(workload: &Workload) -> Option<u32> {
         || pattern.sizes_by_sequence
         || pattern.generator.is_some()
         || pattern.strided.is_some()
+        || workload.serves_again()
         || pattern.access.random && pattern.block_align.is_some()
         || pattern.access.random && workload.directions().any(|direction| pattern.random_percent[direction] < 100)
         || Syncs::asked_for(&workload.durability)

@@ -109,7 +109,7 @@ impl Drawn {
         }
         self.push("zonemode", "strided");
         self.push("zonesize", random.one_of(&["8k", "16k", "32k"]));
-        self.push("zonerange", random.one_of(&["8k", "16k"]));
+        self.push("zonerange", random.one_of(&["16k", "32k"]));
         self.push("zoneskip", random.one_of(&["0", "16k"]));
     }
 
