@@ -121,7 +121,7 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
         for job in &mut resolved.jobs {
             match open_directories(job, sources) {
                 Ok(added) => warnings.extend(added),
-                Err(error) => errors.push(error),
+                Err(error) => errors.push(*error),
             }
         }
     }
@@ -141,16 +141,16 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
 }
 
 /// `opendir`: the files of the directories join those that are named.
-fn open_directories(job: &mut Job, sources: &mut dyn Sources) -> Result<Vec<Warning>, Diagnostic> {
+fn open_directories(job: &mut Job, sources: &mut dyn Sources) -> Result<Vec<Warning>, Box<Diagnostic>> {
     let mut added = Vec::new();
     for directory in &job.files.opened_directories {
         let files = sources.files_below(directory).map_err(|reason| {
-            Diagnostic::new(None, format!("fio: failed parsing opendir={directory}\n{reason}"))
-                .help("name a directory that can be read")
+            let text = format!("fio: failed parsing opendir={directory}\n{reason}");
+            Box::new(Diagnostic::new(None, text).help("name a directory that can be read"))
         })?;
         if files.is_empty() {
-            return Err(Diagnostic::new(None, format!("fio: opendir={directory} has no regular files"))
-                .help("name a directory with files, or use directory to make some"));
+            let error = Diagnostic::new(None, format!("fio: opendir={directory} has no regular files"));
+            return Err(Box::new(error.help("name a directory with files, or use directory to make some")));
         }
         let text = format!("fio: opendir added {} files", files.len());
         let code = WarningCode::FilesAdded;

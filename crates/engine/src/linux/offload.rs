@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use workload::{Op, OpKind};
 
 use super::control::Target;
 use super::positioned::Caller;
 use crate::buffers::{Arena, ArenaError};
-use crate::clock::RealClock;
+use crate::clock::{Clock, RealClock};
 use crate::completions::{append, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::files::OpenFile;
@@ -152,15 +152,16 @@ impl Engine for Offload<'_> {
     ) -> Result<usize, EngineError> {
         let max = max.min(spare_capacity(completions));
         let min = min.min(max).min(self.in_flight);
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let patience_ns = timeout.map_or(u64::MAX, |timeout| u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
+        let deadline_ns = self.clock.now_ns().saturating_add(patience_ns);
         let mut count = 0;
         while count < max {
             let result = match self.results.try_recv() {
                 Ok(result) => result,
                 Err(_) if count >= min => break,
                 Err(_) => {
-                    let left = deadline.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
-                    match self.results.recv_timeout(left) {
+                    let left_ns = deadline_ns.saturating_sub(self.clock.now_ns());
+                    match self.results.recv_timeout(Duration::from_nanos(left_ns)) {
                         Ok(result) => result,
                         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
                     }
