@@ -56,12 +56,12 @@ fn of_option(assignment: &Assignment) -> Vec<String> {
     let Assignment { row, text, .. } = assignment;
     let name = row.name;
     let shown = text.as_deref().unwrap_or("(null)");
-    let mut lines = vec![format!("handle_option={name}, ptr={shown}")];
+    let mut lines = vec![fields(&[("handle_option", name), ("ptr", shown)])];
     let (of_type, separator) = type_of(row);
     let outs = outs(row, text.as_deref());
     let mut rest = shown;
     for item in 0.. {
-        lines.push(format!("__handle_option={name}, type={of_type}, ptr={rest}"));
+        lines.push(fields(&[("__handle_option", name), ("type", of_type), ("ptr", rest)]));
         lines.extend(outs.get(item).map(|out| format!("  {out}")));
         match separator.and_then(|separator| rest.split_once(separator)) {
             Some((_, after)) => rest = after,
@@ -69,6 +69,12 @@ fn of_option(assignment: &Assignment) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Names with their values, in fio's form.
+fn fields(fields: &[(&str, &str)]) -> String {
+    let texts: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    texts.join(", ")
 }
 
 /// fio's name of the type, and what stands between the items of a list.
