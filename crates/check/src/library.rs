@@ -11,7 +11,7 @@ use crate::Profile;
 
 mod compiled_in;
 
-use compiled_in::COMPILED_IN;
+use compiled_in::compiled_in;
 
 /// All profiles that can be checked, by name.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,8 +38,8 @@ impl Library {
     /// When `folder` cannot be read, or a file in a folder is no profile.
     pub fn load(folder: Option<&Path>) -> Result<Library, Problem> {
         let mut library = Library { entries: Vec::new() };
-        for (file, text) in COMPILED_IN {
-            library.add(Profile::read(file, text)?, (*text).to_string(), None);
+        for (file, text) in compiled_in() {
+            library.add(Profile::read(&file, &text)?, text, None);
         }
         for folder in own_folder().filter(|folder| folder.is_dir()).iter().map(PathBuf::as_path).chain(folder) {
             library.add_folder(folder)?;

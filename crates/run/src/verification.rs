@@ -237,6 +237,14 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
     let ended = drive.run();
     let parts = drive.parts();
     let elapsed_ms = parts.phase.elapsed_ms(parts.engine.clock().now_ns());
+    let stopped_after = matches!(ended, Ended::TimeUp | Ended::Stopped).then(|| drive.completed(Direction::Read));
+    let notes = notes_of_reading_back(plan, writes, stopped_after);
+    ReadBack { drive, ended, elapsed_ms, notes }
+}
+
+/// One copy serves all engines. `stopped_after`: it was stopped after so many reads.
+#[cold]
+fn notes_of_reading_back(plan: &WorkerPlan, writes: u64, stopped_after: Option<u64>) -> Vec<Note> {
     let mut notes = Vec::new();
     let name = &plan.job.name;
     if Generator::replays_each_write(&plan.workload) {
@@ -248,12 +256,11 @@ pub(crate) fn read_back<'run, E: Engine, A: Account>(
             format!("{name}: nothing was verified: verify_policy=fsynced needs an fsync or fdatasync after a write");
         notes.push(note(name, "nothing-verified", text));
     }
-    if matches!(ended, Ended::TimeUp | Ended::Stopped) {
-        let read = drive.completed(Direction::Read);
+    if let Some(read) = stopped_after {
         let text = format!("{name}: verification stopped early, after {read} reads");
         notes.push(note(name, "verification-stopped", text));
     }
-    ReadBack { drive, ended, elapsed_ms, notes }
+    notes
 }
 
 /// The reads that are to come, and of how many writes.

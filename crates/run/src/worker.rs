@@ -1,12 +1,13 @@
 //! One worker from its files to its record.
 
 mod end;
+mod finish;
 mod sentences;
 
 use std::sync::Arc;
 
 use engine::clock::{Clock, RealClock};
-use engine::errno::{EINVAL, ENOMEM, ETIMEDOUT};
+use engine::errno::{EINVAL, ENOMEM};
 use engine::files::{Advice, FileAccess, OpenFile, OpenMode};
 use engine::{Engine, EngineSetup, EngineVisitor, Slots, with_engine};
 use job::{Fadvise, PerDirection};
@@ -16,9 +17,7 @@ use workload::{Content, Generator};
 use crate::account::{ThreadAccount, blank_record, job_error};
 use crate::conduct::{Event, Shared};
 use crate::control::{Control, WorkerCell, WorkerState};
-use crate::drive::{
-    Account, DRAIN, DepthSearch, Drive, Ended, Failure, Governor, Holds, Lost, Parts, Renewal, Survival,
-};
+use crate::drive::{DepthSearch, Drive, Ended, Failure, Governor, Holds, Parts, Renewal, Survival};
 use crate::flow::FlowShare;
 use crate::ledger::latency::{LatencySeries, slices_max};
 use crate::logs::LogBuffer;
@@ -28,6 +27,7 @@ use crate::recorder::{Recorder, RecorderOptions};
 use crate::steady_state::IntervalMeter;
 use crate::verification::{self, Verification, state};
 pub(crate) use end::{Refused, WorkerEnd};
+use finish::finish;
 
 /// Runs the worker to its end. `index` counts from 0. `None`: it had been abandoned before, and its end is recorded.
 pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
@@ -424,148 +424,6 @@ fn start_delay(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell, clock: &im
     while clock.now_ns() < until_ns && !shared.control.stopped() && !cell.stopped() {
         clock.sleep_until_ns(until_ns.min(clock.now_ns() + 50_000_000));
     }
-}
-
-/// The syncs that belong to the I/O phase, the reading back of what was written, then the record.
-#[inline(never)]
-fn finish<E: Engine, A: Account>(
-    plan: &WorkerPlan,
-    mut drive: Box<Drive<'_, E, A>>,
-    ended: Ended,
-    verifiable: Option<u64>,
-) -> WorkerEnd {
-    let came_to_end = matches!(ended, Ended::Finished | Ended::DeviceFull);
-    let mut failure = failure_of(ended);
-    let mut lost = drive.take_lost();
-    let search = drive.take_search();
-    let state = state::of(plan, &mut drive);
-    let parts = drive.parts();
-    // What follows is no part of any interval.
-    parts.intervals = None;
-    parts.cell.set_state(WorkerState::Syncing);
-    let sync_began_ns = parts.engine.clock().now_ns();
-    // A sync would wait for what was lost too, and after an error there is none, as with fio.
-    let due = failure.is_none() && lost.is_none() && plan.job.pattern.access.writes && ends_with_sync(plan);
-    let syncs = if due { final_syncs(plan, parts, sync_began_ns) } else { Ok(0) };
-    let end_ns = parts.engine.clock().now_ns();
-    let mut series = parts.series.take();
-    if parts.phase.in_ramp() {
-        parts.recorder.clear_latencies();
-    } else if let Some(series) = &mut series {
-        series.finish(sync_began_ns, &parts.recorder);
-    }
-    let mut elapsed_ms = parts.phase.elapsed_ms(end_ns);
-    let final_sync_ns = syncs.as_ref().is_ok_and(|count| *count > 0).then(|| end_ns.saturating_sub(sync_began_ns));
-    failure = failure.or(syncs.err());
-    let (mut messages, mut notes) = (Vec::new(), Vec::new());
-    if verification::reads_back(&plan.job) && failure.is_none() && lost.is_none() {
-        if came_to_end {
-            let read_back = verification::read_back(plan, drive, elapsed_ms, verifiable);
-            (drive, failure, elapsed_ms) = (read_back.drive, failure_of(read_back.ended), read_back.elapsed_ms);
-            notes = read_back.notes;
-            lost = drive.take_lost();
-        } else {
-            let text = format!("{}: the writes did not finish: nothing was verified", plan.job.name);
-            notes.push(verification::note(&plan.job.name, "nothing-verified", text));
-        }
-    }
-    if let Some(verification) = drive.take_verification() {
-        notes.extend(verification.notes(&plan.job.name, &plan.files));
-        messages.extend(verification.into_messages());
-    }
-    let mut parts = drive.into_parts();
-    let over_ns = parts.engine.clock().now_ns();
-    match parts.log.take().map(|log| log.finish(&plan.job.name, over_ns)) {
-        Some(Err(message)) => messages.push(message),
-        Some(Ok(note)) => notes.extend(note),
-        None => {}
-    }
-    let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
-    if let Some(search) = search {
-        record.latency_depth = search.depth();
-        notes.push(search.report(&plan.job.name));
-    }
-    record.final_sync_ns = final_sync_ns;
-    record.latency_series = series.map(LatencySeries::into_slices).unwrap_or_default();
-    record.engine_ways = parts.engine.ways().into_iter().map(str::to_owned).collect();
-    if parts.queueing.joins(&parts.engine) {
-        record.engine_ways.push("submit-and-wait".to_owned());
-    }
-    // Plain synchronous writes and governed jobs alone have two readings of the clock for each request.
-    if parts.time_all && (!E::SYNCHRONOUS || parts.governor.is_none() && plan.job.pattern.access.reads) {
-        record.engine_ways.push("shared-readings".to_owned());
-    }
-    if lost.is_some() {
-        // Its end would wait for them once more; what it holds is the kernel's until the process ends.
-        std::mem::forget(parts.engine);
-    }
-    notes.extend(verifiable.map(|requests| state::note(&plan.job.name, requests)));
-    let end = WorkerEnd { record, messages, notes, failed: None, lost: lost.is_some(), state };
-    end_of(plan, end, failure, lost.as_ref())
-}
-
-/// The end, with what failed in the record and in sentences. One copy serves all engines.
-#[cold]
-fn end_of(plan: &WorkerPlan, mut end: WorkerEnd, failure: Option<Failure>, lost: Option<&Lost>) -> WorkerEnd {
-    end.messages.extend(failure.as_ref().map(|failure| sentences::of_failure(plan, failure)).unwrap_or_default());
-    end.failed = failure.as_ref().and_then(|failure| failure.op.map(|op| (op, failure.code)));
-    end.record.error = failure.map(|failure| job_error(failure.code, failure.function));
-    if let Some(lost) = lost {
-        end.messages.extend(sentences::of_lost(plan, lost));
-        end.record.error = end.record.error.or_else(|| Some(job_error(ETIMEDOUT, DRAIN)));
-        end.record.lost = Some(sentences::lost_requests(plan, lost));
-    }
-    end
-}
-
-fn failure_of(ended: Ended) -> Option<Failure> {
-    match ended {
-        Ended::Finished | Ended::TimeUp | Ended::Stopped | Ended::DeviceFull => None,
-        Ended::Failed(failure) => Some(failure),
-    }
-}
-
-fn ends_with_sync(plan: &WorkerPlan) -> bool {
-    let durability = &plan.job.durability;
-    durability.end_fsync || durability.fsync_on_close || durability.end_syncfs
-}
-
-/// `end_fsync`, `fsync_on_close` and `end_syncfs`; returns the number of syncs. One may never return: what is known is
-/// stored in the worker's cell before.
-#[cold]
-fn final_syncs<E: Engine, A: Account>(plan: &WorkerPlan, parts: &Parts<'_, E, A>, now_ns: u64) -> Result<u32, Failure> {
-    let elapsed_ms = parts.phase.elapsed_ms(now_ns);
-    let record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
-    let known = WorkerEnd { record, messages: Vec::new(), notes: Vec::new(), failed: None, lost: false, state: None };
-    parts.cell.keep_end(known);
-    let synced = sync_all(plan, parts.files, parts.cell);
-    // Whoever has taken it in the meantime has given this worker up, and looks at nothing of it any more.
-    drop(parts.cell.take_end());
-    synced
-}
-
-fn sync_all(plan: &WorkerPlan, files: &[OpenFile], cell: &WorkerCell) -> Result<u32, Failure> {
-    let durability = &plan.job.durability;
-    let mut count = 0;
-    let fail = |error: engine::files::FileError, function| Failure {
-        code: error.code,
-        function,
-        op: None,
-        detail: Some(error.to_string()),
-    };
-    for (index, file) in files.iter().enumerate() {
-        cell.turns_to(index);
-        if durability.end_fsync || durability.fsync_on_close {
-            file.sync().map_err(|error| fail(error, "fsync"))?;
-            count += 1;
-        }
-        if durability.end_syncfs {
-            file.sync_filesystem().map_err(|error| fail(error, "syncfs"))?;
-            cell.step();
-            count += 1;
-        }
-    }
-    Ok(count)
 }
 
 /// What closing the files gave.

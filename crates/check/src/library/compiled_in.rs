@@ -1,36 +1,12 @@
-//! The profiles of `crates/check/profiles`: a new file gets its line here, and a test sees that it has one.
+//! The profiles of the folder `profiles`, as the build script has joined and compressed them.
 
-/// File names and texts.
-pub(super) const COMPILED_IN: &[(&str, &str)] = &[
-    ("ansible-platform.toml", include_str!("../../profiles/ansible-platform.toml")),
-    ("aws-ebs-gp3.toml", include_str!("../../profiles/aws-ebs-gp3.toml")),
-    ("aws-ebs-io2.toml", include_str!("../../profiles/aws-ebs-io2.toml")),
-    ("aws-efs.toml", include_str!("../../profiles/aws-efs.toml")),
-    ("azure-netapp-files.toml", include_str!("../../profiles/azure-netapp-files.toml")),
-    ("ceph-osd.toml", include_str!("../../profiles/ceph-osd.toml")),
-    ("cockroachdb.toml", include_str!("../../profiles/cockroachdb.toml")),
-    ("commvault.toml", include_str!("../../profiles/commvault.toml")),
-    ("etcd-sizing.toml", include_str!("../../profiles/etcd-sizing.toml")),
-    ("etcd.toml", include_str!("../../profiles/etcd.toml")),
-    ("exchange.toml", include_str!("../../profiles/exchange.toml")),
-    ("gcp-filestore.toml", include_str!("../../profiles/gcp-filestore.toml")),
-    ("gitaly.toml", include_str!("../../profiles/gitaly.toml")),
-    ("gitlab-fio.toml", include_str!("../../profiles/gitlab-fio.toml")),
-    ("gitlab-nfs-gate.toml", include_str!("../../profiles/gitlab-nfs-gate.toml")),
-    ("gitlab-smallfiles.toml", include_str!("../../profiles/gitlab-smallfiles.toml")),
-    ("google-netapp-volumes.toml", include_str!("../../profiles/google-netapp-volumes.toml")),
-    ("harvester.toml", include_str!("../../profiles/harvester.toml")),
-    ("ibm-cloud-pak.toml", include_str!("../../profiles/ibm-cloud-pak.toml")),
-    ("juicefs-bands.toml", include_str!("../../profiles/juicefs-bands.toml")),
-    ("milvus.toml", include_str!("../../profiles/milvus.toml")),
-    ("openshift-etcd.toml", include_str!("../../profiles/openshift-etcd.toml")),
-    ("polkadot.toml", include_str!("../../profiles/polkadot.toml")),
-    ("postgresql-wal.toml", include_str!("../../profiles/postgresql-wal.toml")),
-    ("prometheus-gate.toml", include_str!("../../profiles/prometheus-gate.toml")),
-    ("red-hat-satellite.toml", include_str!("../../profiles/red-hat-satellite.toml")),
-    ("sap-hana.toml", include_str!("../../profiles/sap-hana.toml")),
-    ("splunk.toml", include_str!("../../profiles/splunk.toml")),
-    ("sql-server.toml", include_str!("../../profiles/sql-server.toml")),
-    ("tidb.toml", include_str!("../../profiles/tidb.toml")),
-    ("vault.toml", include_str!("../../profiles/vault.toml")),
-];
+/// Name and text in turn, each with a zero behind it.
+const JOINED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/profiles.deflated"));
+
+/// The files with their texts, by name.
+pub(super) fn compiled_in() -> Vec<(String, String)> {
+    let joined = miniz_oxide::inflate::decompress_to_vec(JOINED).expect("the build script has compressed it");
+    let joined = String::from_utf8_lossy(&joined).into_owned();
+    let parts: Vec<&str> = joined.split_terminator('\0').collect();
+    parts.chunks_exact(2).map(|pair| (pair[0].to_owned(), pair[1].to_owned())).collect()
+}

@@ -426,6 +426,9 @@ impl<E: Engine, A: Account> Drive<'_, E, A> {
     /// Reaps everything in flight. The kernel owns the requests until they complete; the wait is bounded, and requests
     /// that never complete are an error, not a hang.
     pub(super) fn drain<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Result<(), Ended> {
+        if E::SYNCHRONOUS {
+            return Ok(());
+        }
         // The first failure is the one to report; the other requests must come back all the same.
         let mut outcome = Ok(());
         let mut takes_more = true;
