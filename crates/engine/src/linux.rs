@@ -15,7 +15,6 @@ pub(crate) mod mapper;
 pub(crate) mod memory;
 pub(crate) mod mmap;
 pub(crate) mod names;
-pub(crate) mod offload;
 pub(crate) mod pages;
 pub(crate) mod positioned;
 pub(crate) mod process;
@@ -36,9 +35,6 @@ pub(crate) fn with_engine<V: EngineVisitor>(
     setup: &EngineSetup<'_>,
     visitor: V,
 ) -> Result<V::Output, EngineSetupError> {
-    if setup.offload {
-        return Ok(equip(setup, visitor, offload::Offload::new(setup)?));
-    }
     match setup.name {
         EngineName::Sync | EngineName::Psync | EngineName::Pvsync | EngineName::Pvsync2 | EngineName::Vsync => {
             Ok(equip(setup, visitor, positioned::Positioned::new(setup)?))

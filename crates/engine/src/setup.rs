@@ -23,8 +23,6 @@ pub struct EngineSetup<'a> {
     pub memory: Memory,
     /// Flags of sync_file_range for [`workload::OpKind::SyncRange`]: bit 0 wait before, 1 write, 2 wait after.
     pub sync_range_flags: u32,
-    /// Threads of their own make the calls of this synchronous engine.
-    pub offload: bool,
     /// Nothing is written: discards may be in flight like other requests. Else each is over before the next request.
     pub discards_alone: bool,
     /// The madvise(2) of mappings (`mmap`); files are advised by [`OpenFile::advise`].

@@ -125,7 +125,6 @@ fn no_engine_allocates_after_its_setup() {
                 memory_align: 0,
                 memory: Memory::Anonymous,
                 sync_range_flags: 0,
-                offload: false,
                 discards_alone: false,
                 advice: Advice::Normal,
                 options,

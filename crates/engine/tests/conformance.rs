@@ -39,15 +39,6 @@ fn every_engine_with_direct_io() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
-fn synchronous_engines_on_threads() {
-    for name in [EngineName::Sync, EngineName::Psync, EngineName::Vsync, EngineName::Pvsync, EngineName::Pvsync2] {
-        [1, 7].iter().for_each(|depth| check_engine(&Spec { offload: true, ..Spec::new(name, *depth) }));
-    }
-    check_engine(&Spec { offload: true, direct: true, ..Spec::new(EngineName::Psync, 16) });
-}
-
-#[test]
 fn sim_with_channels() {
     check_engine(&Spec::new(EngineName::Sim, 8).with(|options| {
         options.sim.channels = 3;

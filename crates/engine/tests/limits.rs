@@ -20,7 +20,6 @@ fn setup<'a>(name: EngineName, files: &'a [OpenFile], options: EngineOptions) ->
         memory_align: 0,
         memory: Memory::Anonymous,
         sync_range_flags: 0,
-        offload: false,
         discards_alone: false,
         advice: Advice::Normal,
         options,

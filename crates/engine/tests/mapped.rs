@@ -22,7 +22,6 @@ fn setup(files: &[OpenFile]) -> EngineSetup<'_> {
         memory_align: 0,
         memory: Memory::Anonymous,
         sync_range_flags: 0,
-        offload: false,
         discards_alone: false,
         advice: Advice::Normal,
         options: EngineOptions::default(),

@@ -19,7 +19,6 @@ fn with_device<V: EngineVisitor>(depth: u32, sim: SimDevice, visitor: V) -> V::O
         memory_align: 0,
         memory: Memory::Anonymous,
         sync_range_flags: 0,
-        offload: false,
         discards_alone: false,
         advice: Advice::Normal,
         options: EngineOptions { sim, ..EngineOptions::default() },

@@ -304,7 +304,7 @@ fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
         let text = format!("fio: iomem_align={} is not a power of two", submission.memory_align);
         rules.refuse("iomem_align", text, "use a power of two such as 4096");
     }
-    if submission.is_synchronous() && depth > 1 {
+    if submission.engine.is_synchronous() && depth > 1 {
         rules.warn(
             WarningCode::SynchronousDepth,
             "iodepth",

@@ -189,13 +189,6 @@ impl Planning<'_> {
             let text = "direct=1 has no effect on mmap: it always uses the page cache, reads may come from memory";
             self.note("mmap-direct", Severity::Caution, job, text.to_string());
         }
-        if job.submission.offloads() {
-            let text = "io_submit_mode=offload: the CPU time of the threads that make the calls is not in the job's";
-            self.note("offload", Severity::Info, job, text.to_string());
-        } else if job.submission.offload && !job.submission.engine.is_diskless() {
-            let text = "io_submit_mode=offload has no effect on this engine: the worker submits its I/O itself";
-            self.note("offload", Severity::Caution, job, text.to_string());
-        }
         if job.submission.engine == EngineName::Posixaio {
             let text = "ioengine=posixaio is done by io_uring, or by libaio where that is refused";
             self.note("posixaio", Severity::Info, job, text.to_string());

@@ -200,7 +200,6 @@ fn engine_setup<'files>(plan: &WorkerPlan, files: &'files [OpenFile], clock: Rea
         memory_align: submission.memory_align,
         memory: submission.memory.clone(),
         sync_range_flags: plan.job.durability.sync_file_range.map_or(0, |(flags, _)| flags),
-        offload: submission.offloads(),
         discards_alone: !plan.job.pattern.access.writes,
         advice: advice(plan).unwrap_or(Advice::Normal),
         options: submission.engine_options.clone(),

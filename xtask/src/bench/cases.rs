@@ -132,7 +132,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, zipf",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --random_distribution=zipf:1.1",
-            target: at_most(330.0, 300.0),
+            target: at_most(450.0, 330.0),
             recorded_fio: 3328.0,
         },
     },
@@ -141,7 +141,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, a rate beyond reach",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --rate_iops=100000000",
-            target: at_most(400.0, 350.0),
+            target: at_most(590.0, 400.0),
             recorded_fio: 3552.0,
         },
     },
@@ -165,7 +165,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randwrite, iodepth 64, buffer_compress_percentage=50",
         kind: Kind::Instructions {
             words: "--rw=randwrite --iodepth=64 --buffer_compress_percentage=50",
-            target: at_most(1446.0, 1446.0),
+            target: at_most(2950.0, 1446.0),
             recorded_fio: 7232.0,
         },
     },
@@ -174,7 +174,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randwrite, iodepth 64, dedupe_percentage=50",
         kind: Kind::Instructions {
             words: "--rw=randwrite --iodepth=64 --dedupe_percentage=50",
-            target: at_most(1861.0, 1861.0),
+            target: at_most(3750.0, 1861.0),
             recorded_fio: 9305.0,
         },
     },

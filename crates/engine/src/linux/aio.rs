@@ -356,7 +356,6 @@ mod tests {
             memory_align: 0,
             memory: job::Memory::Anonymous,
             sync_range_flags: 0,
-            offload: false,
             discards_alone: false,
             advice: crate::files::Advice::Normal,
             options: job::EngineOptions::default(),

@@ -23,17 +23,11 @@ pub(crate) const DONT_CACHE: u32 = 0x80;
 /// A synchronous engine. `queue` blocks until the transfer is over.
 #[derive(Debug)]
 pub(crate) struct Positioned<'a> {
-    caller: Caller<'a>,
+    call: Call,
     files: &'a [OpenFile],
+    targets: Box<[Target<'a>]>,
     arena: Arena,
     clock: RealClock,
-}
-
-/// Makes the calls.
-#[derive(Debug)]
-pub(super) struct Caller<'a> {
-    call: Call,
-    targets: Box<[Target<'a>]>,
     sync_range_flags: u32,
 }
 
@@ -95,30 +89,23 @@ impl<'a> Positioned<'a> {
             EngineName::Pvsync2 => Call::Flagged(Flagged::new(&setup.options)),
             _ => Call::Plain,
         };
-        let caller = Caller { call, targets: Target::all(setup.files), sync_range_flags: setup.sync_range_flags };
-        Ok(Positioned { caller, files: setup.files, arena: setup.arena()?, clock: setup.clock })
-    }
-}
-
-impl<'a> Caller<'a> {
-    /// Makes the calls on these files beside others that do: none depends on where a file stands.
-    pub(super) fn beside_others(setup: &EngineSetup<'_>, targets: Box<[Target<'a>]>) -> Caller<'a> {
-        let call = match setup.name {
-            EngineName::Vsync | EngineName::Pvsync => Call::Vectored,
-            EngineName::Pvsync2 => Call::Flagged(Flagged::new(&setup.options)),
-            _ => Call::Plain,
-        };
-        Caller { call, targets, sync_range_flags: setup.sync_range_flags }
+        Ok(Positioned {
+            call,
+            files: setup.files,
+            targets: Target::all(setup.files),
+            arena: setup.arena()?,
+            clock: setup.clock,
+            sync_range_flags: setup.sync_range_flags,
+        })
     }
 
-    /// `buffer` is that of the request's slot.
     #[inline]
-    pub(super) fn perform(&mut self, buffer: &mut [u8], op: &Op, done: u32) -> i64 {
+    fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u32) -> i64 {
         let target = self.targets[op.file as usize];
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
             return control::perform(target, op, done, self.sync_range_flags);
         }
-        let place = &mut buffer[done as usize..op.length as usize];
+        let place = &mut self.arena.buffer(slot)[done as usize..op.length as usize];
         let offset = op.offset + u64::from(done);
         let read = op.kind == OpKind::Read;
         let outcome = match &mut self.call {
@@ -197,7 +184,7 @@ impl Engine for Positioned<'_> {
 
     #[inline]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u32) -> Queued<Self> {
-        let result = self.caller.perform(self.arena.buffer(&slot), op, done);
+        let result = self.perform(&slot, op, done);
         Queued::Done(Completion { slot, result })
     }
 }

@@ -24,13 +24,11 @@ pub(crate) struct Spec {
     pub(crate) depth: u32,
     /// Buffered files do not serve (polled completions).
     pub(crate) direct: bool,
-    /// Threads make the calls of the synchronous engine.
-    pub(crate) offload: bool,
 }
 
 impl Spec {
     pub(crate) fn new(name: EngineName, depth: u32) -> Spec {
-        Spec { name, options: EngineOptions::default(), depth, direct: false, offload: false }
+        Spec { name, options: EngineOptions::default(), depth, direct: false }
     }
 
     pub(crate) fn with(mut self, set: impl FnOnce(&mut EngineOptions)) -> Spec {
@@ -82,7 +80,6 @@ impl TestFile {
             memory_align: 0,
             memory: Memory::Anonymous,
             sync_range_flags: 2,
-            offload: spec.offload,
             discards_alone: true,
             advice: Advice::Random,
             options: spec.options.clone(),

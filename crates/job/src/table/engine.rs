@@ -90,7 +90,7 @@ const MEMORIES: &[Choice] = &[
 
 const SUBMIT_MODES: &[Choice] = &[
     Choice::new("inline", "The worker submits its own I/O"),
-    Choice::new("offload", "Threads of their own make the calls of a synchronous engine"),
+    Choice::new("offload", "Threads of their own submit it").status(NotYet("use numjobs for more submitting threads")),
 ];
 
 const WRITE_HINTS: &[Choice] = &[
@@ -126,11 +126,8 @@ pub(super) const ROWS: &[JobRow] = &[
     option("iodepth_low", integer(0, COUNT_MAX, |d, n| {
         d.job.submission.depth_low = (n > 0).then(|| count(n));
     })).tier(3).help("Fill the queue again only when it has fallen to this"),
-    option("io_submit_mode", word(SUBMIT_MODES, |d, word| {
-        d.job.submission.offload = word.choice.word == "offload";
-        Ok(())
-    })).tier(3).default("inline").help("Who submits I/O")
-        .status(Partial("offload: sync, psync, vsync, pvsync and pvsync2; other engines submit inline, with a note")),
+    option("io_submit_mode", word(SUBMIT_MODES, ignore_word))
+        .tier(3).default("inline").help("Who submits I/O").status(Partial("inline only")),
     option("serialize_overlap", boolean(|d, on| d.job.submission.serialize_overlap = on))
         .tier(3).default("0").help("Hold an I/O back while one in flight overlaps it, unless both read"),
     option("direct", boolean(|d, on| d.job.submission.direct = on))

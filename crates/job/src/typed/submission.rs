@@ -17,8 +17,6 @@ pub struct Submission {
     pub batch_complete_max: u32,
     /// Refill only after falling to this; `None`: at once.
     pub depth_low: Option<u32>,
-    /// `io_submit_mode=offload`.
-    pub offload: bool,
     /// A request that overlaps one in flight waits for it.
     pub serialize_overlap: bool,
     /// O_DIRECT.
@@ -42,7 +40,6 @@ impl Default for Submission {
             batch_complete_min: 1,
             batch_complete_max: 0,
             depth_low: None,
-            offload: false,
             serialize_overlap: false,
             direct: false,
             sync_open: SyncOpen::None,
@@ -50,19 +47,6 @@ impl Default for Submission {
             memory: Memory::Anonymous,
             engine_options: EngineOptions::default(),
         }
-    }
-}
-
-impl Submission {
-    /// Threads of their own make the calls of a synchronous engine. Other engines return before their requests are done
-    /// in any case.
-    pub fn offloads(&self) -> bool {
-        self.offload && cfg!(target_os = "linux") && self.engine.is_synchronous() && !self.engine.maps_files()
-    }
-
-    /// A request is over when the call returns: one is in flight, whatever `iodepth` says.
-    pub fn is_synchronous(&self) -> bool {
-        self.engine.is_synchronous() && !self.offloads()
     }
 }
 

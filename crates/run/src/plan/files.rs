@@ -347,7 +347,7 @@ fn amount_of_files(job: &Job, total: u64) -> u64 {
 
 /// Whether requests return before they are done: that decides in fio what ends a pass.
 fn keeps_requests_in_flight(job: &Job) -> bool {
-    job.submission.offloads() || !job.submission.engine.is_synchronous_at(job.submission.depth)
+    !job.submission.engine.is_synchronous_at(job.submission.depth)
 }
 
 /// Bytes of a pass: the size, but random overwriting without a map goes on to `io_size`.

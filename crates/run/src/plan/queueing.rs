@@ -37,7 +37,7 @@ impl Queueing {
 /// The effective queueing. That a synchronous engine caps the depth, the job language has said already.
 pub(super) fn effective(job: &Job) -> Queueing {
     let asked = job.submission.depth.max(1) as usize;
-    if job.submission.is_synchronous() {
+    if job.submission.engine.is_synchronous() {
         return Queueing { depth: 1, batch: 1, reap_min: 1, reap_max: 1, depth_low: 1 };
     }
     let submission = &job.submission;

@@ -44,7 +44,7 @@ impl WorkerPlan {
                 .map_or(0, u64::from),
             end_sync: durability.end_fsync || durability.fsync_on_close || durability.end_syncfs,
             invalidated: has_files.then_some(job.files.invalidate && !job.files.pre_read),
-            synchronous_engine: job.submission.is_synchronous(),
+            synchronous_engine: engine.is_synchronous(),
             paced: job.pacing.is_paced(),
             compressible_percent: match job.content.zero {
                 true => Some(100),
