@@ -89,7 +89,7 @@ fn against(schema: &str, documents: &[Value]) -> Option<Vec<String>> {
         command.arg(name);
     }
     let verdict = Running::start(&mut command).finish().document();
-    assert_eq!(verdict["parse_errors"], Value::Array(Vec::new()), "{verdict}");
+    assert!(verdict["parse_errors"].as_array().is_none_or(Vec::is_empty), "{verdict}");
     Some(verdict["errors"].as_array().expect("a list").iter().map(Value::to_string).collect())
 }
 
