@@ -1,6 +1,5 @@
 //! `fsdyno report`: forms, files, refusals; and what other programs make of the exports.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use results::Study;

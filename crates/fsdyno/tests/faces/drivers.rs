@@ -1,11 +1,11 @@
 //! Programs that call fio, with this one under that name on their PATH: the real ones where a registry has them, else what
 //! they write, what they demand and what they read of the answer.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::{Place, Ran, Running, python, skip, text};
+use testkit::{Place, Ran, Running, python, text};
 
 /// A directory with a link called `fio` in `bin`, and room for data.
 fn place() -> Place {
