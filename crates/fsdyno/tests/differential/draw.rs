@@ -119,10 +119,13 @@ impl Drawn {
         if !is_random || random.percent(30) {
             return;
         }
-        self.push("random_generator", random.one_of(&["tausworthe", "tausworthe64", "lfsr"]));
+        let generator = random.one_of(&["tausworthe", "tausworthe64", "lfsr"]);
+        self.push("random_generator", generator);
         self.push("randrepeat", "0");
-        let seed = (1 + random.below(1000)).to_string();
-        self.push("randseed", &seed);
+        let drawn = 1 + random.below(1000);
+        // With this seed fio's register of eight blocks begins no I/O.
+        let seed = if generator == "lfsr" && drawn == 521 { 522 } else { drawn };
+        self.push("randseed", &seed.to_string());
     }
 
     /// Where the data lies, and what was there before.

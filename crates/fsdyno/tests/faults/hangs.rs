@@ -227,7 +227,7 @@ fn a_disk_that_never_answers() {
         let mut running = measure(&place);
         running.wait_until("the second test", |running| running.output().contains("[1/10]"));
         // Some I/Os first: they must not be lost with the one that hangs.
-        lab::run("sleep", "1");
+        lab::run("sleep", "0.5");
         lab::run("lab-disk", "hang 3600");
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
