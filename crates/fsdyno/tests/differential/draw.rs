@@ -134,6 +134,10 @@ impl Drawn {
         if engine == "null" || clones && random.percent(70) {
             return;
         }
+        // Which of several writers comes last at a block that is verified is chance.
+        if self.value("numjobs").is_some() && self.value("verify").is_some() {
+            return;
+        }
         self.push("filename", FILE);
         if random.percent(35) {
             let bytes = random.one_of(&[0, 30_000, 65_536, 66_000, 131_072, 300_000]);
