@@ -19,7 +19,7 @@ impl Sources for MachineSources {
     }
 
     fn pattern_file(&mut self, path: &str) -> Result<Vec<u8>, String> {
-        std::fs::read(path).map_err(|error| reason(&error))
+        read_at_most(Path::new(path), SMALL_FILE_BYTES_MAX).map_err(|error| reason(&error))
     }
 
     fn files_below(&mut self, directory: &str) -> Result<Vec<String>, String> {
@@ -40,6 +40,20 @@ impl Sources for MachineSources {
             processors: host.cpus.unwrap_or(1),
         }
     }
+}
+
+/// No pattern and no saved state is longer.
+pub(crate) const SMALL_FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// A whole file, unless it is longer than this: a device may never end.
+pub(crate) fn read_at_most(path: &Path, bytes_max: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > bytes_max {
+        let text = format!("it holds more than {bytes_max} bytes");
+        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, text));
+    }
+    Ok(bytes)
 }
 
 /// Links, pipes and devices are left out, as by fio.
@@ -63,4 +77,20 @@ fn add_files(directory: &Path, files: &mut Vec<String>) -> std::io::Result<()> {
 pub(crate) fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     text.split_once(" (os error").map_or(text.clone(), |(before, _)| before.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_an_end_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("pattern");
+        std::fs::write(&file, [7; 100]).unwrap();
+        assert_eq!(read_at_most(&file, 100).unwrap(), [7; 100]);
+        assert_eq!(read_at_most(&file, 99).unwrap_err().to_string(), "it holds more than 99 bytes");
+        let endless = MachineSources.pattern_file("/dev/zero");
+        assert!(endless.unwrap_err().contains("it holds more than 16777216 bytes"));
+    }
 }

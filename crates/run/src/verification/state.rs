@@ -12,7 +12,7 @@ use workload::{Generator, LastWrites, SavedState, Workload};
 
 use crate::drive::{Account, Drive};
 use crate::plan::WorkerPlan;
-use crate::sources::reason;
+use crate::sources::{SMALL_FILE_BYTES_MAX, read_at_most, reason};
 use crate::worker::Refused;
 
 /// fio's name of the file, in which jobs count from 0.
@@ -65,7 +65,7 @@ pub(crate) fn verifiable(plan: &WorkerPlan) -> Result<Option<u64>, Refused> {
     }
     let path = path(plan);
     let refused = |message| Refused { code: EINVAL, function: "verify_state_load", message };
-    let bytes = std::fs::read(&path).map_err(|error| {
+    let bytes = read_at_most(&path, SMALL_FILE_BYTES_MAX).map_err(|error| {
         let text =
             format!("fio: open state file: {}\nfio: state file: {} (for_write=0)", reason(&error), path.display());
         Refused { code: error.raw_os_error().unwrap_or(EINVAL), function: "verify_state_load", message: text }
